@@ -272,8 +272,8 @@ impl Model {
             "method": model.parameters().get("method"),
             "kind": model.predictor().kind(),
             "software": model.software(),
-            "task": model.schema().task(),
-            "n_samples": model.training().n_samples(),
+            "task": model.schema().task,
+            "n_samples": model.training().n_samples,
             "n_features": model.n_features(),
             "n_outputs": model.n_outputs(),
             "parameters": model.parameters(),
@@ -290,33 +290,33 @@ impl Model {
     /// Names of the features, unless they are numbered.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
-        given(self.0.schema().feature_names())
+        given(&self.0.schema().feature_names)
     }
 
     /// Names of the outputs, unless they are numbered.
     #[getter]
     fn output_names(&self) -> Option<Vec<String>> {
-        given(self.0.schema().output_names())
+        given(&self.0.schema().output_names)
     }
 
     /// The values of nominal features by column.
     #[getter]
     fn nominal(&self) -> BTreeMap<usize, Vec<String>> {
-        let all = self.0.schema().nominal().iter();
+        let all = self.0.schema().nominal.iter();
         all.map(|(&j, values)| (j, values.to_vec())).collect()
     }
 
     /// True if the outputs are labels.
     #[getter]
     fn is_multilabel(&self) -> bool {
-        self.0.schema().task() == Task::MultiLabel
+        self.0.schema().task == Task::MultiLabel
     }
 
     /// Training samples, features and outputs.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
         (
-            self.0.training().n_samples(),
+            self.0.training().n_samples,
             self.0.n_features(),
             self.0.n_outputs(),
         )

@@ -76,7 +76,7 @@ pub(crate) fn note(text: &str) {
 
 /// Notes the features that imputation learned nothing for.
 pub(crate) fn note_unfilled(model: &Model) {
-    let names = model.schema().feature_names();
+    let names = &model.schema().feature_names;
     let unfilled = model
         .pipeline()
         .map_or_else(Vec::new, |pipeline| pipeline.unobserved(names));

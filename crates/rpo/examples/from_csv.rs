@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "best: {} ({} {:.3})",
         tuned.result.best_setting(),
         tuned.metric.name(),
-        tuned.result.best_score()
+        tuned.result.best_score
     );
 
     let model = tuning.fit_best(&tuned, &train, Refit::Everything, &FitContext::default())?;

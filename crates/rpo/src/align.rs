@@ -26,13 +26,13 @@ impl Schema {
         let source = |feature: usize| sources.as_ref().map_or(feature, |s| s[feature]);
         let mut recodings = Vec::new();
         let mut numbers = Vec::new();
-        let mut nominal: Vec<usize> = self.nominal().keys().copied().collect();
+        let mut nominal: Vec<usize> = self.nominal.keys().copied().collect();
         if !data.nominal().is_empty() {
-            nominal = (0..self.feature_names().len()).collect();
+            nominal = (0..self.feature_names.len()).collect();
         }
         for feature in nominal {
             let mine = self
-                .nominal()
+                .nominal
                 .get(&feature)
                 .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values));
             let theirs = data.feature_kind(source(feature));
@@ -55,32 +55,32 @@ impl Schema {
         if sources.is_none() && recodings.is_empty() {
             return Ok(Cow::Borrowed(data.features()));
         }
-        let sources = sources.unwrap_or_else(|| (0..self.feature_names().len()).collect());
+        let sources = sources.unwrap_or_else(|| (0..self.feature_names.len()).collect());
         let aligned = gather(data.features().view(), &sources);
         Ok(Cow::Owned(recode(aligned, &recodings)))
     }
 
     /// The column of the data for each feature of the model, `None` if they are the same.
     fn feature_sources(&self, data: &Dataset) -> Result<Option<Vec<usize>>, ModelError> {
-        let found = sources("feature", self.feature_names(), data.feature_names());
+        let found = sources("feature", &self.feature_names, data.feature_names());
         found.map_err(|e| self.missing_columns(e, data.feature_names()))
     }
 
     /// An error of missing features, of which the terms of a text are one column.
     fn missing_columns(&self, error: ModelError, given: &Names) -> ModelError {
-        if self.texts().is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
+        if self.texts.is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
             return error;
         }
-        let is_given: BTreeSet<Option<usize>> = self.feature_names().positions(given).into_iter().collect();
+        let is_given: BTreeSet<Option<usize>> = self.feature_names.positions(given).into_iter().collect();
         let column = |feature: usize| {
-            let before = self.texts().range(..=feature).next_back();
+            let before = self.texts.range(..=feature).next_back();
             let text = before.filter(|(first, column)| feature < **first + column.n_features());
             text.map_or_else(
                 || self.feature_name(feature),
                 |(_, column)| column.name().to_owned(),
             )
         };
-        let missing = (0..self.feature_names().len()).filter(|&feature| !is_given.contains(&Some(feature)));
+        let missing = (0..self.feature_names.len()).filter(|&feature| !is_given.contains(&Some(feature)));
         let mut columns: Vec<String> = missing.map(column).collect();
         columns.dedup();
         ModelError::MissingColumn {
@@ -98,7 +98,7 @@ impl Schema {
     pub fn unseen_values(&self, data: &Dataset) -> Result<Vec<UnseenValues>, ModelError> {
         let sources = self.feature_sources(data)?;
         let mut found = Vec::new();
-        for (&feature, mine) in self.nominal() {
+        for (&feature, mine) in &self.nominal {
             let source = sources.as_ref().map_or(feature, |s| s[feature]);
             let FeatureKind::Nominal(theirs) = data.feature_kind(source) else {
                 continue;
@@ -130,8 +130,8 @@ impl Schema {
     /// [`ModelError::Task`], [`ModelError::MissingColumn`], [`ModelError::UnknownOutput`],
     /// [`ModelError::ColumnCount`].
     pub fn align_outputs<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Matrix>, ModelError> {
-        if data.task() != self.task() {
-            let (expected, given) = (self.task(), data.task());
+        if data.task() != self.task {
+            let (expected, given) = (self.task, data.task());
             return Err(ModelError::Task { expected, given });
         }
         let (targets, theirs) = (self.target_names(), data.output_names());
@@ -144,7 +144,7 @@ impl Schema {
                 return Err(ModelError::UnknownOutput { name });
             }
         }
-        let n_levels = self.levels().len();
+        let n_levels = self.levels.as_ref().map_or(0, |(_, levels)| levels.len());
         if n_levels > 0 {
             let of_targets = sources.unwrap_or_else(|| (0..targets.len()).collect());
             sources = Some(repeated(of_targets, n_levels));
@@ -219,7 +219,7 @@ impl Schema {
     }
 
     fn feature_name(&self, feature: usize) -> String {
-        self.feature_names()
+        self.feature_names
             .get(feature)
             .map_or_else(|| feature.to_string(), Cow::into_owned)
     }

@@ -75,7 +75,7 @@ impl Decision {
                 Ok(LabelSets::from_scores(scores, &thresholds)?.to_csr())
             }
             Self::ExpectedF1 => {
-                let n = model.training().n_samples().max(1) as f64;
+                let n = model.training().n_samples.max(1) as f64;
                 let shares: Vec<f64> = counts.iter().map(|&count| count as f64 / n).collect();
                 Ok(f1_decisions(scores, Prevalence::Given(&shares))?)
             }

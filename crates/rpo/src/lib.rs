@@ -34,7 +34,6 @@ pub use method::{
 };
 pub use methods::{auto, baseline, blend};
 pub use model::Model;
-pub use model_file::CraftmlFile;
 pub use predict::{OobPredictions, Predict, Stages};
 pub use rpo_core as core;
 pub use rpo_data as data;

@@ -154,9 +154,9 @@ impl Model {
         training: TrainingSummary,
         software: String,
     ) -> Result<Self, ModelError> {
-        let n_features = schema.feature_names().len();
+        let n_features = schema.feature_names.len();
         let n_columns = pipeline.as_ref().map_or(n_features, Pipeline::n_columns);
-        let n_outputs = schema.output_names().len();
+        let n_outputs = schema.output_names.len();
         for (what, expected, given) in [
             ("features of the data", predictor.n_features(), n_columns),
             ("outputs of the data", predictor.n_outputs(), n_outputs),
@@ -165,7 +165,7 @@ impl Model {
                 predictor.n_outputs(),
                 training.n_outputs(),
             ),
-            ("training samples", predictor.n_train(), training.n_samples()),
+            ("training samples", predictor.n_train(), training.n_samples),
         ] {
             Mismatch::check(what, expected, given)?;
         }
@@ -262,7 +262,7 @@ impl Model {
 
     /// Name of a feature that the predictor sees: one of the schema, after the pipeline; `None` beyond the last.
     pub fn column_name(&self, column: usize) -> Option<String> {
-        let names = self.schema.feature_names();
+        let names = &self.schema.feature_names;
         match &self.pipeline {
             None => names.get(column).map(Cow::into_owned),
             Some(pipeline) => pipeline.feature_name(names, column),
@@ -319,7 +319,7 @@ impl Model {
 
     /// Number of features p: those of the schema, before a pipeline.
     pub fn n_features(&self) -> usize {
-        self.schema.feature_names().len()
+        self.schema.feature_names.len()
     }
 
     /// Number of outputs d.
@@ -423,7 +423,7 @@ impl Model {
     fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
         let encodes = |feature| self.pipeline.as_ref().is_some_and(|p| p.encodes_missing(feature));
         let (row, column) = first_missing(x, |feature| !encodes(feature))?;
-        let name = self.schema.feature_names().get(column)?.into_owned();
+        let name = self.schema.feature_names.get(column)?.into_owned();
         Some(ModelError::MissingFeature { row, name })
     }
 
@@ -467,7 +467,7 @@ impl Model {
 
     /// That the model predicts labels.
     pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
-        match self.schema.task() {
+        match self.schema.task {
             Task::MultiLabel => Ok(()),
             expected => Err(ModelError::Task {
                 expected,

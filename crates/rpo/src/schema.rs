@@ -11,15 +11,23 @@ use std::sync::Arc;
 ///
 /// Columns of formats that number them have the implied names "0", "1", ... and take no room.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Schema {
-    task: Task,
-    feature_names: Names,
-    nominal: BTreeMap<usize, Arc<[String]>>,
-    texts: BTreeMap<usize, Arc<TextColumn>>,
-    output_names: Names,
-    label_column: Option<LabelColumn>,
-    /// The names of the targets and their levels, if each output is a level of a target.
-    levels: Option<(Names, Vec<f64>)>,
+    /// What the outputs are.
+    pub task: Task,
+    /// Names of the features.
+    pub feature_names: Names,
+    /// The nominal features and their values: a feature's value is a position in its list.
+    pub nominal: BTreeMap<usize, Arc<[String]>>,
+    /// The columns of texts, each by the feature of its first term.
+    pub texts: BTreeMap<usize, Arc<TextColumn>>,
+    /// Names of the outputs.
+    pub output_names: Names,
+    /// The column that labels were listed in, in the file that the model was trained on, if they were: where they are
+    /// found in others.
+    pub label_column: Option<LabelColumn>,
+    /// The names of the targets of data and the levels of each, in their order, if each output is a level of a target.
+    pub levels: Option<(Names, Vec<f64>)>,
 }
 
 impl Schema {
@@ -97,26 +105,6 @@ impl Schema {
         }
     }
 
-    /// What the outputs are.
-    pub fn task(&self) -> Task {
-        self.task
-    }
-
-    /// Names of the features.
-    pub fn feature_names(&self) -> &Names {
-        &self.feature_names
-    }
-
-    /// The nominal features and their values: a feature's value is a position in its list.
-    pub fn nominal(&self) -> &BTreeMap<usize, Arc<[String]>> {
-        &self.nominal
-    }
-
-    /// The columns of texts, each by the feature of its first term.
-    pub fn texts(&self) -> &BTreeMap<usize, Arc<TextColumn>> {
-        &self.texts
-    }
-
     /// Options that read a table as the one that the model was trained on, whatever its own values look like; `None` if
     /// features are numbered. Columns that the model does not ask for are not read.
     pub fn read_options(&self) -> Option<ReadOptions> {
@@ -130,8 +118,8 @@ impl Schema {
     }
 
     /// Types of the columns of a CSV file that has the model's features; `None` if they are numbered.
-    pub fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
-        let Names::Given(names) = self.feature_names() else {
+    fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
+        let Names::Given(names) = &self.feature_names else {
             return None;
         };
         let is_term: BTreeSet<usize> = self
@@ -182,27 +170,11 @@ impl Schema {
         Some(types)
     }
 
-    /// Names of the outputs.
-    pub fn output_names(&self) -> &Names {
-        &self.output_names
-    }
-
-    /// The column that labels were listed in, in the file that the model was trained on, if they were: where they are
-    /// found in others.
-    pub fn label_column(&self) -> Option<&LabelColumn> {
-        self.label_column.as_ref()
-    }
-
     /// Names of the outputs of data: those of the model, except where it has several levels of each.
     pub fn target_names(&self) -> &Names {
         self.levels
             .as_ref()
             .map_or(&self.output_names, |(names, _)| names)
-    }
-
-    /// The levels of each target, in their order; empty where outputs are targets.
-    pub fn levels(&self) -> &[f64] {
-        self.levels.as_ref().map_or(&[], |(_, levels)| levels)
     }
 }
 

@@ -16,9 +16,12 @@ pub enum OutputSummary {
 /// The size of the training set and the distribution of its outputs: what metrics need that compare with it
 /// (propensities of labels, the baseline of the relative error).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TrainingSummary {
-    n_samples: usize,
-    outputs: OutputSummary,
+    /// Number of training samples.
+    pub n_samples: usize,
+    /// How the outputs were distributed.
+    pub outputs: OutputSummary,
 }
 
 impl TrainingSummary {
@@ -88,16 +91,6 @@ impl TrainingSummary {
                 expected,
             }),
         }
-    }
-
-    /// Number of training samples.
-    pub fn n_samples(&self) -> usize {
-        self.n_samples
-    }
-
-    /// How the outputs were distributed.
-    pub fn outputs(&self) -> &OutputSummary {
-        &self.outputs
     }
 
     /// Number of outputs.
@@ -179,7 +172,7 @@ mod tests {
         let labels = summary(array![[1.0, M, M], [M, 0.0, M], [1.0, 1.0, M]], Task::MultiLabel);
         assert_eq!(labels.label_counts(), Some(&[2, 1, 0][..]));
         for summary in [numbers, labels] {
-            let again = TrainingSummary::new(summary.n_samples(), summary.outputs().clone());
+            let again = TrainingSummary::new(summary.n_samples, summary.outputs.clone());
             assert_eq!(again, Ok(summary));
         }
     }

@@ -23,7 +23,7 @@ fn numbers() -> (Dataset, Dataset) {
 }
 
 fn method(name: &str, parameters: &[(&str, &str)]) -> Method {
-    let method = Method::of(&registry(), name).unwrap();
+    let method = registry().method(name).unwrap();
     parameters
         .iter()
         .fold(method, |method, (name, value)| method.with(name, value).unwrap())
@@ -46,7 +46,7 @@ fn comes_back(model: &Model, train: &Dataset) {
     assert_eq!(loaded, *model);
     let x = train.features().view();
     assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());
-    let again = Method::from_parameters_of(&registry(), loaded.parameters()).unwrap();
+    let again = registry().method_of(loaded.parameters()).unwrap();
     assert_eq!(Model::fit(&again, train).unwrap(), *model);
 }
 
@@ -55,8 +55,8 @@ fn tune(name: &str, space: &str, metric: Option<Arc<dyn Score>>, train: &Dataset
     let mut tuning = Tuning::new(method(name, &[]), [space], 7);
     tuning.metric = metric;
     let tuned = tuning.run(train, &|| ()).unwrap();
-    assert_eq!(tuned.result.history().len(), 2);
-    assert!(tuned.result.best_score().is_finite());
+    assert_eq!(tuned.result.history.len(), 2);
+    assert!(tuned.result.best_score.is_finite());
     let best = tuning.fit_best(&tuned, train, Refit::Everything, &FitContext::default());
     best.unwrap()
 }

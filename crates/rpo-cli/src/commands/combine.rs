@@ -81,7 +81,7 @@ impl Combine {
                 "weights",
                 ensemble.members().map(|(_, weight)| weight).collect::<Vec<_>>(),
             );
-            if let Some(selection) = ensemble.selection() {
+            if let Some(selection) = &ensemble.selection {
                 // Of samples that had no part in the weights that they are scored with.
                 report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
             }

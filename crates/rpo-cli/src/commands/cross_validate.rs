@@ -106,7 +106,7 @@ fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<()
         let shape = (n_samples, fold.model.n_outputs());
         check_dense(shape.0, shape.1, size_of::<f32>(), DEFAULT_MEMORY_LIMIT).map_err(DatasetError::from)?;
         *kept = Some(Kept {
-            names: schema.output_names().clone(),
+            names: schema.output_names.clone(),
             scores: Array2::zeros(shape),
         });
     }

@@ -40,16 +40,15 @@ impl Inspect {
         let method = model.parameters().get("method").cloned();
         report.set("method", method.unwrap_or_else(|| json!("forest")));
         report.set("software", model.software());
-        report.set("task", json!(model.schema().task()));
-        report.set("n_train", model.training().n_samples());
+        report.set("task", json!(model.schema().task));
+        report.set("n_train", model.training().n_samples);
         report.set("n_features", model.n_features());
         if let Some(pipeline) = model.pipeline() {
             report.set("n_columns", pipeline.n_columns());
         }
         report.set("n_outputs", model.n_outputs());
         if let Some(counts) = model.training().label_counts() {
-            let cardinality =
-                counts.iter().sum::<usize>() as f64 / model.training().n_samples().max(1) as f64;
+            let cardinality = counts.iter().sum::<usize>() as f64 / model.training().n_samples.max(1) as f64;
             report.set("label_cardinality", cardinality);
         }
         report.set("has_thresholds", model.thresholds().is_some());

@@ -110,7 +110,7 @@ impl Train {
             }
             note_unfilled(&model);
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
-                selected = ensemble.selection().cloned();
+                selected = ensemble.selection.clone();
             }
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };

@@ -471,7 +471,7 @@ impl InputOptions {
         let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
         self.read(&ReadOptions {
             targets,
-            task: Some(schema.task()),
+            task: Some(schema.task),
             types,
             texts,
             ignore_untyped,
@@ -496,7 +496,7 @@ impl InputOptions {
             }
         }
         let options = ReadOptions {
-            n_features: Some(schema.feature_names().len()),
+            n_features: Some(schema.feature_names.len()),
             n_outputs: with_outputs.then(|| schema.target_names().len()),
             ..options
         };
@@ -726,7 +726,7 @@ impl DataOptions {
     fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let read = |targets| self.input.read_for(schema, self.options(), targets, true);
         let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
-        let Some(column) = schema.label_column() else {
+        let Some(ref column) = schema.label_column else {
             return read(names);
         };
         match read(labels_of(schema, column.clone().into())) {

@@ -20,7 +20,8 @@ pub struct Ensemble {
     pub(super) members: Vec<(Model, f64)>,
     pub(super) link: Link,
     pub(super) limits: Limits,
-    pub(super) selection: Option<Selection>,
+    /// How the members were found, if they were.
+    pub selection: Option<Selection>,
     /// That of all samples; a member may have seen a part of them.
     pub(super) training: TrainingSummary,
 }
@@ -91,7 +92,7 @@ impl Ensemble {
             }
         }
         let is_probable = match self.link {
-            Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task() == Task::MultiLabel,
+            Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task == Task::MultiLabel,
             _ => true,
         };
         ParameterError::unless(
@@ -106,11 +107,6 @@ impl Ensemble {
     /// The models, and their weights.
     pub fn members(&self) -> impl Iterator<Item = (&Model, f64)> {
         self.members.iter().map(|(model, weight)| (model, *weight))
-    }
-
-    /// How the members were found, if they were.
-    pub fn selection(&self) -> Option<&Selection> {
-        self.selection.as_ref()
     }
 
     fn first(&self) -> &Model {
@@ -141,7 +137,7 @@ impl Model {
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
         Self::ensemble(Ensemble {
-            limits: Limits::without_training(members[0].0.schema().task()),
+            limits: Limits::without_training(members[0].0.schema().task),
             link: Link::Mean,
             selection: None,
             training,
@@ -241,7 +237,7 @@ impl Predict for Ensemble {
     }
 
     fn n_train(&self) -> usize {
-        self.training.n_samples()
+        self.training.n_samples
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {

@@ -29,7 +29,7 @@ impl Store for Ensemble {
             kind: model.predictor().kind().into(),
             weight,
             software: model.software().to_owned().into(),
-            n_train: self.is_apart(model).then(|| model.training().n_samples()),
+            n_train: self.is_apart(model).then(|| model.training().n_samples),
             parameters: Cow::Owned(model.parameters().clone()),
         };
         out.field("members", self.members().map(about).collect::<Vec<_>>())?;
@@ -37,7 +37,7 @@ impl Store for Ensemble {
             out.field("link", self.link)?;
         }
         self.limits.store(out)?;
-        if let Some(selection) = self.selection() {
+        if let Some(selection) = &self.selection {
             out.field("selection", selection)?;
         }
         for (index, (model, _)) in self.members().enumerate() {
@@ -74,7 +74,7 @@ pub(crate) fn restore(
 ) -> Result<Ensemble, StoreError> {
     let about: Vec<Member<'_>> = from.field("members")?;
     let link: Link = from.optional_field("link")?.unwrap_or_default();
-    let limits = Limits::restore(from, context.schema.task(), sizes.n_outputs)?;
+    let limits = Limits::restore(from, context.schema.task, sizes.n_outputs)?;
     let selection = from.optional_field("selection")?;
     let mut members = Vec::new();
     for (index, member) in about.into_iter().enumerate() {
@@ -91,7 +91,7 @@ pub(crate) fn restore(
             None => from.scoped(part, |from| restore_member(from, kind, sizes, context, software)),
             Some(n_train) => from.apart(part, |from| {
                 let sizes = Sizes { n_train, ..sizes };
-                let training = TrainingSummary::restore(from, context.schema.task(), sizes)?;
+                let training = TrainingSummary::restore(from, context.schema.task, sizes)?;
                 let training = &training;
                 let context = RestoreContext { training, ..*context };
                 restore_member(from, kind, sizes, &context, software)
@@ -124,8 +124,8 @@ fn restore_member(
     let pipeline = Pipeline::restore(
         from,
         sizes.n_features,
-        context.schema.nominal(),
-        context.schema.texts(),
+        &context.schema.nominal,
+        &context.schema.texts,
     )?;
     let n_features = pipeline.n_columns();
     let predictor = (kind.restore)(from, Sizes { n_features, ..sizes }, context)?;

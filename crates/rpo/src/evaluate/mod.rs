@@ -24,7 +24,7 @@ use std::time::Instant;
 pub struct EvaluateOptions {
     /// The propensity model of metrics that weight rare labels (Jain, Prabhu, Varma 2016).
     pub propensity: Propensity,
-    /// Ranks labels by score / p of these propensities p ([`Model::predict_top_k_by_propensity`]), for metrics of the best k
+    /// Ranks labels by score / p of these propensities p ([`Model::predict_top_k_ranked`]), for metrics of the best k
     /// labels; default none: by score.
     pub rerank: Option<Propensity>,
     /// Largest number of bytes of dense scores; larger ones are computed in blocks of samples where the metrics allow it.

@@ -42,7 +42,7 @@ impl Model {
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         let scores = self.predict_with_limit(x.as_ref().into(), DEFAULT_MEMORY_LIMIT)?;
-        let (measures, columns) = match self.schema().task() {
+        let (measures, columns) = match self.schema().task {
             Task::MultiLabel => {
                 let truth = LabelSets::new(truth.as_ref().into(), MissingTruth::Skip)?;
                 let decided = self.decide(scores.view())?;

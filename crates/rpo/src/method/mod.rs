@@ -66,18 +66,7 @@ impl Method {
     /// # Errors
     /// [`MethodError::UnknownMethod`].
     pub fn named(name: &str) -> Result<Self, MethodError> {
-        Self::of(Registry::standard(), name)
-    }
-
-    /// A method of a registry with its defaults.
-    ///
-    /// # Errors
-    /// [`MethodError::UnknownMethod`].
-    pub fn of(registry: &Registry, name: &str) -> Result<Self, MethodError> {
-        Ok(Self {
-            entry: Arc::clone(registry.method(name)?),
-            given: Map::new(),
-        })
+        Registry::standard().method(name)
     }
 
     /// A method of this workspace from parameters that name it under `method`, as models record them
@@ -86,26 +75,7 @@ impl Method {
     /// # Errors
     /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
     pub fn from_parameters(parameters: &Map<String, Value>) -> Result<Self, MethodError> {
-        Self::from_parameters_of(Registry::standard(), parameters)
-    }
-
-    /// A method of a registry from parameters that name it.
-    ///
-    /// # Errors
-    /// As [`from_parameters`](Self::from_parameters).
-    pub fn from_parameters_of(
-        registry: &Registry,
-        parameters: &Map<String, Value>,
-    ) -> Result<Self, MethodError> {
-        let name = parameters.get("method").and_then(Value::as_str);
-        let name = name.ok_or_else(|| MethodError::NotATable {
-            given: Value::Object(parameters.clone()).to_string(),
-        })?;
-        let mut method = Self::of(registry, name)?;
-        for (name, value) in parameters.iter().filter(|(name, _)| *name != "method") {
-            method = method.with_value(name, value)?;
-        }
-        Ok(method)
+        Registry::standard().method_of(parameters)
     }
 
     /// The name of the method.
@@ -142,7 +112,7 @@ impl Method {
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
+    pub(crate) fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
         let name = name.replace('-', "_");
         let known = || self.entry.parameters().iter().map(|info| info.name.as_str());
         if !known().any(|known| known == name) {
@@ -185,7 +155,7 @@ impl Method {
     }
 
     /// Removes the value that was set for a parameter, which then has its default.
-    pub fn reset(&mut self, name: &str) {
+    pub(crate) fn reset(&mut self, name: &str) {
         self.given.remove(&name.replace('-', "_"));
     }
 

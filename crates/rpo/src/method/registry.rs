@@ -1,5 +1,6 @@
 //! The methods and the kinds of models that a program knows.
 
+use super::Method;
 use super::decision::DecisionParams;
 use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
@@ -74,7 +75,7 @@ impl MethodEntry {
 
     /// Fields of the parameters that the method has no use for: they keep their defaults and are not options.
     #[must_use]
-    pub fn without(self, without: &'static [&'static str]) -> Self {
+    pub(crate) fn without(self, without: &'static [&'static str]) -> Self {
         Self { without, ..self }
     }
 
@@ -107,13 +108,13 @@ impl MethodEntry {
 
     /// Other names of the method.
     #[must_use]
-    pub fn alias(self, aliases: &'static [&'static str]) -> Self {
+    pub(crate) fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 
     /// Encodes nominal features as indicators by default, as linear methods need.
     #[must_use]
-    pub fn one_hot(self) -> Self {
+    pub(crate) fn one_hot(self) -> Self {
         Self {
             nominal: NominalEncoding::OneHot,
             ..self
@@ -338,7 +339,6 @@ fn described(schema: &Value, defaults: &Value) -> Vec<ParameterInfo> {
 #[derive(Clone)]
 pub struct Registry {
     methods: Vec<Arc<MethodEntry>>,
-    kinds: Vec<ModelKind>,
 }
 
 impl fmt::Debug for Registry {
@@ -354,7 +354,6 @@ impl Registry {
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Registry> = LazyLock::new(|| Registry {
             methods: crate::methods::all().into_iter().map(Arc::new).collect(),
-            kinds: Vec::new(),
         });
         &STANDARD
     }
@@ -367,17 +366,9 @@ impl Registry {
         self
     }
 
-    /// The registry with one more kind of model, for models that no registered method fits.
-    #[must_use]
-    pub fn with_kind<M: Predict + Restore>(mut self, kind: &'static str) -> Self {
-        self.kinds.push(ModelKind::of::<M>(kind));
-        self
-    }
-
     /// The kinds of models, those of custom methods first.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = ModelKind> {
-        let of_methods = self.methods.iter().rev().filter_map(|entry| entry.model);
-        self.kinds.iter().copied().chain(of_methods)
+        self.methods.iter().rev().filter_map(|entry| entry.model)
     }
 
     /// All methods.
@@ -385,19 +376,39 @@ impl Registry {
         self.methods.iter().map(Arc::as_ref)
     }
 
-    /// The method of a name or alias.
+    /// The method of a name or alias, with its defaults.
     ///
     /// # Errors
     /// [`MethodError::UnknownMethod`].
-    pub fn method(&self, name: &str) -> Result<&Arc<MethodEntry>, MethodError> {
+    pub fn method(&self, name: &str) -> Result<Method, MethodError> {
         let is_it = |entry: &&Arc<MethodEntry>| entry.name == name || entry.aliases.contains(&name);
-        self.methods.iter().find(is_it).ok_or_else(|| {
+        let entry = self.methods.iter().find(is_it).ok_or_else(|| {
             let names = || self.methods.iter().map(|entry| entry.name);
             MethodError::UnknownMethod {
                 name: name.to_owned(),
                 nearest: nearest(name, names()),
                 known: names().map(str::to_owned).collect(),
             }
+        })?;
+        Ok(Method {
+            entry: Arc::clone(entry),
+            given: Map::new(),
         })
+    }
+
+    /// The method that parameters name under `method`, with those parameters.
+    ///
+    /// # Errors
+    /// As [`Method::from_parameters`].
+    pub fn method_of(&self, parameters: &Map<String, Value>) -> Result<Method, MethodError> {
+        let name = parameters.get("method").and_then(Value::as_str);
+        let name = name.ok_or_else(|| MethodError::NotATable {
+            given: Value::Object(parameters.clone()).to_string(),
+        })?;
+        let mut method = self.method(name)?;
+        for (name, value) in parameters.iter().filter(|(name, _)| *name != "method") {
+            method = method.with_value(name, value)?;
+        }
+        Ok(method)
     }
 }

@@ -91,17 +91,20 @@ impl Description {
             version: FORMAT_VERSION,
             kind: kind.to_owned(),
             software: software.to_owned(),
-            task: schema.task(),
-            n_train: training.n_samples(),
-            n_features: schema.feature_names().len(),
-            n_outputs: schema.output_names().len(),
-            feature_names: given(schema.feature_names()),
+            task: schema.task,
+            n_train: training.n_samples,
+            n_features: schema.feature_names.len(),
+            n_outputs: schema.output_names.len(),
+            feature_names: given(&schema.feature_names),
             output_names: given(schema.target_names()),
-            label_column: schema.label_column().cloned(),
-            levels: schema.levels().to_vec(),
-            nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
+            label_column: schema.label_column.clone(),
+            levels: schema
+                .levels
+                .as_ref()
+                .map_or_else(Vec::new, |(_, levels)| levels.clone()),
+            nominal: schema.nominal.iter().map(|(&j, v)| (j, v.to_vec())).collect(),
             texts: schema
-                .texts()
+                .texts
                 .iter()
                 .map(|(&j, column)| (j, text(column)))
                 .collect(),

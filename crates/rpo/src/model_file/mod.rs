@@ -18,7 +18,7 @@ mod stepwise;
 
 pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
-pub use stepwise::CraftmlFile;
+pub(crate) use stepwise::CraftmlFile;
 
 use crate::method::RestoreContext;
 use crate::{Decision, FileTarget, Model, Registry, TrainingSummary};
@@ -136,10 +136,10 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     check_size("n_features", sizes.n_features)?;
     check_size("n_outputs", sizes.n_outputs)?;
     let schema = description.schema()?;
-    let pipeline = Pipeline::restore(&mut from, sizes.n_features, schema.nominal(), schema.texts())?;
+    let pipeline = Pipeline::restore(&mut from, sizes.n_features, &schema.nominal, &schema.texts)?;
     sizes.n_features = pipeline.n_columns();
     check_size("number of features after the pipeline", sizes.n_features)?;
-    let training = TrainingSummary::restore(&mut from, schema.task(), sizes)?;
+    let training = TrainingSummary::restore(&mut from, schema.task, sizes)?;
     let schema = description.with_levels(schema)?;
     let mut thresholds = None;
     if from.has(THRESHOLDS) {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Trees go to an unnamed temporary file beside the model's place, which takes as much room on the disk again until
 /// the model is whole. The file is the same, byte for byte, that [`Model::save`](crate::Model::save) would have written.
 #[derive(Debug)]
-pub struct CraftmlFile {
+pub(crate) struct CraftmlFile {
     path: PathBuf,
     target: FileTarget,
     arrays: BufWriter<File>,
@@ -33,7 +33,7 @@ impl CraftmlFile {
     ///
     /// # Errors
     /// [`ModelFileError`] if the path cannot be written to.
-    pub fn create(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
+    pub(crate) fn create(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let path = path.as_ref().to_owned();
         let target = FileTarget::new(&path)?;
         let folder = match path.parent() {
@@ -56,7 +56,7 @@ impl CraftmlFile {
     /// # Errors
     /// [`ModelFileError`] if the disk is full and the like, or the tree refers to other training outputs than those
     /// before it.
-    pub fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
+    pub(crate) fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
         self.trees.push(tree, &mut self.writer)?;
         let arrays = self.writer.take_parts();
         self.put(arrays)
@@ -67,7 +67,7 @@ impl CraftmlFile {
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         training: &Dataset,
         destination: &StreamDestination<'_>,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A fitted predictor: the part of a [`Model`](crate::Model) that depends on the method. Immutable.
 ///
 /// Implement it for a custom method, with [`Restore`](rpo_core::store::Restore) to load what its [`Store`] wrote, and
-/// register the kind ([`Registry::with_kind`](crate::Registry::with_kind)).
+/// register both with the method ([`MethodEntry::model`](crate::MethodEntry::model)).
 pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// The name of the kind of model, under which a file stores it.
     fn kind(&self) -> &'static str;

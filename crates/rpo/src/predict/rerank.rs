@@ -1,6 +1,7 @@
 //! The best labels by scores in which rare labels count more.
 
-use crate::{Model, ModelError, for_each_block};
+use crate::blocks::for_each_block;
+use crate::{Model, ModelError};
 use rpo_core::{CsrMatrix, MatrixView, Propensity, check_count, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
 
@@ -8,9 +9,10 @@ use rpo_metrics::{MetricError, is_probability};
 const BLOCK_BYTES: usize = 64 << 20;
 
 impl Model {
-    /// The k best labels of each row by score / p, as CSR (n x d) of these quotients, with p the propensity of a label by
-    /// its count in training (Jain, Prabhu, Varma, KDD 2016). Of all labels whose score is not 0, not only of the k best by
-    /// score; holds the scores of some rows at a time.
+    /// The k best labels of each row: without propensities those of [`predict_top_k`](Self::predict_top_k); otherwise by
+    /// score / p, as CSR (n x d) of these quotients, with p the propensity of a label by its count in training (Jain,
+    /// Prabhu, Varma, KDD 2016). Of all labels whose score is not 0, not only of the k best by score; holds the scores of
+    /// some rows at a time.
     ///
     /// Of scores that are the probabilities of the labels, no other k labels have a larger expected psp@k: that of a set of
     /// labels is proportional to the sum of their quotients.
@@ -21,7 +23,7 @@ impl Model {
     ///
     /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
     /// let model = Model::fit(&ForestParams::random_forest(), &data)?;
-    /// let best = model.predict_top_k_by_propensity(data.features().view(), 3, Propensity::default())?;
+    /// let best = model.predict_top_k_ranked(data.features().view(), 3, Some(Propensity::default()))?;
     /// assert!(best.shape() == (200, 20) && best.nnz() <= 600);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -29,7 +31,19 @@ impl Model {
     /// # Errors
     /// As [`predict_top_k`](Self::predict_top_k); a model that predicts numbers, a score that is no probability
     /// ([`is_probability`]), parameters of propensities out of range.
-    pub fn predict_top_k_by_propensity(
+    pub fn predict_top_k_ranked(
+        &self,
+        x: MatrixView<'_>,
+        k: usize,
+        rerank: Option<Propensity>,
+    ) -> Result<CsrMatrix, ModelError> {
+        match rerank {
+            Some(propensity) => self.predict_top_k_by_propensity(x, k, propensity),
+            None => self.predict_top_k(x, k),
+        }
+    }
+
+    fn predict_top_k_by_propensity(
         &self,
         x: MatrixView<'_>,
         k: usize,
@@ -56,23 +70,6 @@ impl Model {
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
     }
 
-    /// The k best labels of each row: [by propensity](Self::predict_top_k_by_propensity) where propensities are given,
-    /// otherwise [by score](Self::predict_top_k).
-    ///
-    /// # Errors
-    /// As these.
-    pub fn predict_top_k_ranked(
-        &self,
-        x: MatrixView<'_>,
-        k: usize,
-        rerank: Option<Propensity>,
-    ) -> Result<CsrMatrix, ModelError> {
-        match rerank {
-            Some(propensity) => self.predict_top_k_by_propensity(x, k, propensity),
-            None => self.predict_top_k(x, k),
-        }
-    }
-
     /// 1/p of each label by the label counts of the training set, for what is named.
     pub(crate) fn inverse_propensities(
         &self,
@@ -83,6 +80,6 @@ impl Model {
         let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
             metric: what.to_owned(),
         })?;
-        Ok(propensity.inverse(counts, self.training().n_samples())?)
+        Ok(propensity.inverse(counts, self.training().n_samples)?)
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use rpo::prelude::*;
-//! use rpo::tune::{ParamDistribution, Search, SearchLimit, Setting, Space, Trial};
+//! use rpo::tune::{Search, SearchLimit, Setting, Space, Trial};
 //!
 //! # let features = ndarray::Array2::from_shape_fn((120, 3), |(i, j)| ((i * (7 * j + 3)) % 101) as f32 / 101.0);
 //! # let outputs = ndarray::Array2::from_shape_fn((120, 2), |(i, j)| features[[i, j]] * features[[i, 2]]);
@@ -23,7 +23,7 @@
 //! let holdout = Holdout::new(&data, 0.2, seed)?;
 //! let space = Space::default()
 //!     .parameter("max_features", "all,sqrt,0.5".parse()?)?
-//!     .parameter("min_samples_leaf", ParamDistribution::integers(1, 5)?)?;
+//!     .parameter("min_samples_leaf", "integers:1:5".parse()?)?;
 //!
 //! type Error = Box<dyn std::error::Error + Send + Sync>;
 //! let params = |setting: &Setting| -> Result<ForestParams, Error> {
@@ -38,8 +38,9 @@
 //!     let model = Model::fit(&params(setting)?, &holdout.train)?;
 //!     Ok(model.evaluate(&holdout.validation, &[Metric::R2])?[0])
 //! };
-//! let result = Search::new(Metric::R2).limit(SearchLimit::Trials(6)).run(space.random(seed), score)?;
-//! assert_eq!(result.history().len(), 6);
+//! let search = Search { limit: SearchLimit::Trials(6), ..Search::new(Metric::R2) };
+//! let result = search.run(space.random(seed), score)?;
+//! assert_eq!(result.history.len(), 6);
 //! let model = Model::fit(&params(result.best_setting())?, Refit::Everything.samples(&data, &holdout))?;
 //! assert_eq!(model.training().n_samples(), 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())

@@ -68,10 +68,16 @@ pub enum Pruner {
 /// A search for the setting with the best score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
-    direction: Direction,
-    limit: SearchLimit,
-    pruner: Pruner,
-    round: usize,
+    /// Which scores are better.
+    pub direction: Direction,
+    /// What it may use. Default [`SearchLimit::Everything`].
+    pub limit: SearchLimit,
+    /// When trials are stopped. Default [`Pruner::Never`].
+    pub pruner: Pruner,
+    /// The number of trials that run at the same time, 0 meaning 1; a trial is compared with those of earlier
+    /// rounds. Default 8, whatever the threads, for the result depends on it where trials are stopped. Memory grows
+    /// with it.
+    pub round: usize,
 }
 
 impl Search {
@@ -84,27 +90,6 @@ impl Search {
             pruner: Pruner::Never,
             round: 8,
         }
-    }
-
-    /// What it may use. Default [`SearchLimit::Everything`].
-    #[must_use]
-    pub fn limit(self, limit: SearchLimit) -> Self {
-        Self { limit, ..self }
-    }
-
-    /// When trials are stopped. Default [`Pruner::Never`].
-    #[must_use]
-    pub fn pruner(self, pruner: Pruner) -> Self {
-        Self { pruner, ..self }
-    }
-
-    /// Sets the number of trials that run at the same time, 0 meaning 1; a trial is compared with those of earlier
-    /// rounds. Default 8, whatever the threads, for the result depends on it where trials are stopped. Memory grows
-    /// with it.
-    #[must_use]
-    pub fn round(self, round: usize) -> Self {
-        let round = round.max(1);
-        Self { round, ..self }
     }
 
     /// Tries settings in their order, a round at a time in parallel on the current rayon pool.
@@ -129,8 +114,8 @@ impl Search {
         while !(rule.is_late() || self.is_spent(&history)) {
             let first = history.len();
             let n = match self.limit {
-                SearchLimit::Trials(trials) => self.round.min(trials - first),
-                _ => self.round,
+                SearchLimit::Trials(trials) => self.round.max(1).min(trials - first),
+                _ => self.round.max(1),
             };
             let round: Vec<Setting> = settings.by_ref().take(n).collect();
             if round.is_empty() {
@@ -189,8 +174,12 @@ impl Search {
                 _ => None,
             })
         });
-        if let Some((best, score)) = best {
-            return Ok(SearchResult { history, best, score });
+        if let Some((best, best_score)) = best {
+            return Ok(SearchResult {
+                history,
+                best,
+                best_score,
+            });
         }
         let n_trials = history.len();
         match history.into_iter().next() {
@@ -211,30 +200,18 @@ impl Search {
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult<E> {
-    history: Vec<Record<E>>,
-    best: usize,
-    score: f64,
+    /// Every setting that was tried, in order.
+    pub history: Vec<Record<E>>,
+    /// Position in the history of the best setting; of equal ones the earliest.
+    pub best: usize,
+    /// The score of the best setting.
+    pub best_score: f64,
 }
 
 impl<E> SearchResult<E> {
-    /// Every setting that was tried, in order.
-    pub fn history(&self) -> &[Record<E>] {
-        &self.history
-    }
-
-    /// How the best setting fared; of equal ones the earliest.
-    pub fn best(&self) -> &Record<E> {
-        &self.history[self.best]
-    }
-
     /// The best setting.
     pub fn best_setting(&self) -> &Setting {
-        &self.best().setting
-    }
-
-    /// Its score.
-    pub fn best_score(&self) -> f64 {
-        self.score
+        &self.history[self.best].setting
     }
 }
 

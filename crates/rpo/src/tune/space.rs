@@ -181,7 +181,7 @@ impl Space {
 
     /// Draw `i` of a random search: depends on the space, the seed and `i` alone. The k values of a list take turns: draws
     /// 0 to k - 1 have each once, in random order, and so on, so that few draws leave no value out.
-    pub fn draw(&self, seed: Seed, i: u64) -> Setting {
+    fn draw(&self, seed: Seed, i: u64) -> Setting {
         let seed = seed.purpose("random search");
         // Keyed by name, so that a parameter more leaves the draws of the others as they are.
         self.setting(|_, p| Some(p.distribution.draw(seed.purpose(&p.name.replace('_', "-")), i)))

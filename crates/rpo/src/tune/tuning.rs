@@ -62,7 +62,7 @@ impl FromStr for SearchOrder {
 /// let method = Method::named("random-forest")?.with("trees", "10")?;
 /// let tuning = Tuning::new(method, ["max_features=sqrt,0.5", "min_samples_leaf=1,3"], 7);
 /// let tuned = tuning.run(&data, &|| ())?;
-/// assert_eq!(tuned.result.history().len(), 4);
+/// assert_eq!(tuned.result.history.len(), 4);
 /// let model = tuning.fit_best(&tuned, &data, Refit::Everything, &FitContext::default())?;
 /// # assert_eq!(model.training().n_samples(), 200);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -136,13 +136,18 @@ impl Tuning {
             evaluation: self.evaluation,
             holdout: &holdout,
         };
-        let mut search = Search::new(metric.as_ref()).limit(self.limit);
-        if self.stop_early {
-            search = search.pruner(Pruner::Median {
+        let pruner = match self.stop_early {
+            true => Pruner::Median {
                 warm_up: 0,
                 min_trials: 4,
-            });
-        }
+            },
+            false => Pruner::Never,
+        };
+        let search = Search {
+            limit: self.limit,
+            pruner,
+            ..Search::new(metric.as_ref())
+        };
         let result = search.run(self.settings(&space)?, |setting, trial| {
             let estimator = self.set(setting).map_err(ModelError::from);
             let estimator = estimator.and_then(|method| method.estimator(data.task()));

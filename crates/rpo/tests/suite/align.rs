@@ -153,7 +153,7 @@ fn a_file_is_read_with_the_types_of_a_model() {
     // Nothing in this file shows that these are words, and dates with a time.
     let options = ReadOptions {
         format: Format::Csv,
-        types: schema.column_types().unwrap(),
+        types: schema.read_options().unwrap().types,
         ignore_untyped: true,
         ..ReadOptions::default()
     };

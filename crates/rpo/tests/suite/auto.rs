@@ -56,7 +56,7 @@ fn with_portfolio(folder: &tempfile::TempDir, methods: &[&str]) -> AutoParams {
 
 fn selection(model: &Model) -> Selection {
     let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
-    ensemble.selection().unwrap().clone()
+    ensemble.selection.clone().unwrap()
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn members_have_weights_that_sum_to_1_and_see_all_samples() {
     assert!(
         ensemble
             .members()
-            .all(|(member, _)| member.training().n_samples() == 120)
+            .all(|(member, _)| member.training().n_samples == 120)
     );
     // Of few samples, what is not scored on one fit to all of them is fitted with several seeds.
     let mut noted = Vec::new();
@@ -234,10 +234,10 @@ fn members_that_no_time_is_left_for_are_the_models_of_their_folds() {
         let mut n_train = 0;
         for (member, weight) in members {
             assert_eq!(weight, 0.25);
-            n_train += member.training().n_samples();
+            n_train += member.training().n_samples;
             mean.scaled_add(0.25, &member.predict(x).unwrap());
         }
-        assert_eq!((n_train, model.training().n_samples()), (3 * 120, 120));
+        assert_eq!((n_train, model.training().n_samples), (3 * 120, 120));
         assert!((model.predict(x).unwrap() - mean).iter().all(|v| v.abs() < 1e-6));
         let candidate = &selection(&model).candidates[0];
         assert_eq!((candidate.folds, candidate.weight), (Some(4), Some(1.0)));

@@ -8,7 +8,7 @@ use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
 use rpo::metrics::{LabelSets, MissingTruth, TopK, precision_at_k};
 use rpo::tree::LeafKind;
-use rpo::{CraftmlFile, Model, ModelError, StreamDestination};
+use rpo::{FitContext, Model, ModelError, StreamDestination, StreamingFit};
 use serde_json::json;
 
 const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
@@ -68,18 +68,17 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.rpo");
         let params = case.craftml_params(case.craftml.unwrap());
-        let trainer = params.trainer(data.features().into(), data.outputs().into()).unwrap();
-        let mut file = CraftmlFile::create(&path).unwrap();
-        for index in trainer.indices() {
-            file.push(&trainer.tree(index).unwrap()).unwrap();
-            prop_assert!(!path.exists());
-        }
         let destination = StreamDestination {
             path: &path,
             parameters: whole.parameters(),
             pipeline: None,
         };
-        let n_bytes = file.finish(&data, &destination).unwrap();
+        let no_file_yet = || assert!(!path.exists());
+        let context = FitContext {
+            on_step: Some(&no_file_yet),
+            ..FitContext::default()
+        };
+        let n_bytes = params.fit_to_file(&data, &context, &destination).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         prop_assert_eq!(n_bytes, bytes.len() as u64);
         prop_assert_eq!(bytes, whole.to_bytes().unwrap());
@@ -171,6 +170,14 @@ fn a_model_of_numbers_is_kept_too() {
 fn a_place_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing").join("m.rpo");
-    let error = CraftmlFile::create(&path).unwrap_err();
+    let destination = StreamDestination {
+        path: &path,
+        parameters: &serde_json::Map::new(),
+        pipeline: None,
+    };
+    let data = Case::default().data();
+    let error = CraftmlParams::default()
+        .fit_to_file(&data, &FitContext::default(), &destination)
+        .unwrap_err();
     assert!(error.to_string().contains("missing"), "{error}");
 }

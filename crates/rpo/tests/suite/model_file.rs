@@ -134,7 +134,7 @@ fn names_kinds_parameters_and_thresholds_are_kept() {
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded, model);
     assert_eq!(loaded.thresholds(), Some(&[0.1, f64::INFINITY][..]));
-    assert_eq!(loaded.schema().nominal()[&1][1], "yes\\");
+    assert_eq!(loaded.schema().nominal[&1][1], "yes\\");
 }
 
 #[test]

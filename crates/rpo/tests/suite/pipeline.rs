@@ -106,7 +106,7 @@ proptest! {
             let plain = Model::of(predictor, &prepared).unwrap();
             let model = plain.clone().with_pipeline(pipeline.clone(), &train).unwrap();
             prop_assert_eq!(model.n_features(), 4);
-            prop_assert_eq!(model.schema().nominal(), train.nominal());
+            prop_assert_eq!(&model.schema().nominal, train.nominal());
             let names: Vec<_> = (0..).map_while(|column| model.column_name(column)).collect();
             prop_assert_eq!(names, prepared.feature_names().iter().collect::<Vec<_>>());
             let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();

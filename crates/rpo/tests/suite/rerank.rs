@@ -20,7 +20,7 @@ fn sets() -> (Dataset, Dataset) {
 /// The labels of each sample with the largest quotients, best first, and these.
 fn naive(model: &Model, test: &Dataset, k: usize) -> Vec<Vec<(u32, f32)>> {
     let counts = model.training().label_counts().unwrap();
-    let n = model.training().n_samples() as f64;
+    let n = model.training().n_samples as f64;
     let c = (n.ln() - 1.0) * (PROPENSITY.b + 1.0).powf(PROPENSITY.a);
     let scores = model.predict(test.features().view()).unwrap();
     let of_row = |row: ndarray::ArrayView1<'_, f32>| {
@@ -44,7 +44,7 @@ fn the_best_are_those_of_all_quotients() {
     let x = test.features().view();
     let mut moved = false;
     for k in [1, 3, 25, 40] {
-        let found = model.predict_top_k_by_propensity(x, k, PROPENSITY).unwrap();
+        let found = model.predict_top_k_ranked(x, k, Some(PROPENSITY)).unwrap();
         let by_score = model.predict_top_k(x, k).unwrap();
         for (i, expected) in naive(&model, &test, k).iter().enumerate() {
             let view = found.view();
@@ -97,7 +97,7 @@ fn what_is_no_probability_or_no_label_is_refused() {
     let (train, test) = sets();
     let x = test.features().view();
     let ridge = Model::fit(&RidgeParams::default(), &train).unwrap();
-    let refused = ridge.predict_top_k_by_propensity(x, 2, PROPENSITY);
+    let refused = ridge.predict_top_k_ranked(x, 2, Some(PROPENSITY));
     assert!(matches!(
         refused,
         Err(ModelError::Metric(MetricError::NotAProbability { .. }))
@@ -111,12 +111,12 @@ fn what_is_no_probability_or_no_label_is_refused() {
     let model = Model::fit(&RidgeParams::default(), &numbers).unwrap();
     let metric = "ranking by propensity".to_owned();
     assert_eq!(
-        model.predict_top_k_by_propensity(x, 2, PROPENSITY),
+        model.predict_top_k_ranked(x, 2, Some(PROPENSITY)),
         Err(ModelError::MetricForLabels { metric })
     );
     let forest = Model::fit(&ForestParams::random_forest(), &train).unwrap();
     for (k, a) in [(0, 0.5), (1, -1.0)] {
-        let refused = forest.predict_top_k_by_propensity(x, k, Propensity { a, b: 1.0 });
+        let refused = forest.predict_top_k_ranked(x, k, Some(Propensity { a, b: 1.0 }));
         assert!(matches!(refused, Err(ModelError::Parameter(_))));
     }
 }

@@ -117,7 +117,7 @@ impl Fitting<'_> {
         let watch = Stopwatch::start();
         let tuned = tuning.run(train, &|| ())?;
         let (cpu, trials) = self.cost.search.unwrap_or_default();
-        let found = tuned.result.history().len();
+        let found = tuned.result.history.len();
         self.cost.search = Some((cpu + watch.read().0, trials + found));
         let refit = if search.refit {
             Refit::Everything

@@ -131,7 +131,7 @@ impl Evaluate {
 
     /// Refuses options that no metric heeds.
     fn check_effect(&self, model: &Model, metrics: &[Metric]) -> Result<(), CliError> {
-        let (task, n_outputs) = (model.schema().task(), model.n_outputs());
+        let (task, n_outputs) = (model.schema().task, model.n_outputs());
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
         self.ranking.check_effect(metrics)?;
         if self.by_frequency.is_some() && task == Task::Regression {
@@ -164,7 +164,7 @@ impl Evaluate {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
-            [] => default_metrics(model.schema().task()),
+            [] => default_metrics(model.schema().task),
             given => given.to_vec(),
         }
     }
@@ -174,7 +174,7 @@ impl Evaluate {
 fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     out.put(format!("output,{}\n", scores.measures.join(",")).as_bytes())?;
-    for (name, values) in model.schema().output_names().iter().zip(&scores.values) {
+    for (name, values) in model.schema().output_names.iter().zip(&scores.values) {
         let cell = |value: &f64| {
             if value.is_nan() {
                 String::new()

@@ -22,7 +22,7 @@ pub(super) fn write(
         return Err(CliError::Usage(message));
     };
     let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
-    let names = model.schema().output_names();
+    let names = &model.schema().output_names;
     match pick {
         None => {
             let scores = names

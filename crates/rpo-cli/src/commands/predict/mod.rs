@@ -103,7 +103,7 @@ impl Predict {
         let model = Model::load(&self.model)?;
         let format = self.format();
         let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
-        if ranks && model.schema().task() == Task::Regression {
+        if ranks && model.schema().task == Task::Regression {
             let message =
                 "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
             return Err(CliError::Usage(message.to_owned()));
@@ -196,7 +196,7 @@ macro_rules! add {
 type Ids<'a> = Option<(&'a str, &'a [String])>;
 
 fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
-    let names = model.schema().output_names();
+    let names = &model.schema().output_names;
     let id = ids.map(|(name, _)| csv_field(name).into_owned());
     let names = names.iter().map(|name| csv_field(&name).into_owned());
     let header: Vec<String> = id.into_iter().chain(names).collect();
@@ -247,7 +247,7 @@ fn jsonl(
     pick: Option<Pick>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let outputs = JsonOutputs::new(model.schema().output_names());
+    let outputs = JsonOutputs::new(&model.schema().output_names);
     let mut put = |sample: usize, prediction: &dyn Fn(&mut String)| {
         let mut text = match ids {
             Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
@@ -286,7 +286,7 @@ fn long_csv(
 ) -> Result<(), CliError> {
     let id = ids.map_or("row".into(), |(name, _)| csv_field(name));
     out.put(format!("{id},label,score\n").as_bytes())?;
-    let names = model.schema().output_names();
+    let names = &model.schema().output_names;
     let mut lines = Vec::new();
     for_each_row(model, x, pick, |row, best| {
         lines.clear();

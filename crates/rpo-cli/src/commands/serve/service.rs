@@ -43,7 +43,7 @@ impl Service {
             },
         };
         Self {
-            outputs: JsonOutputs::new(schema.output_names()),
+            outputs: JsonOutputs::new(&schema.output_names),
             model,
             columns,
             max_rows,
@@ -68,7 +68,7 @@ impl Service {
         if rows > limit {
             return Err(Problem::TooManyRows { rows, limit });
         }
-        if request.pick != Pick::All && self.model.schema().task() == Task::Regression {
+        if request.pick != Pick::All && self.model.schema().task == Task::Regression {
             let message = "top_k and decide are for labels; the model predicts numbers";
             return Err(Problem::Request(message.to_owned()));
         }
@@ -155,7 +155,7 @@ impl Service {
     }
 
     fn numbered(&self, rows: &[Value]) -> Result<Matrix, Problem> {
-        let names = self.model.schema().feature_names();
+        let names = &self.model.schema().feature_names;
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for (row, given) in rows.iter().enumerate() {
             let mut pairs: Vec<(usize, &str, &Value)> = Vec::new();
@@ -191,13 +191,13 @@ impl Service {
     pub(super) fn schema(&self) -> Value {
         let schema = self.model.schema();
         let features: Value = match &self.columns {
-            Columns::Numbered => json!({"numbered": schema.feature_names().len()}),
+            Columns::Numbered => json!({"numbered": schema.feature_names.len()}),
             Columns::Named { names, options } => {
                 let feature = |name: &String| {
                     let kind = json!(options.types[name]);
                     let mut feature = json!({"name": name, "type": kind});
-                    let position = schema.feature_names().position(name);
-                    if let Some(values) = position.and_then(|j| schema.nominal().get(&j)) {
+                    let position = schema.feature_names.position(name);
+                    if let Some(values) = position.and_then(|j| schema.nominal.get(&j)) {
                         feature["values"] = json!(**values);
                     }
                     feature
@@ -205,9 +205,9 @@ impl Service {
                 names.iter().map(feature).collect()
             }
         };
-        let outputs: Vec<Cow<'_, str>> = schema.output_names().iter().collect();
+        let outputs: Vec<Cow<'_, str>> = schema.output_names.iter().collect();
         json!({
-            "task": schema.task(),
+            "task": schema.task,
             "method": self.model.parameters().get("method"),
             "features": features,
             "outputs": outputs,

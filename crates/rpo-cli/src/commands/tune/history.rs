@@ -25,15 +25,16 @@ impl Report<'_> {
     }
 
     fn json(&self, model_bytes: Option<u64>) -> Value {
-        let best = self.tuned.result.best();
+        let result = &self.tuned.result;
+        let best = &result.history[result.best];
         let mut object = json!({
             "metric": self.tuned.metric.name(),
             "best": {
                 "index": best.index,
                 "parameters": parameters(&best.setting),
-                "score": self.tuned.result.best_score(),
+                "score": result.best_score,
             },
-            "trials": self.tuned.result.history().iter().map(trial).collect::<Vec<_>>(),
+            "trials": result.history.iter().map(trial).collect::<Vec<_>>(),
             "n_train": self.tuned.holdout.train.n_samples(),
             "n_validation": self.tuned.holdout.validation.n_samples(),
             "search_seconds": self.search_seconds,
@@ -68,7 +69,7 @@ impl Report<'_> {
         let _ = writeln!(
             text,
             "\n{} settings in {:.2} s, fitted to {train} samples and scored on {validation}; best: {}",
-            self.tuned.result.history().len(),
+            self.tuned.result.history.len(),
             self.search_seconds,
             self.tuned.result.best_setting()
         );
@@ -80,7 +81,7 @@ impl Report<'_> {
 
     /// The winner, then whole trials, stopped ones and failures, each by score, equal ones in order.
     fn ranked(&self) -> Vec<&Record<ModelError>> {
-        let mut ranked: Vec<_> = self.tuned.result.history().iter().collect();
+        let mut ranked: Vec<_> = self.tuned.result.history.iter().collect();
         ranked.sort_by(|a, b| {
             let class = |record: &Record<ModelError>| match record.outcome {
                 Outcome::Scored(_) => 0,
@@ -105,7 +106,7 @@ impl Report<'_> {
             .map(|name| format!(",{}", csv_field(name)))
             .collect();
         out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
-        for record in self.tuned.result.history() {
+        for record in &self.tuned.result.history {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
             let (index, steps, seconds) = (record.index, record.steps, record.seconds);
             let (status, error) = status(record);

@@ -317,7 +317,7 @@ impl Search<'_> {
             let report = &mut self.reported[self.tried[index].place];
             report.weight = Some(weight);
             let fits = models[&index].len();
-            match models[&index][0].training().n_samples() == self.data.n_samples() {
+            match models[&index][0].training().n_samples == self.data.n_samples() {
                 true => report.seeds = (fits > 1).then_some(fits),
                 false => report.folds = Some(fits),
             }

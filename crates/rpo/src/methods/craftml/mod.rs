@@ -1,8 +1,9 @@
 //! CRAFTML forests.
 
 use super::growing::ForestMethod;
+use crate::ModelError;
 use crate::method::{FitContext, MethodEntry, Needs, StreamDestination, StreamingFit};
-use crate::{CraftmlFile, ModelError};
+use crate::model_file::CraftmlFile;
 use rpo_data::Dataset;
 use rpo_ensemble::{Craftml, CraftmlParams, EnsembleError, FitOptions};
 use std::ops::Range;
