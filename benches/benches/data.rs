@@ -1,7 +1,7 @@
 //! Reading files: each format, from memory.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rpo::data::read::{FirstFeature, Format, ReadOptions, Targets, read_from};
+use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task, write};
 use rpo_benches::{measurements, name, texts};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 fn parse_sparse(c: &mut Criterion) {
     let data = texts(2000, 2000, 500);
     let mut text = Vec::new();
-    write::xmlrepo(&data, &mut text).expect("memory takes it");
+    write::write(&data, Format::XmlRepo, &mut text).expect("memory takes it");
     parse(
         c,
         "xmlrepo",
@@ -22,7 +22,7 @@ fn parse_sparse(c: &mut Criterion) {
     );
 
     let mut text = Vec::new();
-    write::svmlight(&data, FirstFeature::One, &mut text).expect("memory takes it");
+    write::write(&data, Format::SvmLight, &mut text).expect("memory takes it");
     let options = ReadOptions {
         format: Format::SvmLight,
         n_features: Some(data.n_features()),

@@ -1,7 +1,7 @@
 //! What the targets share.
 
 use rpo::data::Dataset;
-use rpo::data::read::{FirstFeature, Format, Missing, ReadOptions, Targets, read_from};
+use rpo::data::read::{Format, Missing, ReadOptions, Targets, read_from};
 use rpo::data::write;
 
 /// Longest line that a target reads.
@@ -50,11 +50,11 @@ fn check(data: &Dataset) {
     let (x, y) = (data.features().view(), data.outputs().view());
     assert_eq!((x.n_rows(), x.n_cols()), (data.n_samples(), data.n_features()));
     assert_eq!((y.n_rows(), y.n_cols()), (data.n_samples(), data.n_outputs()));
-    assert_eq!(data.feature_names().len(), data.n_features());
-    assert_eq!(data.output_names().len(), data.n_outputs());
+    assert_eq!(data.feature_names().iter().len(), data.n_features());
+    assert_eq!(data.output_names().iter().len(), data.n_outputs());
     // What is written is read back.
     let mut written = Vec::new();
-    if write::svmlight(data, FirstFeature::One, &mut written).is_ok() {
+    if write::write(data, Format::SvmLight, &mut written).is_ok() {
         let options = ReadOptions {
             format: Format::SvmLight,
             n_features: Some(data.n_features()),

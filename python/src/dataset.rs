@@ -65,7 +65,7 @@ impl Dataset {
             }
             match cells {
                 None => Ok(data),
-                Some(cells) => data.with_cell_weights(cells),
+                Some(cells) => data.with_weights(cells),
             }
         };
         let data = py
@@ -124,12 +124,12 @@ impl Dataset {
     /// The name of the set.
     #[getter]
     fn name(&self) -> &str {
-        self.0.name()
+        &self.0.name
     }
 
     /// The figures that describe the set, as a JSON list of names with values.
     fn summary(&self, py: Python<'_>) -> String {
-        py.detach(|| json!(self.0.summary()).to_string())
+        py.detach(|| json!(self.0.summary(&self.0.label_statistics())).to_string())
     }
 
     /// Samples, features and outputs.

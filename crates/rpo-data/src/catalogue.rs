@@ -87,7 +87,8 @@ pub enum CatalogueError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     folder: PathBuf,
-    entries: Vec<Entry>,
+    /// The sets, in the order of the manifest.
+    pub entries: Vec<Entry>,
 }
 
 /// A data set as the manifest of a [`Catalogue`] describes it.
@@ -214,11 +215,6 @@ impl Catalogue {
         })
     }
 
-    /// The names of the sets, in the order of the manifest.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.name.as_str())
-    }
-
     /// The entry of a set.
     ///
     /// # Errors
@@ -227,7 +223,7 @@ impl Catalogue {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| CatalogueError::UnknownName {
             name: name.to_owned(),
-            names: self.names().map(str::to_owned).collect(),
+            names: self.entries.iter().map(|entry| entry.name.clone()).collect(),
         })
     }
 

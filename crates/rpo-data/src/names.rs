@@ -26,16 +26,11 @@ pub enum Names {
 
 impl Names {
     /// Number of names.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Given(names) => names.len(),
             Self::Numbered(n) => *n,
         }
-    }
-
-    /// Returns true if there is no name.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Returns the name of a column, `None` beyond the last.
@@ -47,8 +42,8 @@ impl Names {
     }
 
     /// Returns all names in column order.
-    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        (0..self.len()).filter_map(|column| self.get(column))
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Cow<'_, str>> {
+        (0..self.len()).map(|column| self.get(column).expect("a column within range"))
     }
 
     /// Returns the column of a name. Linear in the number of given names; see [`Names::positions`] for many.

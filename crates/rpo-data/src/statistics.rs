@@ -1,7 +1,7 @@
 //! Statistics of the labels of a set.
 
 use crate::dataset::Dataset;
-use rpo_core::{Matrix, Mismatch, math};
+use rpo_core::{Mismatch, math};
 use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
@@ -36,7 +36,7 @@ impl LabelStatistics {
     }
 
     /// Number of labels that no sample has.
-    pub fn n_never(&self) -> usize {
+    pub(crate) fn n_never(&self) -> usize {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
@@ -55,7 +55,7 @@ impl LabelStatistics {
     }
 
     /// MeanIR: the mean of [`ir_per_label`](Self::ir_per_label) over the labels that occur; NaN if none does.
-    pub fn mean_ir(&self) -> f64 {
+    pub(crate) fn mean_ir(&self) -> f64 {
         let ratios = self.ir_per_label();
         let finite = ratios.iter().filter(|ratio| ratio.is_finite());
         finite.clone().sum::<f64>() / finite.count() as f64
@@ -234,15 +234,6 @@ impl Dataset {
         let mut keys: Vec<_> = (0..self.n_samples()).map(key).collect();
         keys.sort_unstable();
         keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
-    }
-
-    /// Mean number of stored features per sample, for sparse features those that are not 0; 0 for an empty set.
-    pub fn mean_stored_features(&self) -> f64 {
-        let stored = match self.features() {
-            Matrix::Dense(a) => a.len(),
-            Matrix::Sparse(a) => a.nnz(),
-        };
-        stored as f64 / self.n_samples().max(1) as f64
     }
 }
 

@@ -8,22 +8,18 @@ impl Dataset {
     /// The figures that describe the set, by name: its sizes, `task`, `layout`, `feature_density`, `missing_features`,
     /// `missing_outputs`, the number of features that are `categories`, and of samples that are `duplicates` of an earlier
     /// one. Of labels also `cardinality` and `density` (means over samples), `unlabelled` samples, labels that are `never`
-    /// there, different `label_sets`, imbalance (`mean_ir`, `max_ir`) and `scumble`.
+    /// there, different `label_sets`, imbalance (`mean_ir`, `max_ir`) and `scumble`; for these it takes the
+    /// [statistics of the labels](Self::label_statistics).
     ///
     /// ```
     /// use rpo_core::Seed;
     /// use rpo_data::generate::MultiLabelSet;
     ///
     /// let data = MultiLabelSet::new(100, 30, 20).generate(Seed::new(1))?;
-    /// assert_eq!(data.summary()[0], ("n_samples", 100.into()));
+    /// assert_eq!(data.summary(&data.label_statistics())[0], ("n_samples", 100.into()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn summary(&self) -> Vec<(&'static str, Value)> {
-        self.summary_with(&self.label_statistics())
-    }
-
-    /// [`summary`](Self::summary) with the [statistics of the labels](Self::label_statistics), where they are there.
-    pub fn summary_with(&self, statistics: &LabelStatistics) -> Vec<(&'static str, Value)> {
+    pub fn summary(&self, statistics: &LabelStatistics) -> Vec<(&'static str, Value)> {
         let layout = match self.features() {
             Matrix::Dense(_) => "dense",
             Matrix::Sparse(_) => "sparse",

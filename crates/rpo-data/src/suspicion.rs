@@ -1,6 +1,6 @@
 //! Features that were probably not meant to be features.
 
-use crate::dataset::{Dataset, FeatureKind};
+use crate::dataset::Dataset;
 use crate::message::quoted;
 use rpo_core::MatrixView;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,16 +110,13 @@ fn texts(data: &Dataset) -> Vec<Suspicion> {
 
 fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let n = data.n_samples();
-    let is_distinct = |feature: usize| {
-        matches!(data.feature_kind(feature), FeatureKind::Nominal(values) if n >= FEW && values.len() == n && !are_texts(values, n))
-            && count_distinct(data.features().view(), feature) == n
+    let is_distinct = |feature: usize, values: &[String]| {
+        let fits = n >= FEW && values.len() == n && !are_texts(values, n);
+        fits && count_distinct(data.features().view(), feature) == n
     };
-    let features = data
-        .nominal()
-        .keys()
-        .copied()
-        .filter(|&feature| is_distinct(feature));
-    let names = features.filter_map(|feature| data.feature_names().get(feature));
+    let features = data.nominal().iter();
+    let features = features.filter(|(feature, values)| is_distinct(**feature, values));
+    let names = features.filter_map(|(&feature, _)| data.feature_names().get(feature));
     names
         .map(|name| Suspicion::DistinctValues {
             feature: name.into_owned(),

@@ -4,7 +4,7 @@ use crate::schema::are_positions;
 use crate::{ModelError, Schema};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
-use rpo_data::{Dataset, FeatureKind, Names};
+use rpo_data::{Dataset, Names};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,14 +28,11 @@ impl Schema {
         let mut numbers = Vec::new();
         let mut nominal: Vec<usize> = self.nominal.keys().copied().collect();
         if !data.nominal().is_empty() {
-            nominal = (0..self.feature_names.len()).collect();
+            nominal = (0..self.feature_names.iter().len()).collect();
         }
         for feature in nominal {
-            let mine = self
-                .nominal
-                .get(&feature)
-                .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values));
-            let theirs = data.feature_kind(source(feature));
+            let mine = self.nominal.get(&feature).map(|values| &**values);
+            let theirs = data.nominal().get(&source(feature)).map(|values| &**values);
             match self.recoding(feature, mine, theirs) {
                 Ok(recoding) => recodings.extend(recoding),
                 Err(_)
@@ -47,7 +44,7 @@ impl Schema {
                 }
                 Err(e) => return Err(e),
             }
-            if let (FeatureKind::Nominal(mine), FeatureKind::Numeric) = (mine, theirs) {
+            if let (Some(mine), None) = (mine, theirs) {
                 numbers.push((source(feature), feature, mine.len()));
             }
         }
@@ -55,7 +52,7 @@ impl Schema {
         if sources.is_none() && recodings.is_empty() {
             return Ok(Cow::Borrowed(data.features()));
         }
-        let sources = sources.unwrap_or_else(|| (0..self.feature_names.len()).collect());
+        let sources = sources.unwrap_or_else(|| (0..self.feature_names.iter().len()).collect());
         let aligned = gather(data.features().view(), &sources);
         Ok(Cow::Owned(recode(aligned, &recodings)))
     }
@@ -75,12 +72,10 @@ impl Schema {
         let column = |feature: usize| {
             let before = self.texts.range(..=feature).next_back();
             let text = before.filter(|(first, column)| feature < **first + column.n_features());
-            text.map_or_else(
-                || self.feature_name(feature),
-                |(_, column)| column.name().to_owned(),
-            )
+            text.map_or_else(|| self.feature_name(feature), |(_, column)| column.name.clone())
         };
-        let missing = (0..self.feature_names.len()).filter(|&feature| !is_given.contains(&Some(feature)));
+        let missing =
+            (0..self.feature_names.iter().len()).filter(|&feature| !is_given.contains(&Some(feature)));
         let mut columns: Vec<String> = missing.map(column).collect();
         columns.dedup();
         ModelError::MissingColumn {
@@ -100,10 +95,10 @@ impl Schema {
         let mut found = Vec::new();
         for (&feature, mine) in &self.nominal {
             let source = sources.as_ref().map_or(feature, |s| s[feature]);
-            let FeatureKind::Nominal(theirs) = data.feature_kind(source) else {
+            let Some(theirs) = data.nominal().get(&source) else {
                 continue;
             };
-            if mine[..] == *theirs {
+            if mine == theirs {
                 continue;
             }
             let is_unseen: Vec<bool> = positions(mine, theirs).iter().map(Option::is_none).collect();
@@ -136,7 +131,7 @@ impl Schema {
         }
         let (targets, theirs) = (self.target_names(), data.output_names());
         let mut sources = sources("output", targets, theirs)?;
-        if theirs.len() > targets.len() {
+        if theirs.iter().len() > targets.iter().len() {
             let mine = targets.positions(theirs);
             let name = theirs.iter().zip(mine).find(|(_, position)| position.is_none());
             if let Some((name, _)) = name {
@@ -146,7 +141,7 @@ impl Schema {
         }
         let n_levels = self.levels.as_ref().map_or(0, |(_, levels)| levels.len());
         if n_levels > 0 {
-            let of_targets = sources.unwrap_or_else(|| (0..targets.len()).collect());
+            let of_targets = sources.unwrap_or_else(|| (0..targets.iter().len()).collect());
             sources = Some(repeated(of_targets, n_levels));
         }
         Ok(match sources {
@@ -155,12 +150,12 @@ impl Schema {
         })
     }
 
-    /// How the values of a feature are to be changed, if they are.
+    /// How the values of a feature are to be changed, if they are, from its values where it is nominal.
     fn recoding(
         &self,
         feature: usize,
-        mine: FeatureKind<'_>,
-        theirs: FeatureKind<'_>,
+        mine: Option<&[String]>,
+        theirs: Option<&[String]>,
     ) -> Result<Option<Recoding>, ModelError> {
         let differ = |expected, given| {
             let name = self.feature_name(feature);
@@ -171,19 +166,15 @@ impl Schema {
             })
         };
         match (mine, theirs) {
-            (FeatureKind::Nominal(mine), FeatureKind::Nominal(theirs)) if mine != theirs => {
+            (Some(mine), Some(theirs)) if mine != theirs => {
                 let position = |position: Option<usize>| position.map_or(f32::NAN, |p| p as f32);
                 Ok(Some(Recoding {
                     feature,
                     positions: positions(mine, theirs).into_iter().map(position).collect(),
                 }))
             }
-            (FeatureKind::Nominal(mine), FeatureKind::Numeric) if !are_positions(mine) => {
-                differ("nominal", "numeric")
-            }
-            (FeatureKind::Numeric, FeatureKind::Nominal(theirs)) if !are_positions(theirs) => {
-                differ("numeric", "nominal")
-            }
+            (Some(mine), None) if !are_positions(mine) => differ("nominal", "numeric"),
+            (None, Some(theirs)) if !are_positions(theirs) => differ("numeric", "nominal"),
             _ => Ok(None),
         }
     }
@@ -291,7 +282,7 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
         return Ok(None);
     }
     if let Names::Numbered(given) = *theirs {
-        let expected = mine.len();
+        let expected = mine.iter().len();
         return if given == expected {
             Ok(None)
         } else {
@@ -305,14 +296,14 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
     // By the columns of the data: a model may promise more columns than there is memory for.
     let positions = mine.positions(theirs);
     let found: BTreeSet<usize> = positions.iter().copied().flatten().collect();
-    if found.len() < mine.len() {
+    if found.len() < mine.iter().len() {
         let first = (0..).zip(&found).position(|(j, found)| j != *found);
         let name = mine.get(first.unwrap_or(found.len()));
         let name = name.map_or_else(String::new, Cow::into_owned);
-        let more = mine.len() - found.len() - 1;
+        let more = mine.iter().len() - found.len() - 1;
         return Err(ModelError::MissingColumn { what, name, more });
     }
-    let mut sources = vec![0; mine.len()];
+    let mut sources = vec![0; mine.iter().len()];
     for (source, position) in positions.into_iter().enumerate() {
         position
             .into_iter()

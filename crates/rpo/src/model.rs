@@ -154,9 +154,9 @@ impl Model {
         training: TrainingSummary,
         software: String,
     ) -> Result<Self, ModelError> {
-        let n_features = schema.feature_names.len();
+        let n_features = schema.feature_names.iter().len();
         let n_columns = pipeline.as_ref().map_or(n_features, Pipeline::n_columns);
-        let n_outputs = schema.output_names.len();
+        let n_outputs = schema.output_names.iter().len();
         for (what, expected, given) in [
             ("features of the data", predictor.n_features(), n_columns),
             ("outputs of the data", predictor.n_outputs(), n_outputs),
@@ -319,7 +319,7 @@ impl Model {
 
     /// Number of features p: those of the schema, before a pipeline.
     pub fn n_features(&self) -> usize {
-        self.schema.feature_names.len()
+        self.schema.feature_names.iter().len()
     }
 
     /// Number of outputs d.

@@ -39,7 +39,7 @@ impl Schema {
             nominal: data.nominal().clone(),
             texts: data.texts().clone(),
             output_names: data.output_names().clone(),
-            label_column: data.label_column().cloned(),
+            label_column: data.label_column.clone(),
             levels: None,
         }
     }
@@ -75,7 +75,7 @@ impl Schema {
                 return Err(ModelError::DuplicateName { what, name });
             }
         }
-        let n_features = feature_names.len();
+        let n_features = feature_names.iter().len();
         if let Some((&feature, _)) = nominal.last_key_value().filter(|(j, _)| **j >= n_features) {
             return Err(ModelError::NoSuchFeature { feature, n_features });
         }
@@ -166,7 +166,7 @@ impl Schema {
             types.insert(name.clone(), kind);
         }
         let texts = self.texts.values();
-        types.extend(texts.map(|column| (column.name().to_owned(), ColumnType::Text)));
+        types.extend(texts.map(|column| (column.name.clone(), ColumnType::Text)));
         Some(types)
     }
 

@@ -92,7 +92,7 @@ impl Estimator for QuantileBoosting {
             ..BoostingParams::new(Algorithm::Gbmort)
         };
         let options = BoostingOptions {
-            missing_outputs: data.n_missing_outputs() > 0,
+            missing_outputs: data.outputs().view().has_missing(),
             loss: Some(Arc::new(Pinball {
                 quantile: self.quantile,
             })),

@@ -159,7 +159,7 @@ impl Estimator for PredictableForest {
             ..ForestParams::random_forest()
         };
         let options = FitOptions {
-            missing_outputs: data.n_missing_outputs() > 0,
+            missing_outputs: data.outputs().view().has_missing(),
             on_step: context.on_step,
             projection: Some(Arc::new(Predictable)),
             ..FitOptions::default()

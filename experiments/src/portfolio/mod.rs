@@ -162,7 +162,7 @@ fn fit(data: &Dataset, pool: &Pool, most: usize, seed: Seed) -> anyhow::Result<F
             None => None,
             Some(Ok(found)) => Some(found),
             Some(Err(e)) => {
-                eprintln!("{} on {}: {e}", candidate.method, data.name());
+                eprintln!("{} on {}: {e}", candidate.method, data.name);
                 None
             }
         });

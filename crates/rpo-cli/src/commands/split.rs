@@ -7,7 +7,7 @@ use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
 use rpo::data::read::{TextOfSamples, read_split, time_of};
-use rpo::data::split::{Split, TestSize, grouped_split, random_split, stratified_split, time_split};
+use rpo::data::split::{Split, TestSize, grouped_split, random_split, time_split};
 use rpo::data::{Dataset, Task};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -127,7 +127,7 @@ impl SplitCommand {
             let times: Vec<f64> = values.iter().enumerate().map(time).collect::<Result<_, _>>()?;
             time_split(&times, self.test_fraction)
         } else if data.task() == Task::MultiLabel && data.n_outputs() > 0 && !self.random {
-            stratified_split(data.outputs().view(), self.test_fraction, seed)
+            Split::withholding(data, self.test_fraction, seed)
         } else {
             random_split(data.n_samples(), TestSize::Fraction(self.test_fraction), seed)
         };

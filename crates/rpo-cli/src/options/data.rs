@@ -496,8 +496,8 @@ impl InputOptions {
             }
         }
         let options = ReadOptions {
-            n_features: Some(schema.feature_names.len()),
-            n_outputs: with_outputs.then(|| schema.target_names().len()),
+            n_features: Some(schema.feature_names.iter().len()),
+            n_outputs: with_outputs.then(|| schema.target_names().iter().len()),
             ..options
         };
         Ok(self.read(&options)?)
@@ -507,10 +507,10 @@ impl InputOptions {
         if data.n_samples() == 0 {
             return Err(self.problem("the set is empty: it has no samples"));
         }
-        if let Some(lines) = data.empty_lines() {
+        if let Some(lines) = data.empty_lines {
             note(&lines.to_string());
         }
-        match data.n_other_labels() {
+        match data.n_other_labels {
             0 => {}
             1 => note("one label of the samples is none of the model's: it is left out"),
             n => note(&format!(

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use clap::Args;
 use ndarray::Axis;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
-use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, FeatureKind, Task};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, Task, Weighting};
 use rpo::metrics::Metric;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -65,11 +65,14 @@ impl WeightOptions {
                 let data = name.to_owned();
                 return Err(CliError::Data { data, problem });
             }
-            let weighted = match of {
-                BALANCED => data.with_balanced_labels(),
-                of => data.with_propensity_weights(self.propensity.model(), of == UNBIASED),
+            let weighting = match of {
+                BALANCED => Weighting::Balanced,
+                of => Weighting::Propensity {
+                    model: self.propensity.model(),
+                    unbiased: of == UNBIASED,
+                },
             };
-            return weighted.map_err(|source| CliError::Dataset {
+            return data.with_weights(weighting).map_err(|source| CliError::Dataset {
                 data: name.to_owned(),
                 source,
             });
@@ -92,7 +95,7 @@ impl WeightOptions {
         let place = |name: &String| read.output_names().position(name).expect("each was found");
         let columns: Vec<usize> = names.iter().map(place).collect();
         let weights = weights.select(Axis(1), &columns);
-        data.with_cell_weights(weights)
+        data.with_weights(weights)
             .map_err(|source| CliError::Dataset { data: file, source })
     }
 
@@ -109,13 +112,13 @@ impl WeightOptions {
             source,
         };
         if let Some(feature) = data.feature_names().position(given) {
-            if let FeatureKind::Nominal(_) = data.feature_kind(feature) {
+            if data.nominal().contains_key(&feature) {
                 return Err(problem(
                     name,
                     format!("--sample-weights: {given:?} holds words, not numbers"),
                 ));
             }
-            return data.with_weights_of(feature).map_err(of_data);
+            return data.with_weights(Weighting::Feature(feature)).map_err(of_data);
         }
         if !Path::new(given).exists() {
             let message = format!("--sample-weights: there is no feature {given:?} and no file of that name");

@@ -4,9 +4,7 @@ use super::data::formats;
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use clap::Args;
-use rpo::data::read::{FirstFeature, Format};
-#[cfg(not(feature = "arrow"))]
-use rpo::data::read::{ReadError, ReadErrorKind};
+use rpo::data::read::Format;
 use rpo::data::{Dataset, write};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -44,19 +42,7 @@ impl WriteOptions {
     /// Writes a set.
     pub(crate) fn write(&self, data: &Dataset, out: DataFile) -> Result<(), CliError> {
         let mut out = BufWriter::new(out);
-        let format = self.format()?;
-        match format {
-            Format::Csv => write::csv(data, &mut out)?,
-            Format::SvmLight => write::svmlight(data, FirstFeature::One, &mut out)?,
-            Format::XmlRepo => write::xmlrepo(data, &mut out)?,
-            Format::Arff | Format::Auto => write::arff(data, &mut out)?,
-            #[cfg(feature = "arrow")]
-            Format::Parquet | Format::Arrow => drop(write::columns(data, format, &mut out)?),
-            #[cfg(not(feature = "arrow"))]
-            Format::Parquet | Format::Arrow => {
-                return Err(ReadError::from(ReadErrorKind::NotBuilt(format)).into());
-            }
-        }
+        write::write(data, self.format()?, &mut out)?;
         let file = out
             .into_inner()
             .map_err(|e| CliError::Write(e.into_error().into()))?;

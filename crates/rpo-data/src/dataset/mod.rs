@@ -5,6 +5,7 @@ mod select;
 mod weights;
 
 pub use error::DatasetError;
+pub use weights::Weighting;
 
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
@@ -41,15 +42,6 @@ pub enum Layout {
     Sparse,
     /// Sparse below a density of [`AUTO_DENSITY`], dense otherwise.
     Auto,
-}
-
-/// The kind of a feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FeatureKind<'a> {
-    /// A quantity.
-    Numeric,
-    /// The position, from 0, in this list of values.
-    Nominal(&'a [String]),
 }
 
 /// The empty lines between the samples of an svmlight file. They are no samples to most programs, this one among them, and
@@ -110,7 +102,15 @@ pub struct LabelColumn {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
-    name: String,
+    /// The name of the set; empty unless given.
+    pub name: String,
+    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file that has some between samples.
+    pub empty_lines: Option<EmptyLines>,
+    /// The column of a file that the labels were listed in, if they were.
+    pub label_column: Option<LabelColumn>,
+    /// How often samples had a label that was not among those to be read
+    /// ([`LabelList::labels`](crate::read::LabelList::labels)), and that the set does not have.
+    pub n_other_labels: usize,
     task: Task,
     features: Matrix,
     outputs: Matrix,
@@ -120,9 +120,6 @@ pub struct Dataset {
     texts: Texts,
     weights: Weights,
     ids: Option<Arc<[String]>>,
-    empty_lines: Option<EmptyLines>,
-    label_column: Option<LabelColumn>,
-    n_other_labels: usize,
 }
 
 impl Dataset {
@@ -142,7 +139,7 @@ impl Dataset {
     /// use rpo_data::{Dataset, Task};
     /// let outputs = array![[1.0, f32::NAN], [0.0, 1.0]]; // label 1 of sample 0 is missing
     /// let data = Dataset::with_missing(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel)?;
-    /// assert_eq!(data.n_missing_outputs(), 1);
+    /// assert!(data.outputs().view().has_missing());
     /// assert_eq!(data.label_statistics().counts, [1, 1]);
     /// # Ok::<(), rpo_data::DatasetError>(())
     /// ```
@@ -199,24 +196,11 @@ impl Dataset {
         self
     }
 
-    /// Sets identifiers of the samples, which predictions are written beside.
-    ///
-    /// # Errors
-    /// [`DatasetError::Mismatch`].
-    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, DatasetError> {
+    /// Sets identifiers of the samples.
+    pub(crate) fn with_ids(mut self, ids: Vec<String>) -> Result<Self, DatasetError> {
         Mismatch::check("identifiers", self.n_samples(), ids.len())?;
         self.ids = Some(ids.into());
         Ok(self)
-    }
-
-    pub(crate) fn with_empty_lines(self, empty_lines: Option<EmptyLines>) -> Self {
-        Self { empty_lines, ..self }
-    }
-
-    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file that has some between
-    /// samples.
-    pub fn empty_lines(&self) -> Option<EmptyLines> {
-        self.empty_lines
     }
 
     /// Sets the names of the features.
@@ -271,11 +255,6 @@ impl Dataset {
         Ok(self)
     }
 
-    /// The name of the set; empty unless given.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The kind of the outputs.
     pub fn task(&self) -> Task {
         self.task
@@ -289,11 +268,6 @@ impl Dataset {
     /// Outputs, n_samples x n_outputs; NaN where missing, in a set made by [`with_missing`](Self::with_missing).
     pub fn outputs(&self) -> &Matrix {
         &self.outputs
-    }
-
-    /// Returns features and outputs and drops the rest.
-    pub fn into_matrices(self) -> (Matrix, Matrix) {
-        (self.features, self.outputs)
     }
 
     /// Names of the features.
@@ -315,17 +289,6 @@ impl Dataset {
     /// often the text has the term.
     pub fn texts(&self) -> &BTreeMap<usize, Arc<TextColumn>> {
         &self.texts
-    }
-
-    /// The column of a file that the labels were listed in, if they were.
-    pub fn label_column(&self) -> Option<&LabelColumn> {
-        self.label_column.as_ref()
-    }
-
-    /// How often samples had a label that was not among those to be read
-    /// ([`LabelList::labels`](crate::read::LabelList::labels)), and that the set does not have.
-    pub fn n_other_labels(&self) -> usize {
-        self.n_other_labels
     }
 
     /// Sets labels in place of the outputs.
@@ -369,16 +332,10 @@ impl Dataset {
         self.replace_features(builder.finish(), Names::Given(names), nominal, firsts)
     }
 
-    /// Identifiers of the samples, if they have any.
+    /// Identifiers of the samples, which predictions are written beside, if they have any
+    /// ([`ReadOptions::id`](crate::read::ReadOptions::id)).
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
-    }
-
-    /// The kind of a feature.
-    pub fn feature_kind(&self, feature: usize) -> FeatureKind<'_> {
-        self.nominal
-            .get(&feature)
-            .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values))
     }
 
     /// Number of samples.
@@ -401,8 +358,8 @@ impl Dataset {
         count_missing(&self.features)
     }
 
-    /// Number of missing outputs; 0 except in a set made by [`with_missing`](Self::with_missing).
-    pub fn n_missing_outputs(&self) -> usize {
+    /// Number of missing outputs.
+    pub(crate) fn n_missing_outputs(&self) -> usize {
         count_missing(&self.outputs)
     }
 

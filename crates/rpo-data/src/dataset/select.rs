@@ -53,24 +53,6 @@ impl Dataset {
         })
     }
 
-    /// Takes a feature for the [weights](Self::with_weights) of the samples: it is no feature any more.
-    ///
-    /// # Errors
-    /// [`DatasetError::OutOfRange`], and those of [`with_weights`](Self::with_weights), such as for missing values.
-    pub fn with_weights_of(self, feature: usize) -> Result<Self, DatasetError> {
-        check_range("feature", &[feature], self.n_features())?;
-        let mut weights = vec![0.0; self.n_samples()];
-        for (sample, weight) in weights.iter_mut().enumerate() {
-            self.features.view().for_each_in_row(sample, |j, value| {
-                if j as usize == feature {
-                    *weight = value;
-                }
-            });
-        }
-        let others: Vec<usize> = (0..self.n_features()).filter(|&j| j != feature).collect();
-        self.select_features(&others)?.with_weights(weights)
-    }
-
     /// Returns the given outputs with their names, in increasing order without repetition whatever the order given.
     ///
     /// # Errors
@@ -180,15 +162,15 @@ fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
 mod tests {
     use super::super::tests::mixed;
     use super::*;
-    use crate::dataset::FeatureKind;
+    use crate::dataset::Weighting;
     use rpo_core::{MatrixError, MemoryLimit, WeightError};
 
     #[test]
     fn columns_keep_names_and_kinds() {
         let data = mixed().select_features(&[2, 1]).unwrap();
         assert_eq!(data.feature_names(), &["1", "2"].into_iter().collect());
-        assert_eq!(data.feature_kind(0), FeatureKind::Numeric);
-        assert!(matches!(data.feature_kind(1), FeatureKind::Nominal(values) if values.len() == 3));
+        let values = data.nominal().iter().map(|(&j, values)| (j, values.len()));
+        assert!(values.eq([(1, 3)]));
         let data = data.select_outputs(&[1]).unwrap();
         assert_eq!(data.label_statistics().counts, [1]);
     }
@@ -228,14 +210,14 @@ mod tests {
             let data = mixed().select_features(&[0, 2]).unwrap();
             let data = data.with_layout(layout, usize::MAX).unwrap();
             let mut values = vec![0.0; 2];
-            let weighted = data.clone().with_weights_of(1).unwrap();
+            let weighted = data.clone().with_weights(Weighting::Feature(1)).unwrap();
             for (sample, weight) in weighted.weights().unwrap().iter().enumerate() {
                 data.features().view().copy_row(sample, &mut values);
                 assert_eq!(*weight, values[1]);
             }
             assert_eq!(weighted.feature_names(), &["0"].into_iter().collect());
             assert!(matches!(
-                data.with_weights_of(2),
+                data.with_weights(Weighting::Feature(2)),
                 Err(DatasetError::OutOfRange { .. })
             ));
         }

@@ -1,6 +1,6 @@
 //! How much samples weigh, and single outputs of samples.
 
-use super::{Dataset, DatasetError};
+use super::{Dataset, DatasetError, check_range};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::sync::Arc;
@@ -54,17 +54,76 @@ impl Weights {
     }
 }
 
+/// How much samples weigh, or single outputs of samples, for methods that take weights.
+///
+/// A vector stands for [`Weighting::Samples`], a matrix for [`Weighting::Cells`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Weighting {
+    /// The weight of each sample.
+    Samples(Vec<f32>),
+    /// A feature that holds the weight of each sample; it is no feature any more.
+    Feature(usize),
+    /// The weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output of weight 0
+    /// counts as a missing one.
+    Cells(Array2<f32>),
+    /// Weights of outputs under which the samples with a label and those without count the same: n/(2 n₊) and n/(2 n₋), of n
+    /// samples where the label is observed. A label that is always or never there keeps weight 1. They are dense, and multiply
+    /// weights of outputs that the set has.
+    Balanced,
+    /// Weights of outputs for labels that may be there where they are not recorded: 1/p where label l is recorded, of propensity
+    /// p (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
+    ///
+    /// A label is recorded with probability p where it is there, and never where it is not. The sum of the losses of the labels
+    /// that are there alone is then estimated without bias by weights 1/p; the number of wrong labels by weights 2/p - 1, as each
+    /// recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et al., WWW 2021). They
+    /// are dense, and multiply weights of outputs that the set has.
+    Propensity {
+        /// The propensities of labels by their counts in the set.
+        model: Propensity,
+        /// True for weights 2/p - 1.
+        unbiased: bool,
+    },
+}
+
+impl From<Vec<f32>> for Weighting {
+    fn from(samples: Vec<f32>) -> Self {
+        Self::Samples(samples)
+    }
+}
+
+impl From<Array2<f32>> for Weighting {
+    fn from(cells: Array2<f32>) -> Self {
+        Self::Cells(cells)
+    }
+}
+
 impl Dataset {
-    /// Sets the weight of each sample, for methods that take weights.
+    /// Sets weights of samples, or of single outputs of samples.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo_data::{Dataset, Task, Weighting};
+    /// let labels = array![[1.0], [0.0], [0.0], [0.0]];
+    /// let data = Dataset::new(array![[1.], [2.], [3.], [4.]].into(), labels.into(), Task::MultiLabel)?;
+    /// let weighted = data.with_weights(vec![1.0, 1.0, 0.5, 0.5])?.with_weights(Weighting::Balanced)?;
+    /// assert_eq!(weighted.weights(), Some(&[1.0, 1.0, 0.5, 0.5][..]));
+    /// assert_eq!(weighted.cell_weights().unwrap()[[0, 0]], 2.0);
+    /// # Ok::<(), rpo_data::DatasetError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`DatasetError::Mismatch`] if there is not one per sample, [`DatasetError::Weight`] for one that is negative or not
-    /// finite, or if all are 0.
-    pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
-        Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
-        WeightError::check(&weights)?;
-        self.weights.samples = Some(weights.into());
-        Ok(self)
+    /// [`DatasetError::Mismatch`] for another number of samples or outputs, [`DatasetError::OutOfRange`] for a feature that there
+    /// is not, [`DatasetError::Weight`] for a weight that is negative or not finite, or if all are 0; of labels
+    /// [`DatasetError::Dense`] for weights that take more than [`DEFAULT_MEMORY_LIMIT`], [`DatasetError::Parameter`] for parameters
+    /// out of range or fewer than three samples.
+    pub fn with_weights(self, weights: impl Into<Weighting>) -> Result<Self, DatasetError> {
+        match weights.into() {
+            Weighting::Samples(weights) => self.with_sample_weights(weights),
+            Weighting::Feature(feature) => self.with_weights_of(feature),
+            Weighting::Cells(weights) => self.with_cell_weights(weights),
+            Weighting::Balanced => self.with_balanced_labels(),
+            Weighting::Propensity { model, unbiased } => self.with_propensity_weights(model, unbiased),
+        }
     }
 
     /// The weight of each sample; `None` where all weigh the same.
@@ -72,12 +131,33 @@ impl Dataset {
         self.weights.samples.as_deref()
     }
 
-    /// Sets the weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output of
-    /// weight 0 counts as a missing one.
-    ///
-    /// # Errors
-    /// As [`with_weights`](Self::with_weights).
-    pub fn with_cell_weights(mut self, weights: Array2<f32>) -> Result<Self, DatasetError> {
+    /// The weight of each output of each sample; `None` where those of a sample weigh the same.
+    pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
+        self.weights.cells.as_ref().map(|cells| cells.view())
+    }
+
+    fn with_sample_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
+        Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
+        WeightError::check(&weights)?;
+        self.weights.samples = Some(weights.into());
+        Ok(self)
+    }
+
+    fn with_weights_of(self, feature: usize) -> Result<Self, DatasetError> {
+        check_range("feature", &[feature], self.n_features())?;
+        let mut weights = vec![0.0; self.n_samples()];
+        for (sample, weight) in weights.iter_mut().enumerate() {
+            self.features.view().for_each_in_row(sample, |j, value| {
+                if j as usize == feature {
+                    *weight = value;
+                }
+            });
+        }
+        let others: Vec<usize> = (0..self.n_features()).filter(|&j| j != feature).collect();
+        self.select_features(&others)?.with_sample_weights(weights)
+    }
+
+    fn with_cell_weights(mut self, weights: Array2<f32>) -> Result<Self, DatasetError> {
         Mismatch::check(
             "samples of the weights of outputs",
             self.n_samples(),
@@ -98,13 +178,7 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Sets weights of outputs under which the samples with a label and those without count the same: n/(2 n₊) and
-    /// n/(2 n₋), of n samples where the label is observed. A label that is always or never there keeps weight 1. They are
-    /// dense, and multiply [those there are](Self::with_cell_weights).
-    ///
-    /// # Errors
-    /// [`DatasetError::Dense`] if they take more than [`DEFAULT_MEMORY_LIMIT`].
-    pub fn with_balanced_labels(self) -> Result<Self, DatasetError> {
+    fn with_balanced_labels(self) -> Result<Self, DatasetError> {
         let statistics = self.label_statistics();
         let n_samples = self.n_samples();
         self.with_label_weights(|j| {
@@ -118,24 +192,9 @@ impl Dataset {
         })
     }
 
-    /// Sets weights of outputs for labels that may be there where they are not recorded: 1/p where label l is recorded, of
-    /// propensity p (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
-    ///
-    /// A label is recorded with probability p where it is there, and never where it is not. The sum of the losses of the labels
-    /// that are there alone is then estimated without bias by weights 1/p; the number of wrong labels by weights 2/p - 1, as each
-    /// recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et al., WWW 2021). They
-    /// are dense, and multiply [those there are](Self::with_cell_weights).
-    ///
-    /// # Errors
-    /// [`DatasetError::Dense`] if they take more than [`DEFAULT_MEMORY_LIMIT`], [`DatasetError::Parameter`] for parameters out of
-    /// range or fewer than three samples.
-    pub fn with_propensity_weights(
-        self,
-        propensity: Propensity,
-        unbiased: bool,
-    ) -> Result<Self, DatasetError> {
+    fn with_propensity_weights(self, model: Propensity, unbiased: bool) -> Result<Self, DatasetError> {
         let counts = self.label_statistics().counts;
-        let inverse = propensity.inverse(&counts, self.n_samples());
+        let inverse = model.inverse(&counts, self.n_samples());
         let inverse = inverse.map_err(|e| DatasetError::Parameter(Box::new(e)))?;
         self.with_label_weights(|j| match unbiased {
             true => ((2.0 * inverse[j] - 1.0) as f32, 1.0),
@@ -158,11 +217,6 @@ impl Dataset {
         }
         self.with_cell_weights(weights)
     }
-
-    /// The weight of each output of each sample; `None` where those of a sample weigh the same.
-    pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
-        self.weights.cells.as_ref().map(|cells| cells.view())
-    }
 }
 
 #[cfg(test)]
@@ -183,7 +237,7 @@ mod tests {
     fn weights_go_with_their_samples_and_outputs() {
         let cells = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
         let data = data().with_weights(vec![1.0, 2.0, 3.0]).unwrap();
-        let data = data.with_cell_weights(cells).unwrap();
+        let data = data.with_weights(cells).unwrap();
         let some = data.select_samples(&[2, 0]).unwrap();
         assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
         assert_eq!(some.cell_weights().unwrap(), array![[5.0, 6.0], [1.0, 2.0]]);
@@ -209,7 +263,7 @@ mod tests {
             y.into(),
             Task::MultiLabel,
         );
-        let data = data.unwrap().with_balanced_labels().unwrap();
+        let data = data.unwrap().with_weights(Weighting::Balanced).unwrap();
         let expected = [
             [2.0 / 3.0, 2.0, 2.0 / 3.0, 2.0 / 3.0],
             [1.0; 4],
@@ -240,19 +294,25 @@ mod tests {
                 .map(|i| if unbiased { 2.0 * i - 1.0 } else { *i } as f32);
             let weights: Vec<f32> = weights.collect();
             assert!(1.0 < weights[0] && weights[0] < weights[1]);
-            let found = data().with_propensity_weights(propensity, unbiased).unwrap();
+            let model = propensity;
+            let found = data()
+                .with_weights(Weighting::Propensity { model, unbiased })
+                .unwrap();
             let expected = array![[weights[0], 1.0], [weights[0], weights[1]], [1.0, 1.0]];
             assert_eq!(found.cell_weights().unwrap(), expected);
         }
         let few = data().select_samples(&[0, 1]).unwrap();
-        let refused = few.with_propensity_weights(propensity, false).unwrap_err();
+        let (model, unbiased) = (propensity, false);
+        let refused = few
+            .with_weights(Weighting::Propensity { model, unbiased })
+            .unwrap_err();
         assert!(matches!(refused, DatasetError::Parameter(_)), "{refused}");
     }
 
     #[test]
     fn weights_that_are_none_are_refused() {
         let bad = array![[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
-        let found = data().with_cell_weights(bad);
+        let found = data().with_weights(bad);
         assert!(matches!(
             found,
             Err(DatasetError::Weight(WeightError::OutOfRange {
@@ -261,11 +321,11 @@ mod tests {
             }))
         ));
         assert!(matches!(
-            data().with_cell_weights(Array2::zeros((3, 2))),
+            data().with_weights(Array2::zeros((3, 2))),
             Err(DatasetError::Weight(WeightError::AllZero))
         ));
         assert!(matches!(
-            data().with_cell_weights(Array2::ones((3, 1))),
+            data().with_weights(Array2::ones((3, 1))),
             Err(DatasetError::Mismatch(_))
         ));
     }

@@ -80,7 +80,7 @@ fn indicator(position: f32, value: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::{DatasetError, FeatureKind, Layout, Task};
+    use crate::dataset::{DatasetError, Layout, Task};
     use ndarray::{Array2, array};
     use rpo_core::Mismatch;
 
@@ -117,9 +117,9 @@ mod tests {
             let found = encoded.features().view().to_dense(usize::MAX).unwrap();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
             assert_eq!(encoded.feature_names(), &names.into_iter().collect());
-            assert!(matches!(encoded.feature_kind(7), FeatureKind::Nominal([zero, _]) if zero == "0"));
-            assert!(matches!(encoded.feature_kind(4), FeatureKind::Nominal([no, _]) if no == "no"));
-            assert_eq!(encoded.feature_kind(0), FeatureKind::Numeric);
+            assert_eq!(encoded.nominal()[&7], list(&["0", "1"]));
+            assert_eq!(encoded.nominal()[&4], list(&["no", "yes"]));
+            assert!(!encoded.nominal().contains_key(&0));
             assert_eq!(fit(&encoded).apply(&encoded).unwrap().n_features(), 8);
         }
         let mut fitted = fit(&data);

@@ -17,7 +17,7 @@ use std::path::Path;
 /// ```
 /// use rpo_data::read::LabelFile;
 /// let text = r#"<labels><label name="animal"><label name="cat"/></label><label name="R&amp;D"/></labels>"#;
-/// let file = LabelFile::parse(text.as_bytes())?;
+/// let file = LabelFile::try_from(text.as_bytes())?;
 /// assert_eq!(file.labels, ["animal", "cat", "R&D"]);
 /// assert_eq!(file.parents, [None, Some(0), None]);
 /// # Ok::<(), rpo_data::read::ReadError>(())
@@ -38,17 +38,21 @@ impl LabelFile {
         let read = open(path).and_then(|mut reader| {
             let mut text = Vec::new();
             std::io::Read::read_to_end(&mut reader, &mut text).map_err(|e| ReadErrorKind::from(&e))?;
-            Self::parse(&text)
+            Self::try_from(&text[..])
         });
         read.map_err(|e| e.in_file(path))
     }
+}
+
+impl TryFrom<&[u8]> for LabelFile {
+    type Error = ReadError;
 
     /// Reads the text of a label file.
     ///
     /// # Errors
     /// [`ReadError`] with the line: XML that is not well-formed, other elements, labels without a name or with
     /// one that is taken, no label at all.
-    pub fn parse(text: &[u8]) -> Result<Self, ReadError> {
+    fn try_from(text: &[u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(text).map_err(|e| {
             let bad = &text[e.valid_up_to()..];
             ReadErrorKind::InvalidUtf8(lossy(bad)).at(line_of(text, e.valid_up_to()))
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn labels_know_their_lines() {
         let text = "\u{feff}<labels>\n<label name='a'>\n\n  <label name='b'/> <label name='c'/></label>\n<label name='d'/>\n</labels>";
-        let file = LabelFile::parse(text.as_bytes()).unwrap();
+        let file = LabelFile::try_from(text.as_bytes()).unwrap();
         assert_eq!(file.lines, [2, 4, 4, 5]);
     }
 
@@ -240,7 +244,7 @@ mod tests {
             format!("<labels><label name='a'></{long}></labels>"),
             format!("<labels><label name='a'/>{long}</labels>"),
         ] {
-            let message = LabelFile::parse(text.as_bytes()).unwrap_err().to_string();
+            let message = LabelFile::try_from(text.as_bytes()).unwrap_err().to_string();
             assert!(
                 message.len() < 1000,
                 "{} bytes: {}",

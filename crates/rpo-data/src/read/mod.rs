@@ -99,14 +99,13 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 /// Columns of words become nominal features, dates their parts (see [`ColumnType`]):
 ///
 /// ```
-/// use rpo_data::FeatureKind;
 /// use rpo_data::read::{ReadOptions, Targets, read_from};
 /// let text = "colour,since,price\nred,2024-01-31,3\nblue,2024-02-01,4\n";
 /// let options = ReadOptions { targets: Targets::Last(1), ..ReadOptions::default() };
 /// let data = read_from(text.as_bytes(), &options)?;
 /// let names: Vec<_> = data.feature_names().iter().collect();
 /// assert_eq!(names, ["colour", "since[days]", "since[month]", "since[weekday]"]);
-/// assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&["blue".into(), "red".into()]));
+/// assert_eq!(data.nominal()[&0][..], ["blue", "red"]);
 /// # Ok::<(), rpo_data::read::ReadError>(())
 /// ```
 ///

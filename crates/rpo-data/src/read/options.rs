@@ -60,7 +60,7 @@ pub enum Targets {
 /// ```
 /// use rpo_data::read::{LabelList, ReadOptions, Targets, read_from};
 /// let text = "x,tags\n1,red; round\n2,\n3,red\n";
-/// let targets = Targets::List(LabelList::new("tags"));
+/// let targets = Targets::List(LabelList { column: "tags".into(), ..LabelList::default() });
 /// let data = read_from(text.as_bytes(), &ReadOptions { targets, ..ReadOptions::default() })?;
 /// assert_eq!(data.output_names().iter().collect::<Vec<_>>(), ["red", "round"]);
 /// assert_eq!(data.label_statistics().counts, [2, 1]);
@@ -78,11 +78,11 @@ pub struct LabelList {
     pub labels: Option<Vec<String>>,
 }
 
-impl LabelList {
-    /// The labels of a column, whichever there are, with semicolons between them.
-    pub fn new(column: impl Into<String>) -> Self {
+impl Default for LabelList {
+    /// Whichever labels there are, with semicolons between them; the column is yet to be named.
+    fn default() -> Self {
         Self {
-            column: column.into(),
+            column: String::new(),
             separator: ';',
             labels: None,
         }
@@ -95,7 +95,7 @@ impl From<LabelColumn> for LabelList {
         Self {
             column: column.name,
             separator: column.separator,
-            labels: None,
+            ..Self::default()
         }
     }
 }

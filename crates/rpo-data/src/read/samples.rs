@@ -30,10 +30,11 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     let first_feature = options.first_feature.unwrap_or_default();
     let (n_features, n_labels) = (options.n_features, options.n_outputs);
     let mut reader = SvmLightReader::from_lines(lines, first_feature, n_features, n_labels);
-    let data = assemble(n_features, n_labels, |sample| {
+    let mut data = assemble(n_features, n_labels, |sample| {
         Ok((reader.read_sample(sample)?, reader.line()))
     })?;
-    Ok(data.with_empty_lines(reader.empty_lines()))
+    data.empty_lines = reader.empty_lines();
+    Ok(data)
 }
 
 /// Refuses options that apply to tables alone.

@@ -186,7 +186,7 @@ pub(super) struct Finished {
 impl<S: Fields> TypedReader<S> {
     pub(super) fn new(source: S, uses: &[ColumnUse], options: &ReadOptions) -> Self {
         let text = |name: &String| {
-            let fitted = options.texts.iter().find(|column| column.name() == name);
+            let fitted = options.texts.iter().find(|column| column.name == *name);
             TextRows::new(name, options.text, fitted, options.memory_limit)
         };
         let columns = uses

@@ -25,7 +25,7 @@ impl Dataset {
 }
 
 impl Split {
-    /// The samples of the sets of [`Dataset::split`].
+    /// The samples of the sets of [`Dataset::split`]: labels keep their frequencies, numbers are split at random.
     ///
     /// # Errors
     /// As [`Dataset::split`].
@@ -36,7 +36,8 @@ impl Split {
         }
     }
 
-    /// k folds, each against all others: labels keep their frequencies, numbers are split at random.
+    /// k folds, each against all others. Labels keep their frequencies, for which the sizes of folds may differ by more than 1;
+    /// numbers are split at random, into folds whose sizes differ by at most 1.
     ///
     /// # Errors
     /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples than folds.

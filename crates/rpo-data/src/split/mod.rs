@@ -15,7 +15,8 @@ mod dataset;
 mod stratified;
 mod whole;
 
-pub use stratified::{stratified_k_fold, stratified_partitions, stratified_split};
+pub use stratified::stratified_partitions;
+use stratified::{stratified_k_fold, stratified_split};
 pub use whole::{grouped_split, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
@@ -137,10 +138,7 @@ pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Spli
 }
 
 /// Splits samples at random into k folds whose sizes differ by at most 1; each fold is tested on once.
-///
-/// # Errors
-/// [`SplitError::Parameter`].
-pub fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
+pub(crate) fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
     check_folds(k, n_samples)?;
     let rows = shuffled(n_samples, seed.purpose("k-fold"));
     let bound = |fold: usize| (fold as u128 * n_samples as u128 / k as u128) as usize;

@@ -63,10 +63,7 @@ pub fn stratified_partitions(
 }
 
 /// Splits samples in two, keeping the frequency of each label.
-///
-/// # Errors
-/// [`SplitError::Parameter`], [`SplitError::Empty`].
-pub fn stratified_split(
+pub(super) fn stratified_split(
     outputs: MatrixView<'_>,
     test_fraction: f64,
     seed: Seed,
@@ -84,10 +81,11 @@ pub fn stratified_split(
 
 /// Splits samples into k folds, keeping the frequency of each label; each fold is tested on once. The sizes of the folds
 /// may differ by more than 1 where labels demand it.
-///
-/// # Errors
-/// [`SplitError::Parameter`].
-pub fn stratified_k_fold(outputs: MatrixView<'_>, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
+pub(super) fn stratified_k_fold(
+    outputs: MatrixView<'_>,
+    k: usize,
+    seed: Seed,
+) -> Result<Vec<Split>, SplitError> {
     check_folds(k, outputs.n_rows())?;
     let folds = stratified_partitions(outputs, &vec![1.0; k], seed)?;
     Ok(Split::one_against_rest(&folds))

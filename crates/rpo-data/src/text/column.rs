@@ -8,10 +8,11 @@ use std::sync::Arc;
 /// ([`ReadOptions::texts`](crate::read::ReadOptions::texts)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextColumn {
-    name: String,
+    /// The name of the column.
+    pub name: String,
     options: TextOptions,
     /// In alphabetical order; empty if terms are hashed.
-    vocabulary: Arc<[String]>,
+    pub(super) vocabulary: Arc<[String]>,
 }
 
 impl TextColumn {
@@ -51,19 +52,9 @@ impl TextColumn {
         is_valid.then(|| Self::of(name.to_owned(), options, vocabulary))
     }
 
-    /// The name of the column.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// How its texts become terms.
     pub fn options(&self) -> &TextOptions {
         &self.options
-    }
-
-    /// The terms that have features, in alphabetical order; `None` if terms are hashed.
-    pub fn vocabulary(&self) -> Option<&[String]> {
-        self.options.hash.is_none().then_some(&*self.vocabulary)
     }
 
     /// Number of features.

@@ -110,7 +110,7 @@ impl TextRows {
         self.counts.push(row);
         MemoryLimit::check(self.bytes + self.counts.bytes(), self.memory_limit, || {
             let name = match &self.terms {
-                Terms::Fitted(column) => column.name(),
+                Terms::Fitted(column) => &column.name,
                 Terms::Growing { name, .. } => name,
             };
             let n_rows = self.counts.ends.len();
@@ -188,7 +188,7 @@ mod tests {
             },
         )
         .unwrap();
-        assert_eq!(all.vocabulary().unwrap(), ["a", "b", "c", "d"]);
+        assert_eq!(all.vocabulary[..], ["a", "b", "c", "d"]);
         let rows: Vec<Vec<(u32, f32)>> = (0..4).map(|i| counts.row(i).collect()).collect();
         assert_eq!(
             rows,
@@ -206,7 +206,7 @@ mod tests {
             max_terms: 1,
             ..TextOptions::default()
         };
-        assert_eq!(read(&texts, one).unwrap().0.vocabulary().unwrap(), ["a"]);
+        assert_eq!(read(&texts, one).unwrap().0.vocabulary[..], ["a"]);
         assert!(
             read(
                 &texts,

@@ -2,7 +2,7 @@
 
 use super::WriteError;
 use super::table::column_names;
-use crate::dataset::{Dataset, FeatureKind, Task};
+use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use crate::read::{Cell, Format};
 use arrow_array::builder::{ArrayBuilder, Float32Builder, StringBuilder, UInt8Builder, UInt64Builder};
@@ -198,16 +198,11 @@ impl<W: Write + Send> ColumnWriter<W> {
     }
 }
 
-/// Writes a Parquet or Arrow file with the columns of [`csv`](super::csv): texts where CSV has words, numbers of 8 bits
-/// where it has labels, and null for missing values.
-///
-/// # Errors
-/// [`WriteError`]: a format without types of columns, a name of two columns. What was written before stays written.
-pub fn columns<W: Write + Send>(data: &Dataset, format: Format, to: W) -> Result<W, WriteError> {
+pub(super) fn columns(data: &Dataset, format: Format, to: impl Write + Send) -> Result<(), WriteError> {
     use ColumnContent as Content;
-    let features = (0..data.n_features()).map(|feature| match data.feature_kind(feature) {
-        FeatureKind::Numeric => (Content::Number, None),
-        FeatureKind::Nominal(words) => (Content::Text, Some(words)),
+    let features = (0..data.n_features()).map(|feature| match data.nominal().get(&feature) {
+        None => (Content::Number, None),
+        Some(words) => (Content::Text, Some(words)),
     });
     let features: Vec<_> = features.collect();
     let output = match data.task() {
@@ -240,7 +235,7 @@ pub fn columns<W: Write + Send>(data: &Dataset, format: Format, to: W) -> Result
             })?;
         }
     }
-    writer.finish()
+    writer.finish().map(drop)
 }
 
 impl From<ParquetError> for WriteError {

@@ -5,10 +5,11 @@
 //!
 //! ```
 //! use ndarray::array;
+//! use rpo_data::read::Format;
 //! use rpo_data::{Dataset, Task, write};
 //! let data = Dataset::new(array![[0.0, 1.5]].into(), array![[1.0, 0.0, 1.0]].into(), Task::MultiLabel)?;
 //! let mut text = Vec::new();
-//! write::xmlrepo(&data, &mut text)?;
+//! write::write(&data, Format::XmlRepo, &mut text)?;
 //! assert_eq!(text, b"1 2 3\n0,2 1:1.5\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,8 +21,8 @@ mod table;
 #[cfg(feature = "arrow")]
 pub(crate) use columns::BatchWriter;
 #[cfg(feature = "arrow")]
-pub use columns::{ColumnContent, ColumnWriter, columns};
-pub use table::{arff, csv, csv_field, label_file};
+pub use columns::{ColumnContent, ColumnWriter};
+pub use table::{csv_field, label_file};
 
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;
@@ -40,6 +41,9 @@ pub enum WriteError {
         /// The system's message.
         message: String,
     },
+    /// Parquet or Arrow for a program that was built without the feature `arrow`.
+    #[error("{0} files are not written: the program was built without the feature arrow")]
+    NotBuilt(Format),
     /// A format that is not written column by column, as Parquet and Arrow are.
     #[error("{0} files are not written by columns; parquet and arrow are")]
     NotColumns(Format),
@@ -99,13 +103,73 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// Writes the text format of the Extreme Classification Repository: a line `n p d`, then
-/// `label,label feature:value feature:value` for each sample, indices from 0. A sample without labels and features is
-/// written as one blank.
+/// How to write a file; a [`Format`] alone stands for the rest by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The format; ARFF where it is [`Format::Auto`], the default.
+    pub format: Format,
+    /// The index of the first feature in an svmlight file; 1 by default.
+    pub first_feature: FirstFeature,
+}
+
+impl From<Format> for WriteOptions {
+    fn from(format: Format) -> Self {
+        let first_feature = FirstFeature::default();
+        Self {
+            format,
+            first_feature,
+        }
+    }
+}
+
+/// Writes a set in a format that [`read`](crate::read::read) reads.
+///
+/// * *CSV*: a line of names, then for each sample its identifier, if samples have one (in a column `id`), its features and its
+///   outputs. Categories are written as words, missing values as empty cells. Where features and outputs are both numbered,
+///   outputs are named `output 0`, `output 1` and so on.
+/// * *Parquet* and *Arrow*: the columns of CSV; texts where CSV has words, numbers of 8 bits where it has labels, and null for
+///   missing values.
+/// * *ARFF*: features, then outputs; labels are declared `{0,1}`, categories with their values, everything else numeric. Rows
+///   are sparse if the features are. Missing values are `?`. Identifiers are not written. [`label_file`] names the outputs.
+/// * *The Extreme Classification Repository's format*: labels only; a sample without labels and features is one blank.
+/// * *svmlight*: labels only; as readers skip blank lines, a sample without labels and features is written as `qid:0`.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_data::read::Format;
+/// use rpo_data::{Dataset, Task, write};
+/// let data = Dataset::new(array![[0.5, f32::NAN]].into(), array![[3.0]].into(), Task::Regression)?;
+/// let mut text = Vec::new();
+/// write::write(&data, Format::Csv, &mut text)?;
+/// assert_eq!(text, b"0,1,output 0\n0.5,,3\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
-/// [`WriteError`]; what was written before stays written.
-pub fn xmlrepo(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+/// [`WriteError`]: what the format cannot express, a name of two columns of a table, an error of the system. What was written
+/// before stays written.
+pub fn write(
+    data: &Dataset,
+    options: impl Into<WriteOptions>,
+    to: impl Write + Send,
+) -> Result<(), WriteError> {
+    let WriteOptions {
+        format,
+        first_feature,
+    } = options.into();
+    match format {
+        Format::Auto | Format::Arff => table::arff(data, to),
+        Format::Csv => table::csv(data, to),
+        Format::XmlRepo => xmlrepo(data, to),
+        Format::SvmLight => svmlight(data, first_feature, to),
+        #[cfg(feature = "arrow")]
+        Format::Parquet | Format::Arrow => columns::columns(data, format, to),
+        #[cfg(not(feature = "arrow"))]
+        Format::Parquet | Format::Arrow => Err(WriteError::NotBuilt(format)),
+    }
+}
+
+fn xmlrepo(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     check(data)?;
     writeln!(
         to,
@@ -121,12 +185,7 @@ pub fn xmlrepo(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     Ok(to.flush()?)
 }
 
-/// Writes multi-label svmlight: `label,label index:value index:value` for each sample. As readers skip blank lines, a
-/// sample without labels and features is written as `qid:0`.
-///
-/// # Errors
-/// [`WriteError`]; what was written before stays written.
-pub fn svmlight(data: &Dataset, first_feature: FirstFeature, mut to: impl Write) -> Result<(), WriteError> {
+fn svmlight(data: &Dataset, first_feature: FirstFeature, mut to: impl Write) -> Result<(), WriteError> {
     check(data)?;
     for row in 0..data.n_samples() {
         let n_written = sample(data, row, first_feature.index(), &mut to)?;

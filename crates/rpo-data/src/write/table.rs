@@ -1,7 +1,7 @@
 //! Writers of tables: CSV and ARFF.
 
 use super::WriteError;
-use crate::dataset::{Dataset, FeatureKind, Task};
+use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use rpo_core::Matrix;
 use std::borrow::Cow;
@@ -17,24 +17,7 @@ pub fn csv_field(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes CSV: a line of names, then for each sample its identifier, if samples have one (in a column `id`), its features
-/// and its outputs. Categories are written as words, missing values as empty cells. Where features and outputs are both
-/// numbered, outputs are named `output 0`, `output 1` and so on.
-///
-/// ```
-/// use ndarray::array;
-/// use rpo_data::{Dataset, Task, write};
-/// let data = Dataset::new(array![[0.5, f32::NAN]].into(), array![[3.0]].into(), Task::Regression)?;
-/// let mut text = Vec::new();
-/// write::csv(&data, &mut text)?;
-/// assert_eq!(text, b"0,1,output 0\n0.5,,3\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// [`WriteError`]: a name of two columns, a category that would be read as a missing value. What was written before stays
-/// written.
-pub fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+pub(super) fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     let id = data.ids().map(|_| Cow::Borrowed("id"));
     let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
     let header: Vec<Cow<'_, str>> = names.iter().map(|name| csv_field(name)).collect();
@@ -74,13 +57,8 @@ pub fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     Ok(to.flush()?)
 }
 
-/// Writes ARFF: features, then outputs; labels are declared `{0,1}`, categories with their values, everything else numeric.
-/// Rows are sparse if the features are. Missing values are `?`. Identifiers are not written.
-///
-/// # Errors
-/// [`WriteError`]: a name of two columns. What was written before stays written.
-pub fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
-    writeln!(to, "@relation {}", arff_word(data.name()))?;
+pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    writeln!(to, "@relation {}", arff_word(&data.name))?;
     let names = column_names(data)?;
     let words = Words::new(data, |_, word| Ok(arff_word(word)))?;
     for (column, name) in names.iter().enumerate() {
@@ -167,9 +145,9 @@ impl Words {
         data: &Dataset,
         written: impl Fn(usize, &str) -> Result<String, WriteError>,
     ) -> Result<Self, WriteError> {
-        let of = (0..data.n_features()).map(|feature| match data.feature_kind(feature) {
-            FeatureKind::Numeric => Ok(Vec::new()),
-            FeatureKind::Nominal(values) => values.iter().map(|word| written(feature, word)).collect(),
+        let of = (0..data.n_features()).map(|feature| match data.nominal().get(&feature) {
+            None => Ok(Vec::new()),
+            Some(values) => values.iter().map(|word| written(feature, word)).collect(),
         });
         Ok(Self {
             of: of.collect::<Result<_, _>>()?,
@@ -260,13 +238,13 @@ mod tests {
         };
         let text = written(|to| arff(&data, to));
         let read = read_from(text.as_slice(), &options).unwrap();
-        assert_eq!(read.name(), "it's");
+        assert_eq!(read.name, "it's");
         same(&read, &data);
 
         let sparse = data.with_layout(Layout::Sparse, 0).unwrap();
         let text = written(|to| arff(&sparse, to));
         same(&read_from(text.as_slice(), &options).unwrap(), &sparse);
-        let labels = LabelFile::parse(&written(|to| label_file(&sparse, to))).unwrap();
+        let labels = LabelFile::try_from(&*written(|to| label_file(&sparse, to))).unwrap();
         assert_eq!(labels.labels, ["R&D", "<b>"]);
     }
 

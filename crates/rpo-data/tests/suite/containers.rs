@@ -12,8 +12,8 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use rpo_core::Matrix;
 use rpo_data::read::{Cell, ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
-use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, columns, csv};
-use rpo_data::{Dataset, FeatureKind, Task};
+use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, write};
+use rpo_data::{Dataset, Task};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -234,11 +234,8 @@ fn every_type_is_a_number_a_word_or_a_date() {
             &second,
             [nan, -0.5, nan, nan, -1.0, 12.0, 3.0, 0.0, 1.0, 4.0, 0.0, 0.0, nan],
         );
-        assert_eq!(
-            data.feature_kind(11),
-            FeatureKind::Nominal(&["NA".to_owned(), "é".to_owned()])
-        );
-        assert_eq!(data.feature_kind(12), FeatureKind::Nominal(&["30".to_owned()]));
+        assert_eq!(data.nominal()[&11][..], ["NA".to_owned(), "é".to_owned()]);
+        assert_eq!(data.nominal()[&12][..], ["30".to_owned()]);
     }
 }
 
@@ -394,12 +391,13 @@ proptest! {
         }
         // What is written is read back, and is what CSV would write.
         for format in [Format::Parquet, Format::Arrow] {
-            let written = columns(&expected, format, Vec::new()).unwrap();
+            let mut written = Vec::new();
+            write(&expected, format, &mut written).unwrap();
             let found = read_from(written.as_slice(), &options).unwrap();
             prop_assert_eq!(shown(&found), shown(&expected));
             let (mut first, mut second) = (Vec::new(), Vec::new());
-            csv(&expected, &mut first).unwrap();
-            csv(&found, &mut second).unwrap();
+            write(&expected, Format::Csv, &mut first).unwrap();
+            write(&found, Format::Csv, &mut second).unwrap();
             prop_assert_eq!(first, second);
         }
     }

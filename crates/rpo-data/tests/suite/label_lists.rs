@@ -3,6 +3,15 @@
 use rpo_data::read::{Format, LabelList, ReadErrorKind, ReadOptions, Targets, read_from};
 use rpo_data::{Dataset, Task};
 
+/// The labels of a column, with semicolons between them.
+fn of(column: &str) -> LabelList {
+    let column = column.to_owned();
+    LabelList {
+        column,
+        ..LabelList::default()
+    }
+}
+
 fn options(list: LabelList) -> ReadOptions {
     ReadOptions {
         format: Format::Csv,
@@ -28,7 +37,7 @@ const CSV: &str = "x,tags,kind\n1, red;  round ;red;,a\n2,,b\n3,NA,a\n4,\"big, b
 
 #[test]
 fn labels_are_those_of_the_lists() {
-    let data = read_from(CSV.as_bytes(), &options(LabelList::new("tags"))).unwrap();
+    let data = read_from(CSV.as_bytes(), &options(of("tags"))).unwrap();
     assert_eq!(data.task(), Task::MultiLabel);
     assert_eq!(
         data.output_names().iter().collect::<Vec<_>>(),
@@ -37,17 +46,17 @@ fn labels_are_those_of_the_lists() {
     let expected: [&[&str]; 6] = [&["red", "round"], &[], &[], &["big, blue"], &["round"], &[]];
     assert_eq!(labels(&data), expected);
     assert_eq!(
-        (data.n_features(), data.nominal().len(), data.n_other_labels()),
+        (data.n_features(), data.nominal().len(), data.n_other_labels),
         (2, 1, 0)
     );
     let commas = LabelList {
         separator: ',',
-        ..LabelList::new("tags")
+        ..of("tags")
     };
     let data = read_from(CSV.as_bytes(), &options(commas)).unwrap();
     assert_eq!(labels(&data)[3], ["big", "blue"]);
     // Numbers are names too.
-    let data = read_from(&b"t,x\n10;9,1\n9,2\n"[..], &options(LabelList::new("t"))).unwrap();
+    let data = read_from(&b"t,x\n10;9,1\n9,2\n"[..], &options(of("t"))).unwrap();
     assert_eq!(labels(&data), [vec!["10", "9"], vec!["9"]]);
 }
 
@@ -55,7 +64,7 @@ fn labels_are_those_of_the_lists() {
 fn others_than_the_labels_there_are_are_counted() {
     let given = LabelList {
         labels: Some(["round", "green", "red"].map(String::from).to_vec()),
-        ..LabelList::new("tags")
+        ..of("tags")
     };
     let data = read_from(CSV.as_bytes(), &options(given)).unwrap();
     assert_eq!(
@@ -64,7 +73,7 @@ fn others_than_the_labels_there_are_are_counted() {
     );
     assert_eq!(labels(&data)[0], ["round", "red"]);
     assert_eq!(
-        (data.n_other_labels(), data.label_statistics().counts),
+        (data.n_other_labels, data.label_statistics().counts),
         (1, vec![2, 0, 1])
     );
 }
@@ -72,14 +81,14 @@ fn others_than_the_labels_there_are_are_counted() {
 #[test]
 fn what_is_no_list_is_refused() {
     let refused = |text: &str, options: &ReadOptions| read_from(text.as_bytes(), options).unwrap_err().kind;
-    let unknown = refused(CSV, &options(LabelList::new("tag")));
+    let unknown = refused(CSV, &options(of("tag")));
     assert!(
         matches!(&unknown, ReadErrorKind::UnknownTarget { nearest: Some(near), .. } if &**near == "tags"),
         "{unknown}"
     );
     let numbers = ReadOptions {
         task: Some(Task::Regression),
-        ..options(LabelList::new("tags"))
+        ..options(of("tags"))
     };
     assert!(matches!(
         refused(CSV, &numbers),
@@ -93,14 +102,14 @@ fn what_is_no_list_is_refused() {
             text,
             &ReadOptions {
                 format,
-                ..options(LabelList::new("tags"))
+                ..options(of("tags"))
             },
         );
         assert!(matches!(e, ReadErrorKind::Option { .. }), "{e}");
     }
     let more = ReadOptions {
         n_outputs: Some(2),
-        ..options(LabelList::new("tags"))
+        ..options(of("tags"))
     };
     assert!(matches!(refused(CSV, &more), ReadErrorKind::Mismatch(_)));
 }
@@ -133,7 +142,7 @@ fn lists_of_parquet_and_arrow_are_lists() {
     for (format, file) in files {
         let options = ReadOptions {
             format,
-            ..options(LabelList::new("tags"))
+            ..options(of("tags"))
         };
         let data = read_from(file.as_slice(), &options).unwrap();
         let expected: [&[&str]; 4] = [&["red", "round"], &[], &["a;b"], &[]];

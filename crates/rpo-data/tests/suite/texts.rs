@@ -63,7 +63,7 @@ fn terms_come_after_the_features_of_other_columns() {
     let firsts: Vec<(usize, &str)> = data
         .texts()
         .iter()
-        .map(|(&j, column)| (j, column.name()))
+        .map(|(&j, column)| (j, &*column.name))
         .collect();
     assert_eq!(firsts, [(2, "review"), (6, "title")]);
     let m = f32::NAN;
@@ -107,7 +107,7 @@ fn other_texts_are_read_with_the_vocabulary_of_the_first() {
     assert_eq!(
         new.texts()
             .values()
-            .map(|column| column.name())
+            .map(|column| &*column.name)
             .collect::<Vec<_>>(),
         ["title", "review"]
     );
@@ -210,7 +210,7 @@ fn a_selection_has_the_texts_that_are_whole() {
     assert_eq!(
         part.texts()
             .iter()
-            .map(|(&j, c)| (j, c.name()))
+            .map(|(&j, c)| (j, &*c.name))
             .collect::<Vec<_>>(),
         [(1, "review")]
     );

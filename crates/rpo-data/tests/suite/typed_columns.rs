@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rpo_core::Matrix;
 use rpo_data::read::{ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
-use rpo_data::{Dataset, FeatureKind, Task};
+use rpo_data::{Dataset, Task};
 
 const CUSTOMERS: &str = "\
 id,age,plan,since,active,spend_1,spend_2
@@ -60,10 +60,7 @@ fn words_dates_and_identifiers_are_read() {
         "active",
     ];
     assert_eq!(names(&data), expected);
-    assert_eq!(
-        data.feature_kind(1),
-        FeatureKind::Nominal(&strings(&["basic", "gold"]))
-    );
+    assert_eq!(data.nominal()[&1][..], strings(&["basic", "gold"]));
     assert_eq!(data.nominal().len(), 1);
     let rows = dense(&data);
     assert_eq!(rows[0], [31.0, 1.0, 19_753.0, 1.0, 3.0, 1.0]);
@@ -80,7 +77,7 @@ fn words_dates_and_identifiers_are_read() {
     std::fs::write(&path, CUSTOMERS).unwrap();
     let from_file = read(&path, &customers()).unwrap();
     assert_eq!(
-        (from_file.name(), dense(&from_file)[0].clone()),
+        (&*from_file.name, dense(&from_file)[0].clone()),
         ("customers", rows[0].clone())
     );
 }
@@ -104,10 +101,7 @@ fn types_can_be_declared() {
         "since[hour]",
     ];
     assert_eq!(names(&data), expected);
-    assert_eq!(
-        data.feature_kind(0),
-        FeatureKind::Nominal(&strings(&["31", "45"]))
-    );
+    assert_eq!(data.nominal()[&0][..], strings(&["31", "45"]));
     let plan_is_number = ReadOptions {
         types: [("plan".to_owned(), ColumnType::Number)].into(),
         ..customers()
@@ -142,10 +136,7 @@ fn categories_of_numbers_are_in_their_order() {
         ..csv()
     };
     let data = read_from(&b"code\n10\n2\n10\n-1\n"[..], &options).unwrap();
-    assert_eq!(
-        data.feature_kind(0),
-        FeatureKind::Nominal(&strings(&["-1", "2", "10"]))
-    );
+    assert_eq!(data.nominal()[&0][..], strings(&["-1", "2", "10"]));
     assert_eq!(dense(&data), [[2.0], [1.0], [2.0], [0.0]]);
 }
 
@@ -176,7 +167,7 @@ fn a_few_words_among_numbers_are_mistakes() {
         ..csv()
     };
     let data = read_from(&b"a,b\n1,2\n3,x\n5,2\n"[..], &declared).unwrap();
-    assert_eq!(data.feature_kind(1), FeatureKind::Nominal(&strings(&["2", "x"])));
+    assert_eq!(data.nominal()[&1][..], strings(&["2", "x"]));
     // Codes, most of which are words.
     assert!(read_from(&b"a\n1A\n2B\n3\n"[..], &csv()).is_ok());
     let (line, found) = kind("a;b\n1,5;2\n2,5;3\n", &csv());
@@ -261,10 +252,7 @@ fn other_delimiters_are_found_or_given() {
         let text = "a,b,c\n1,,x\n,\"2\",\"y\nz\"\n".replace(',', &delimiter.to_string());
         let data = read_from(text.as_bytes(), &csv()).unwrap();
         assert_eq!(names(&data), ["a", "b", "c"], "{delimiter:?}");
-        assert_eq!(
-            data.feature_kind(2),
-            FeatureKind::Nominal(&strings(&["x", "y\nz"]))
-        );
+        assert_eq!(data.nominal()[&2][..], strings(&["x", "y\nz"]));
         let rows = dense(&data);
         assert!(rows[0][0] == 1.0 && rows[0][1].is_nan() && rows[1][0].is_nan() && rows[1][1] == 2.0);
     }
@@ -315,7 +303,7 @@ proptest! {
             text += &format!("{i},\"{}\"\n", word.replace('"', "\"\""));
         }
         let data = read_from(text.as_bytes(), &csv()).unwrap();
-        let FeatureKind::Nominal(values) = data.feature_kind(1) else { panic!("words are nominal") };
+        let values = &data.nominal()[&1];
         prop_assert!(values.is_sorted());
         for (row, word) in dense(&data).iter().zip(&words) {
             // Blanks around a field do not count, in quotes neither.

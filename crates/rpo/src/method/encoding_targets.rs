@@ -40,7 +40,7 @@ fn projected(y: MatrixView<'_>, components: usize, seed: Seed) -> Result<Array2<
 
 /// The outputs with the mean of each, of standardized numbers 0, in place of missing ones.
 fn with_means(mut outputs: Matrix, data: &Dataset) -> Matrix {
-    if data.n_missing_outputs() == 0 {
+    if !data.outputs().view().has_missing() {
         return outputs;
     }
     match &mut outputs {

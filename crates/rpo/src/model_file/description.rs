@@ -93,8 +93,8 @@ impl Description {
             software: software.to_owned(),
             task: schema.task,
             n_train: training.n_samples,
-            n_features: schema.feature_names.len(),
-            n_outputs: schema.output_names.len(),
+            n_features: schema.feature_names.iter().len(),
+            n_outputs: schema.output_names.iter().len(),
             feature_names: given(&schema.feature_names),
             output_names: given(schema.target_names()),
             label_column: schema.label_column.clone(),
@@ -177,7 +177,7 @@ impl Description {
             let message = "its levels are not in increasing order".to_owned();
             return Err(Kind::Description { message });
         }
-        let n_outputs = schema.target_names().len() * levels.len();
+        let n_outputs = schema.target_names().iter().len() * levels.len();
         let checked = Mismatch::check("outputs of the levels", n_outputs, self.n_outputs);
         checked.map_err(ModelError::from)?;
         Ok(schema.with_levels(levels))
@@ -186,7 +186,7 @@ impl Description {
 
 fn text(column: &TextColumn) -> TextDescription {
     TextDescription {
-        column: column.name().to_owned(),
+        column: column.name.clone(),
         n_features: column.n_features(),
         options: *column.options(),
     }

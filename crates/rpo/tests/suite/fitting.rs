@@ -44,7 +44,7 @@ fn equal_weights_change_nothing_and_others_do() {
         let fit = |data: &Dataset| Model::fit(&method(name, 3), data).unwrap();
         let n = data.n_samples();
         let ones = data.clone().with_weights(vec![1.0; n]).unwrap();
-        let some = (0..n).map(|i| if i % 3 == 0 { 4.0 } else { 1.0 }).collect();
+        let some: Vec<f32> = (0..n).map(|i| if i % 3 == 0 { 4.0 } else { 1.0 }).collect();
         let some = data.clone().with_weights(some).unwrap();
         assert_eq!(fit(&ones), fit(&data), "{name}");
         assert_ne!(fit(&some), fit(&data), "{name}");

@@ -240,7 +240,7 @@ fn one_vs_rest_standardizes_features_that_are_mostly_not_zero() {
     let mut wide = dense.features().view().to_dense(usize::MAX).unwrap();
     wide.column_mut(0).mapv_inplace(|v| v * 1e3 + 1e4);
     let with = |x: Matrix| {
-        let (_, outputs) = dense.clone().into_matrices();
+        let outputs = dense.outputs().clone();
         Dataset::new(x, outputs, Task::MultiLabel).unwrap()
     };
     let rare = wide.mapv(|v| if v.to_bits() % 3 == 0 { v } else { 0.0 });

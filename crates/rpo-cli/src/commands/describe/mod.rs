@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
-use rpo::data::{Dataset, FeatureKind, LabelStatistics, Task};
+use rpo::data::{Dataset, LabelStatistics, Task};
 use rpo::{FileTarget, Schema};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Describe {
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
-        data.summary_with(&statistics)
+        data.summary(&statistics)
             .into_iter()
             .for_each(|(key, value)| report.set(key, value));
         if let Some(test) = &self.test {
@@ -113,10 +113,7 @@ impl Describe {
 /// Names of the features that are categories, with their values.
 fn categories(data: &Dataset) -> String {
     let mut text = String::new();
-    for &feature in data.nominal().keys() {
-        let FeatureKind::Nominal(values) = data.feature_kind(feature) else {
-            continue;
-        };
+    for (&feature, values) in data.nominal() {
         let name = data.feature_names().get(feature).unwrap_or_default();
         let first: Vec<&str> = values.iter().take(5).map(String::as_str).collect();
         let more = if values.len() > 5 { ", ..." } else { "" };
@@ -134,11 +131,11 @@ fn categories(data: &Dataset) -> String {
 fn texts(data: &Dataset) -> String {
     let mut text = String::new();
     for column in data.texts().values() {
-        let (name, n) = (column.name(), column.n_features());
+        let (name, n) = (&column.name, column.n_features());
         // Writing to a string does not fail.
-        let _ = match column.vocabulary() {
-            Some(_) => writeln!(text, "text {name:?}: {n} terms"),
-            None => writeln!(text, "text {name:?}: terms hashed to {n} features"),
+        let _ = match column.options().hash {
+            None => writeln!(text, "text {name:?}: {n} terms"),
+            Some(_) => writeln!(text, "text {name:?}: terms hashed to {n} features"),
         };
     }
     text

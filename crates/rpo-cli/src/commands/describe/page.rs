@@ -22,11 +22,7 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;mar
 
 /// The page, which needs no other file.
 pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report) -> String {
-    let title = escaped(if data.name().is_empty() {
-        "data"
-    } else {
-        data.name()
-    });
+    let title = escaped(if data.name.is_empty() { "data" } else { &data.name });
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style><h1>{title}</h1>"
     );

@@ -183,7 +183,7 @@ impl Service {
             }
             starts.push(columns.len());
         }
-        let shape = (rows.len(), names.len());
+        let shape = (rows.len(), names.iter().len());
         Ok(Matrix::from(CsrMatrix::new(shape, starts, columns, values)))
     }
 
@@ -191,7 +191,7 @@ impl Service {
     pub(super) fn schema(&self) -> Value {
         let schema = self.model.schema();
         let features: Value = match &self.columns {
-            Columns::Numbered => json!({"numbered": schema.feature_names.len()}),
+            Columns::Numbered => json!({"numbered": schema.feature_names.iter().len()}),
             Columns::Named { names, options } => {
                 let feature = |name: &String| {
                     let kind = json!(options.types[name]);

@@ -67,7 +67,7 @@ fn boost(
         validation,
         on_step: context.on_step,
         observer: Some(&mut observe),
-        missing_outputs: data.n_missing_outputs() > 0,
+        missing_outputs: data.outputs().view().has_missing(),
         categorical: &categorical(data),
         projection: context.wrapped(family),
         ..BoostingOptions::default()

@@ -37,7 +37,7 @@ impl ForestMethod for ForestParams {
     ) -> Result<Forest, EnsembleError> {
         let options = FitOptions {
             weights: data.weights(),
-            missing_outputs: data.n_missing_outputs() > 0,
+            missing_outputs: data.outputs().view().has_missing(),
             categorical: &categorical(data),
             on_step: context.on_step,
             stop: context.stop,

@@ -57,7 +57,7 @@ impl ForestMethod for SingleTargetParams {
         };
         let options = FitOptions {
             weights: data.weights(),
-            missing_outputs: data.n_missing_outputs() > 0,
+            missing_outputs: data.outputs().view().has_missing(),
             categorical: &categorical(data),
             on_step: Some(&on_tree),
             stop: context.stop,
