@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::Predictor;
 use rpo::data::Dataset;
-use rpo::ensemble::{ForestParams, ProjectionChoice};
+use rpo::ensemble::{ForestParams, Learner, ProjectionChoice};
 use rpo::metrics::Evaluation;
 use rpo::metrics::{Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};

@@ -16,7 +16,7 @@ use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,
 };
-use rpo::ensemble::{Bins, MaxFeatures};
+use rpo::ensemble::{Bins, Learner, MaxFeatures};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};

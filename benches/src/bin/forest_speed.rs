@@ -15,12 +15,11 @@
 
 use anyhow::{Context, ensure};
 use clap::Parser;
-use rpo::Model;
-use rpo::Predictor;
 use rpo::data::Task;
-use rpo::ensemble::{Forest, ForestParams, ProjectionChoice};
+use rpo::ensemble::{Forest, ForestParams, Learner, ProjectionChoice};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
+use rpo::{Model, Predictor};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
 use rpo_benches::sets::load;
 use std::process::{Command, ExitCode};

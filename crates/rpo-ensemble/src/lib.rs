@@ -26,7 +26,9 @@ pub mod structured;
 pub mod thresholds;
 
 /// What features and outputs come in.
-pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Predictor, Seed};
+pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
+/// What parameters and models have in common.
+pub use rpo_core::{ForestLearner, Learner, Merge, Predictor};
 /// What trees grow on.
 pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// How leaves are stored.
@@ -36,14 +38,14 @@ pub use bins::Bins;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest, Splitting,
-    TreeInput,
+    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest,
+    SingleTargetParams, Splitting, TreeInput,
 };
 pub use inputs::MAX_OUTPUTS;
 pub use list::{List, ListItem};
 pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};
-pub use sampling::{Bag, MaxFeatures};
+pub use sampling::{Bag, MaxFeatures, OutOfBagPredictor};
 pub use scaling::OutputScaling;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Forests as estimators of linfa, with the feature `linfa`.
 //!
-//! [`ForestParams`] is [`Fit`] on datasets of dense `f32` features and outputs; [`Forest`] is `Predict`. Their inherent methods
-//! of the same names take matrices instead, so call the traits' by name:
+//! [`ForestParams`] is [`Fit`] on datasets of dense `f32` features and outputs; [`Forest`] is `Predict`. Traits of
+//! this crate have methods of the same names that take matrices, so call linfa's by the name of the trait:
 //!
 //! ```
 //! use linfa::Dataset;
@@ -22,7 +22,7 @@ use crate::{EnsembleError, Forest, ForestParams};
 use ::linfa::DatasetBase;
 use ::linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
-use rpo_core::Predictor;
+use rpo_core::{Learner, Predictor};
 
 /// The error of fitting through linfa.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +45,7 @@ where
 
     fn fit(&self, data: &DatasetBase<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>>) -> Result<Forest, FitError> {
         let (x, y) = (data.records.view(), data.targets.view());
-        Ok(self.fit(x.into(), y.into())?)
+        Ok(Learner::fit(self, x.into(), y.into())?)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p rpo-learn --example custom_loss`
 
+use rpo::core::Learner;
 use rpo::data::Dataset;
 use rpo::ensemble::boosting::{Algorithm, BoostingOptions, Loss};
 use rpo::prelude::*;

@@ -1,15 +1,15 @@
 //! Whole methods of custom growers: what the criterion, the splitter and the leaves of this crate have in common.
 
 use ndarray::Array2;
-use rpo::Predictor;
 use rpo::core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo::core::{CsrMatrix, MatrixView, check_count};
 use rpo::data::Dataset;
-use rpo::ensemble::{FitOptions, Forest, ForestParams, Grower};
+use rpo::ensemble::{FitOptions, Forest, ForestParams, Grower, OutOfBagPredictor};
 use rpo::tree::LeafModel;
 use rpo::tree::store::{StoreLeaves, StoreRule};
 use rpo::{
-    Estimator, FitContext, MethodEntry, Model, ModelError, Needs, OobPredictions, Predict, parameters_of,
+    Estimator, FitContext, MethodEntry, Model, ModelError, Needs, OobPredictions, Predict, Predictor,
+    parameters_of,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -2,6 +2,7 @@
 
 use rpo::core::{ParameterError, check_count};
 use rpo::data::Dataset;
+use rpo::ensemble::Learner;
 use rpo::ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss, StepScope};
 use rpo::{Estimator, FitContext, Model, ModelError, parameters_of};
 use schemars::JsonSchema;

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
 use rpo::core::{MatrixView, Mismatch, Seed, check_count};
 use rpo::data::Dataset;
-use rpo::ensemble::{Components, FitOptions, ForestParams};
+use rpo::ensemble::{Components, FitOptions, ForestParams, Learner};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use rpo::{Estimator, FitContext, Model, ModelError, parameters_of};
 use schemars::JsonSchema;

@@ -16,33 +16,27 @@ use super::trees::Trees;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
-use rpo_core::MatrixView;
+use rpo_core::{Learner, MatrixView};
 use std::borrow::Cow;
 
-impl BoostingParams {
-    /// Fits a model to features `x` (n x p, NaN for missing) and outputs `y` (n x d; 0 or 1 with the logistic loss).
-    ///
-    /// Trees grow one after the other; the work of a step on samples and outputs runs in parallel on the current rayon
-    /// pool, and the result does not depend on its size.
-    ///
-    /// Memory beside the model: the coded features, and the training scores in one of the
-    /// [forms](super::TrainingForm).
-    ///
-    /// # Errors
-    /// [`EnsembleError`] for parameters that [`check`](Self::check) refuses, shapes that do not match, infinite values,
-    /// targets that the loss refuses, outputs without any target, parameters that the data make impossible, or scores
-    /// beyond the memory limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Boosted, EnsembleError> {
-        self.fit_with(x, y, BoostingOptions::default())
+/// Features may be missing (NaN); labels are 0 or 1 with the logistic loss. Trees grow one after the other; the work of a
+/// step on samples and outputs runs in parallel.
+///
+/// Memory beside the model: the coded features, and the training scores in one of the [forms](super::TrainingForm).
+///
+/// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any target,
+/// scores beyond the memory limit; weights that are not finite or negative, an empty validation set, or a model to continue
+/// of another shape, inverse link or algorithm.
+impl Learner for BoostingParams {
+    type Model = Boosted;
+    type Error = EnsembleError;
+    type Options<'a> = BoostingOptions<'a>;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
     }
 
-    /// [`fit`](Self::fit) with weights, a validation set, an observer, a custom loss or projection, or a model to
-    /// continue.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit), and for options that cannot be combined with parameters or data: weights that are not finite
-    /// or negative, an empty validation set, or a model of another shape, inverse link or algorithm.
-    pub fn fit_with(
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -51,7 +45,9 @@ impl BoostingParams {
         // On a thread of the pool: what a step does in parallel is many times too little to hand each over from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
     }
+}
 
+impl BoostingParams {
     fn fit_inside(
         &self,
         x: MatrixView<'_>,

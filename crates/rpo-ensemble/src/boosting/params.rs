@@ -2,10 +2,7 @@
 
 use super::choices::{Algorithm, LineSearch, StepScope};
 use super::loss::LossKind;
-use super::options::BoostingOptions;
-use super::resolved::Resolved;
 use crate::bins::Bins;
-use crate::error::EnsembleError;
 use crate::list::List;
 use crate::projection::{ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
@@ -16,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters of gradient boosting with random output projections (Joly, Wehenkel, Geurts 2019).
 ///
-/// Set the [`algorithm`](Self::algorithm) and what differs from the defaults, then [`fit`](Self::fit), which checks the
+/// Set the [`algorithm`](Self::algorithm) and what differs from the defaults, then [`fit`](rpo_core::Learner::fit), which checks the
 /// parameters itself:
 ///
 /// ```
+/// use rpo_ensemble::Learner;
 /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 ///
 /// let params = BoostingParams {
@@ -260,14 +258,5 @@ impl BoostingParams {
             scale_outputs: OutputScaling::Auto,
             seed: 0,
         }
-    }
-
-    /// Checks every parameter that can be checked without data, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first parameter
-    /// that is out of range or cannot be combined with another.
-    pub fn check(&self) -> Result<(), EnsembleError> {
-        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
     }
 }

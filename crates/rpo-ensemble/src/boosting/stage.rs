@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::{MatrixView, Predictor};
+/// use rpo_core::{Learner, MatrixView, Predictor};
 /// use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 ///
 /// let x = Array2::from_shape_fn((50, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);

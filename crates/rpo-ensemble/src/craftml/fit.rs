@@ -8,32 +8,38 @@ use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
 use crate::options::FitOptions;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, ForestLearner, Learner, MatrixView, Seed};
 use rpo_projections::Hashing;
 use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree};
 use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
+use std::ops::Range;
 use std::sync::Arc;
 
-impl CraftmlParams {
-    /// Fits a forest to features `x` (n x p) and labels `y` (n x d), dense or CSR, finite.
-    ///
-    /// Trees and their subtrees grow in parallel on the current rayon pool; the result does not depend on its size.
-    ///
-    /// # Errors
-    /// As [`trainer`](Self::trainer).
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Craftml, EnsembleError> {
-        self.fit_with(x, y, FitOptions::default())
+impl ForestLearner for CraftmlParams {
+    fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.trees)
     }
 
-    /// Fits a forest with an observer.
-    ///
-    /// # Errors
-    /// As [`trainer`](Self::trainer); [`EnsembleError::Parameter`] for any other option.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "options are made for one fit, as those of boosting"
-    )]
-    pub fn fit_with(
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        Self {
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Values are finite. Options other than observers are an [`EnsembleError::Parameter`].
+impl Learner for CraftmlParams {
+    type Model = Craftml;
+    type Error = EnsembleError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.check_all()
+    }
+
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -41,7 +47,7 @@ impl CraftmlParams {
     ) -> Result<Craftml, EnsembleError> {
         options.check_plain()?;
         let trainer = self.trainer(x, y)?;
-        let trees = trainer.indices().into_par_iter().map(|index| {
+        let trees = self.indices().into_par_iter().map(|index| {
             options.check_stop()?;
             let tree = trainer.tree(index);
             options.finish_step();
@@ -50,17 +56,19 @@ impl CraftmlParams {
         let trees = trees.collect::<Result<Vec<_>, EnsembleError>>()?;
         Craftml::from_parts(trees, trainer.training(), x.n_rows(), x.n_cols(), y.n_cols())
     }
+}
 
+impl CraftmlParams {
     /// What grows the trees one by one, for callers that do not want to hold them all.
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_ensemble::{Craftml, CraftmlParams};
+    /// use rpo_ensemble::{Craftml, CraftmlParams, Learner, ForestLearner};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
     /// let params = CraftmlParams { trees: 3, ..CraftmlParams::original() };
     /// let trainer = params.trainer((&x).into(), (&y).into())?;
-    /// let trees = trainer.indices().map(|index| trainer.tree(index));
+    /// let trees = params.indices().map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
     /// let trees = trees.collect::<Result<Vec<_>, _>>()?;
     /// assert_eq!(Craftml::from_parts(trees, trainer.training(), 2, 2, 2)?, params.fit((&x).into(), (&y).into())?);
@@ -114,11 +122,6 @@ pub struct CraftmlTrainer {
 }
 
 impl CraftmlTrainer {
-    /// The indices of the trees to be grown.
-    pub fn indices(&self) -> std::ops::Range<usize> {
-        self.params.indices()
-    }
-
     /// The training set, if trees refer to it.
     pub fn training(&self) -> Option<Arc<TrainingSet>> {
         let refer = self.params.centroids == CentroidKind::Rows;

@@ -8,7 +8,7 @@ use crate::inference::block::Routed;
 use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Predictor, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Mismatch, Predictor, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::{CentroidRule, RecordedTree, RouteBuffers};
 use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Structure, Tree};
@@ -82,7 +82,7 @@ impl CraftmlTree {
     }
 
     /// Where its randomness came from; tells trees apart.
-    pub fn seed(&self) -> Seed {
+    pub(super) fn seed(&self) -> Seed {
         self.seed
     }
 
@@ -327,12 +327,22 @@ impl Craftml {
         }))
     }
 
-    /// One forest of the trees of both, in order.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same shape and
-    /// outputs.
-    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
+    fn check(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+        check_features(x, self.n_features)?;
+        if self.trees.iter().any(|tree| tree.hasher.is_none()) {
+            check_width(x)?;
+        }
+        x.check_finite().map_err(EnsembleError::Features)
+    }
+}
+
+/// Errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
+impl Merge for Craftml {
+    fn seeds(&self) -> Vec<Seed> {
+        self.trees.iter().map(|tree| tree.seed).collect()
+    }
+
+    fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
         let (n, p, d) = (self.n_train, self.n_features, self.n_outputs);
         check_lengths([
             ("features of the other forest", p, other.n_features),
@@ -359,14 +369,6 @@ impl Craftml {
             });
         }
         Ok(self)
-    }
-
-    fn check(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
-        check_features(x, self.n_features)?;
-        if self.trees.iter().any(|tree| tree.hasher.is_none()) {
-            check_width(x)?;
-        }
-        x.check_finite().map_err(EnsembleError::Features)
     }
 }
 

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::ParseFloatError;
-use std::ops::Range;
 use std::str::FromStr;
 
 /// Version of the method; see [`CraftmlParams`].
@@ -300,26 +299,8 @@ impl CraftmlParams {
         }
     }
 
-    /// Returns the indices of the trees.
-    pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    /// Returns the parameters of some of the trees, for growing a forest in parts.
-    #[must_use]
-    pub fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
-    }
-
-    /// Checks every parameter. Fitting does so too.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Parameter`] with the first parameter out of range, or for `centroids` that the preset cannot store.
-    pub fn check(&self) -> Result<(), EnsembleError> {
+    /// Checks every parameter.
+    pub(super) fn check_all(&self) -> Result<(), EnsembleError> {
         check_trees(self.first_tree, self.trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
             let reason =
@@ -364,6 +345,7 @@ impl CraftmlParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::Learner;
     use rpo_tree::TreeError;
 
     #[test]

@@ -8,7 +8,8 @@ use crate::error::EnsembleError;
 use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;
 use rayon::prelude::*;
-use rpo_core::MatrixView;
+use rpo_core::{ForestLearner, Learner, MatrixView};
+use std::ops::Range;
 
 /// Trees, and the sums of their importances.
 type GrownTrees<G> = (
@@ -16,29 +17,25 @@ type GrownTrees<G> = (
     Importances,
 );
 
-impl ForestParams {
-    /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
-    ///
-    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j draws its
-    /// bootstrap, its projection and its features from its own streams, keyed by the seed and j. In-bag samples with
-    /// their multiplicities grow the tree and label its leaves.
-    ///
-    /// Memory beside the forest: the ranked or binned features, the outputs, and what one tree needs per thread, with a
-    /// projection m values per sample. Nothing of n x d is made from sparse outputs.
-    ///
-    /// # Errors
-    /// [`EnsembleError`] for parameters that [`check`](Self::check) refuses, shapes that do not fit, values that are
-    /// not finite, or parameters that the data make impossible (more components than a projection allows).
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Forest, EnsembleError> {
-        self.fit_with(x, y, FitOptions::default())
+/// Features may be missing (NaN). Tree j draws its bootstrap, its projection and its features from its own streams, keyed by
+/// the seed and j. In-bag samples with their multiplicities grow the tree and label its leaves.
+///
+/// Memory beside the forest: the ranked or binned features, the outputs, and what one tree needs per thread, with a
+/// projection m values per sample. Nothing of n x d is made from sparse outputs.
+///
+/// Errors beside those of data and parameters: more components than a projection allows; weights that are not finite,
+/// negative, or all zero, or zero for all samples that a bootstrap draws ([`EnsembleError::EmptyBag`]); leaves that refer to
+/// training samples where outputs are missing.
+impl Learner for ForestParams {
+    type Model = Forest;
+    type Error = EnsembleError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.check_with(None)
     }
 
-    /// Fits a forest with weights, missing outputs, an observer or a custom projection.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit); weights that are not finite, negative, or all zero, or zero for all samples that a
-    /// bootstrap draws ([`EnsembleError::EmptyBag`]); leaves that refer to training samples where outputs are missing.
-    pub fn fit_with(
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -46,11 +43,27 @@ impl ForestParams {
     ) -> Result<Forest, EnsembleError> {
         self.fit_custom(x, y, options, &AxisGrower)
     }
+}
 
+impl ForestLearner for ForestParams {
+    fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.trees)
+    }
+
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        Self {
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
+        }
+    }
+}
+
+impl ForestParams {
     /// Fits a forest whose trees a custom [`Grower`] grows.
     ///
     /// # Errors
-    /// As [`fit_with`](Self::fit_with), and errors of the grower.
+    /// As [`fit_with`](Learner::fit_with), and errors of the grower.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "options are made for one fit, as those of boosting"

@@ -14,4 +14,4 @@ pub use grower::{Grower, TreeInput};
 pub use model::{Forest, ForestTree};
 pub(crate) use model::{Importances, check_rules};
 pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
-pub use single_target::SingleTargetForest;
+pub use single_target::{SingleTargetForest, SingleTargetParams};

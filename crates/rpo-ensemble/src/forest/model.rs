@@ -4,7 +4,7 @@ use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
-use rpo_core::{Matrix, Seed, check_count};
+use rpo_core::{Matrix, Merge, Seed, check_count};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
@@ -156,17 +156,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             .find_map(|t| t.tree.leaves().as_samples().map(SampleLeaves::outputs))
     }
 
-    /// One forest of the trees of both, in order. Forests grown apart with the same seed and successive
-    /// [`first_tree`](crate::ForestParams::first_tree) give exactly the forest one fit would have grown.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same
-    /// shape and outputs.
-    pub fn merge(self, other: Self) -> Result<Self, EnsembleError> {
-        self.merge_groups(other, 1)
-    }
-
-    /// [`merge`](Self::merge) of forests whose trees are groups of as many each: the first group of both, then the second,
+    /// [`merge`](Merge::merge) of forests whose trees are groups of as many each: the first group of both, then the second,
     /// and so on.
     pub(crate) fn merge_groups(mut self, other: Self, n_groups: usize) -> Result<Self, EnsembleError> {
         check_lengths([
@@ -212,6 +202,17 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         self.traversal = traversal(&self.trees, self.n_features);
         self.label_sets = label_sets(&self.trees, self.n_outputs);
         Ok(self)
+    }
+}
+
+/// Errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
+impl<R: Rule, L: LeafModel> Merge for Forest<R, L> {
+    fn seeds(&self) -> Vec<Seed> {
+        self.trees.iter().map(|tree| tree.seed).collect()
+    }
+
+    fn merge(self, other: Self) -> Result<Self, EnsembleError> {
+        self.merge_groups(other, 1)
     }
 }
 

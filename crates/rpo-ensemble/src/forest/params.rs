@@ -14,7 +14,6 @@ use rpo_tree::{GrowParams, LeafKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Criterion that scores splits.
@@ -261,7 +260,7 @@ impl ForestParams {
     }
 
     /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured
-    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](Self::fit_single_targets): 50 trees by entropy on
+    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees by entropy on
     /// 75 % of samples and features, all of these searched at a node, leaves of at least 3 samples. Its decisions make it
     /// sensitive to cost: [`thresholds`](crate::thresholds) on out-of-bag scores.
     pub fn rf_cost() -> Self {
@@ -276,25 +275,10 @@ impl ForestParams {
         }
     }
 
-    /// Returns the indices of the trees.
-    pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    /// Returns the parameters of some of the trees, for growing a forest in parts.
-    #[must_use]
-    pub fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
-    }
-
     /// The same parameters with trees that grow on a projection of the outputs to a number of components.
     ///
     /// ```
-    /// use rpo_ensemble::{ForestParams, ProjectionKind};
+    /// use rpo_ensemble::{ForestParams, Learner, ProjectionKind};
     /// let params = ForestParams::random_forest().project(ProjectionKind::Gaussian, 20);
     /// assert!(params.check().is_ok());
     /// ```
@@ -313,16 +297,6 @@ impl ForestParams {
             Some(fraction) => fraction < 1.0,
             None => self.bootstrap != Some(false),
         }
-    }
-
-    /// Checks every parameter that can be checked without data. Fitting does so too.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Parameter`] or [`EnsembleError::Projection`] with the first parameter that is out of range or
-    /// contradicts another: `row_share` a bootstrap, `components` and `projection_scope` no projection, a projection a
-    /// criterion for labels.
-    pub fn check(&self) -> Result<(), EnsembleError> {
-        self.check_with(None)
     }
 
     /// Checks the parameters together with a custom projection.
@@ -411,6 +385,7 @@ impl ForestParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::Learner;
     use rpo_projections::ProjectionKind;
 
     #[test]

@@ -8,7 +8,7 @@ use crate::inference::mean::{
     check_features, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
 };
 use crate::inference::traversal::TraversalScratch;
-use crate::sampling::bag::OutOfBag;
+use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor};
@@ -62,34 +62,6 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         ))
     }
 
-    /// Predictions for the training samples, each by the trees that did not see it, and how many those are. A
-    /// sample that every tree saw has NaN in all outputs.
-    ///
-    /// `x` are the features the forest was fitted to.
-    ///
-    /// # Errors
-    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has
-    /// not the training set's shape, [`EnsembleError::Predictions`] if the result would exceed
-    /// [`DEFAULT_MEMORY_LIMIT`].
-    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
-        check_features(x, self.n_features())?;
-        let seeds = self.trees().iter().map(|t| t.seed);
-        let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
-        let counts = &out_of_bag.counts;
-        let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
-        predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
-        for (mut row, _) in out
-            .rows_mut()
-            .into_iter()
-            .zip(counts)
-            .filter(|(_, count)| **count == 0)
-        {
-            row.fill(f32::NAN);
-        }
-        Ok((out, out_of_bag.counts))
-    }
-
     /// The leaf of each row in each tree (n x trees).
     ///
     /// # Errors
@@ -111,6 +83,27 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
                 }
             });
         Ok(out)
+    }
+}
+
+impl<R: Rule, L: LeafModel> OutOfBagPredictor for Forest<R, L> {
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+        check_features(x, self.n_features())?;
+        let seeds = self.trees().iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
+        let counts = &out_of_bag.counts;
+        let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
+        predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
+        for (mut row, _) in out
+            .rows_mut()
+            .into_iter()
+            .zip(counts)
+            .filter(|(_, count)| **count == 0)
+        {
+            row.fill(f32::NAN);
+        }
+        Ok((out, out_of_bag.counts))
     }
 }
 

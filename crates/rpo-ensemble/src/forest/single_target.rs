@@ -9,14 +9,16 @@ use crate::inference::mean::{check_features, zeros};
 use crate::inference::traversal::TraversalScratch;
 use crate::options::FitOptions;
 use crate::projection::ProjectionChoice;
-use crate::sampling::bag::OutOfBag;
+use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Predictor, check_count, csr_of_rows,
-    top_of,
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, Learner, Matrix, MatrixView, Merge, ParameterError,
+    Predictor, Seed, check_count, csr_of_rows, top_of,
 };
 use rpo_tree::{LeafModel, RowBlock};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -31,44 +33,71 @@ pub struct SingleTargetForest {
     n_outputs: usize,
 }
 
-impl ForestParams {
-    /// Fits a forest to each output alone, on the same ranked features.
-    ///
-    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, with the same seed: the t-th trees
-    /// of all outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
-    /// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
-    /// predict its mean over all samples in which it is observed.
-    ///
-    /// # Errors
-    /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not need,
-    /// and for leaves other than dense ones.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "options are made for one fit, as those of boosting"
-    )]
-    pub fn fit_single_targets(
+/// Parameters of the forest of each output.
+///
+/// ```
+/// # use ndarray::array;
+/// use rpo_ensemble::{ForestParams, Learner, Predictor, SingleTargetParams};
+/// # let x = array![[0.0], [1.0], [2.0], [3.0]];
+/// # let y = array![[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]];
+/// let params = SingleTargetParams(ForestParams { trees: 5, ..ForestParams::extra_trees() });
+/// let forests = params.fit((&x).into(), (&y).into())?;
+/// assert_eq!(forests.predict((&x).into())?, y);
+/// # Ok::<(), rpo_ensemble::EnsembleError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SingleTargetParams(pub ForestParams);
+
+impl ForestLearner for SingleTargetParams {
+    fn indices(&self) -> Range<usize> {
+        self.0.indices()
+    }
+
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        Self(self.0.of_trees(trees))
+    }
+}
+
+/// The forest of output j is that of [`ForestParams`] on column j, with the same seed, on the same ranked features: the t-th
+/// trees of all outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
+/// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
+/// predict its mean over all samples in which it is observed.
+///
+/// A projection, which one output does not need, and leaves other than dense ones are an [`EnsembleError::Parameter`].
+impl Learner for SingleTargetParams {
+    type Model = SingleTargetForest;
+    type Error = EnsembleError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.0.check()
+    }
+
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
+        let params = &self.0;
         let reason = "cannot be combined with single-target trees";
         let conflict = |name, given: &dyn Display| Err(ParameterError::conflict(name, given, reason).into());
-        if self.projection != ProjectionChoice::None {
-            return conflict("projection", &self.projection);
+        if params.projection != ProjectionChoice::None {
+            return conflict("projection", &params.projection);
         }
         if options.projection.is_some() {
             return conflict("projection", &"custom");
         }
-        match self.leaves {
+        match params.leaves {
             LeafChoice::Auto | LeafChoice::Dense => {}
             LeafChoice::Sparse => return conflict("leaves", &"sparse"),
             LeafChoice::Samples => return conflict("leaves", &"samples"),
         }
-        self.check_inputs(x, y, &options)?;
-        let of_one = Self {
+        params.check_inputs(x, y, &options)?;
+        let of_one = ForestParams {
             leaves: LeafChoice::Dense,
-            ..self.clone()
+            ..params.clone()
         };
         let features = TrainingFeatures::new(&of_one, x, options.categorical)?;
         let by_output = match y {
@@ -87,13 +116,13 @@ impl ForestParams {
             .map(|j| of_one.grow_trees(&features, x.n_cols(), column(j).view(), &options, &AxisGrower))
             .collect::<Result<_, _>>()?;
         let mut importances = Importances::zero(x.n_cols());
-        let mut trees = Vec::with_capacity(y.n_cols() * self.trees);
+        let mut trees = Vec::with_capacity(y.n_cols() * params.trees);
         for (of_output, part) in forests {
             trees.extend(of_output);
             importances.add(&part);
         }
         let (n, p) = (x.n_rows(), x.n_cols());
-        let trees = Forest::from_parts(trees, importances, self.bag(n), n, p, 1)?;
+        let trees = Forest::from_parts(trees, importances, params.bag(n), n, p, 1)?;
         SingleTargetForest::from_forest(trees, y.n_cols())
     }
 }
@@ -127,38 +156,6 @@ impl SingleTargetForest {
     /// Number of trees of each output.
     pub fn trees_per_output(&self) -> usize {
         self.trees.trees().len() / self.n_outputs
-    }
-
-    /// Forests of the trees of both, output by output in order. Those grown apart with the same seed and successive
-    /// [`first_tree`](crate::ForestParams::first_tree) give exactly what one fit would have grown.
-    ///
-    /// # Errors
-    /// As [`Forest::merge`].
-    pub fn merge(self, other: Self) -> Result<Self, EnsembleError> {
-        let n_outputs = self.n_outputs;
-        if other.n_outputs != n_outputs {
-            return mismatch("outputs of the other forests", n_outputs, other.n_outputs);
-        }
-        let trees = self.trees.merge_groups(other.trees, n_outputs)?;
-        Ok(Self { trees, n_outputs })
-    }
-
-    /// Predictions for the training samples, each by the trees that did not see it, and how many of each output those
-    /// are. A sample that every tree saw has NaN in all outputs.
-    ///
-    /// `x` are the features the forests were fitted to.
-    ///
-    /// # Errors
-    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
-    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
-        check_features(x, self.n_features())?;
-        let of_one_output = &self.trees.trees()[..self.trees_per_output()];
-        let seeds = of_one_output.iter().map(|t| t.seed);
-        let out_of_bag = OutOfBag::new(self.trees.bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
-        self.predict_rows(x, &mut out, |tree, row| out_of_bag.admits(tree, row));
-        Ok((out, out_of_bag.counts))
     }
 
     /// Writes for every row the means of the admitted trees of each output; NaN where there are none.
@@ -211,6 +208,35 @@ impl SingleTargetForest {
                 *out = (sum / count) as f32;
             }
         }
+    }
+}
+
+/// The trees of both, output by output in order.
+impl Merge for SingleTargetForest {
+    fn seeds(&self) -> Vec<Seed> {
+        self.trees.seeds()
+    }
+
+    fn merge(self, other: Self) -> Result<Self, EnsembleError> {
+        let n_outputs = self.n_outputs;
+        if other.n_outputs != n_outputs {
+            return mismatch("outputs of the other forests", n_outputs, other.n_outputs);
+        }
+        let trees = self.trees.merge_groups(other.trees, n_outputs)?;
+        Ok(Self { trees, n_outputs })
+    }
+}
+
+/// The numbers of trees are those of each output.
+impl OutOfBagPredictor for SingleTargetForest {
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+        check_features(x, self.n_features())?;
+        let of_one_output = &self.trees.trees()[..self.trees_per_output()];
+        let seeds = of_one_output.iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(self.trees.bag(), seeds, self.n_train(), x.n_rows())?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
+        self.predict_rows(x, &mut out, |tree, row| out_of_bag.admits(tree, row));
+        Ok((out, out_of_bag.counts))
     }
 }
 

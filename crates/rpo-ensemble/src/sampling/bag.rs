@@ -3,9 +3,10 @@
 use super::subset::{size, subset};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
+use ndarray::Array2;
 use rand::Rng;
 use rayon::prelude::*;
-use rpo_core::Seed;
+use rpo_core::{MatrixView, Predictor, Seed};
 use serde::{Deserialize, Serialize};
 
 /// The rows that each tree of a fitted forest grew on.
@@ -50,6 +51,20 @@ impl Bag {
             }
         }
     }
+}
+
+/// A model of trees some of which did not see each training sample.
+pub trait OutOfBagPredictor: Predictor {
+    /// Returns predictions (n x d) for the training samples, each by the trees that did not see it, and how many those are.
+    /// A sample that every tree saw has NaN in all outputs.
+    ///
+    /// `x` are the features the model was fitted to.
+    ///
+    /// # Errors
+    /// [`EnsembleError::NoBootstrap`] if every tree saw every sample, [`EnsembleError::Mismatch`] if `x` has not the
+    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed
+    /// [`DEFAULT_MEMORY_LIMIT`](rpo_core::DEFAULT_MEMORY_LIMIT).
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), Self::Error>;
 }
 
 /// The training rows that trees did not see.

@@ -4,5 +4,5 @@ pub(crate) mod bag;
 pub(crate) mod max_features;
 pub(crate) mod subset;
 
-pub use bag::Bag;
+pub use bag::{Bag, OutOfBagPredictor};
 pub use max_features::MaxFeatures;

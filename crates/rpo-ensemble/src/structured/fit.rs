@@ -9,12 +9,12 @@ use crate::options::FitOptions;
 use crate::sampling::bag::Bag;
 use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
-use rpo_tree::RankedFeatures;
+use rpo_core::{CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Seed};
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
-use rpo_tree::{LeafKind, Leaves, Tree, grow};
+use rpo_tree::{LeafKind, Leaves, RankedFeatures, Tree, grow};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Everything the trees of a fit share.
@@ -29,30 +29,35 @@ struct Training<'p, 'x> {
     outputs: Arc<Matrix>,
 }
 
-impl StructuredForestParams {
-    /// Fits a forest to features `x` (n x p) and labels `y` (n x d, 0 or 1).
-    ///
-    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree t draws its
-    /// rows, features, labels, clusters and batches from its own streams, keyed by the seed and t.
-    ///
-    /// Hyperplanes need all feature values; splits along one feature take NaN for missing.
-    ///
-    /// # Errors
-    /// [`EnsembleError`] for shapes that do not fit, labels other than 0 and 1, feature values that are infinite, or
-    /// missing where hyperplanes are asked for.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<StructuredForest, EnsembleError> {
-        self.fit_with(x, y, FitOptions::default())
+impl ForestLearner for StructuredForestParams {
+    fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.trees)
     }
 
-    /// Fits a forest with an observer.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit); [`EnsembleError::Parameter`] for any other option.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "options are made for one fit, as those of boosting"
-    )]
-    pub fn fit_with(
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        Self {
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Outputs are labels, 0 or 1. Tree t draws its rows, features, labels, clusters and batches from its own streams, keyed by
+/// the seed and t.
+///
+/// Hyperplanes need all feature values; splits along one feature take NaN for missing. Options other than observers are an
+/// [`EnsembleError::Parameter`].
+impl Learner for StructuredForestParams {
+    type Model = StructuredForest;
+    type Error = EnsembleError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.check_all()
+    }
+
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,

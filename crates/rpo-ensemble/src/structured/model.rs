@@ -4,7 +4,7 @@ use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
 use crate::forest::{Forest, ForestTree};
 use crate::sampling::bag::Bag;
-use rpo_core::{ParameterError, Predictor};
+use rpo_core::{Merge, ParameterError, Predictor, Seed};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 
@@ -94,14 +94,15 @@ impl StructuredForest {
         let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
         nodes.into_iter().any(oblique)
     }
+}
 
-    /// One forest of the trees of both, in order. Forests grown apart with the same seed and successive
-    /// [`first_tree`](super::StructuredForestParams::first_tree) give exactly the forest one fit would have grown.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same shape with
-    /// the same fractions and label weight.
-    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
+/// Errors are [`EnsembleError::Mismatch`], and [`EnsembleError::Merge`] for other fractions or another label weight.
+impl Merge for StructuredForest {
+    fn seeds(&self) -> Vec<Seed> {
+        self.forest.seeds()
+    }
+
+    fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
         if self.label_weight != other.label_weight {
             return Err(EnsembleError::Merge("their trees weight labels differently"));
         }

@@ -8,7 +8,6 @@ use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
 use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Splitting method of a structured forest: what separates the two clusters of a node, and whether rare labels weigh more
 /// in clustering.
@@ -169,26 +168,8 @@ impl Default for StructuredForestParams {
 }
 
 impl StructuredForestParams {
-    /// Returns the indices of the trees.
-    pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    /// Returns the parameters of some of the trees, for growing a forest in parts.
-    #[must_use]
-    pub fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
-    }
-
-    /// Checks every parameter. Fitting does so too.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Parameter`] with the first parameter that is out of range, or that the variant has no use for.
-    pub fn check(&self) -> Result<(), EnsembleError> {
+    /// Checks every parameter.
+    pub(super) fn check_all(&self) -> Result<(), EnsembleError> {
         check_trees(self.first_tree, self.trees)?;
         check_fraction("row_share", self.row_share)?;
         check_fraction("feature_share", self.feature_share)?;
@@ -326,6 +307,7 @@ pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::Learner;
     use rpo_tree::TreeError;
 
     type Params = StructuredForestParams;

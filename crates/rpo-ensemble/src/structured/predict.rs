@@ -4,7 +4,7 @@ use super::StructuredForest;
 use crate::error::EnsembleError;
 use crate::inference::block::BlockPredictor;
 use crate::inference::mean::{check_features, check_width, spans, sparse_rows, zeros};
-use crate::sampling::bag::OutOfBag;
+use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count};
@@ -113,16 +113,9 @@ impl Predictor for StructuredForest {
     }
 }
 
-impl StructuredForest {
-    /// Scores for the training samples, each by the trees that did not see it, weighted alike, and how many those are. A
-    /// row that every tree saw has NaN in all labels.
-    ///
-    /// `x` are the features the forest was fitted to.
-    ///
-    /// # Errors
-    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
-    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+/// The trees weigh all labels alike.
+impl OutOfBagPredictor for StructuredForest {
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
         let seeds = self.trees().iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.forest().bag(), seeds, self.n_train(), x.n_rows())?;
@@ -138,7 +131,9 @@ impl StructuredForest {
         });
         Ok((out, out_of_bag.counts))
     }
+}
 
+impl StructuredForest {
     /// Sums the admitted trees' weighted answers row by row, and has each row finished.
     fn score_rows(
         &self,

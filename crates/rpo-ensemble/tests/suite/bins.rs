@@ -1,10 +1,11 @@
 //! Ensembles on bins.
 
 use ndarray::Array2;
-use rpo_core::{MatrixView, Predictor, Seed};
+use rpo_core::{Learner, MatrixView, Predictor, Seed};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::{
-    Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, Splitting,
+    Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, SingleTargetParams,
+    Splitting,
 };
 
 /// Features of few values, some missing, and three labels that follow from them.
@@ -91,7 +92,7 @@ fn forests_on_bins_learn_projected_and_missing_outputs() {
         "{refused}"
     );
     assert!(projected.fit_with((&x).into(), (&y).into(), options()).is_ok());
-    let apart = params.fit_single_targets((&x).into(), (&y).into(), options());
+    let apart = SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), options());
     assert!(apart.is_ok());
 }
 

@@ -1,7 +1,7 @@
 //! Fits of boosting with their history, for the tests of boosting.
 
 use ndarray::{Array2, ArrayView2};
-use rpo_core::MatrixView;
+use rpo_core::{Learner, MatrixView};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
     Boosted, BoostingOptions, BoostingParams, History, LossKind, TrainingForm, Validation,

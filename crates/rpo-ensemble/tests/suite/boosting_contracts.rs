@@ -3,7 +3,7 @@
 use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
+use rpo_core::{Learner, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, StepScope,
     StepValues, Stop, TrainingForm, Validation,

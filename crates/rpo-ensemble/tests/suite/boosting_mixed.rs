@@ -4,7 +4,7 @@ use crate::boosting_common::{Setup, try_fit};
 use crate::common::{Given, csr, labelled, on_threads, regression, uniform};
 use ndarray::{Array2, Axis, array, concatenate, s};
 use rpo_core::store::{Restore, Sizes, Store, Writer};
-use rpo_core::{InverseLink, Matrix, Mismatch, ParameterError, Predictor};
+use rpo_core::{InverseLink, Learner, Matrix, Mismatch, ParameterError, Predictor};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LinkBlock, LossKind, StepScope,
 };

@@ -3,12 +3,14 @@
 use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
 use rpo_core::{
-    CsrMatrix, MatrixError, MatrixView, MemoryLimit, Mismatch, ParameterError, Predictor, WeightError,
+    CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch, ParameterError, Predictor,
+    WeightError,
 };
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
     CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, LeafChoice,
+    OutOfBagPredictor, SingleTargetParams,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
@@ -137,8 +139,8 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
     let forest = ForestParams::random_forest();
     for error in [
         forest.fit(x, y).unwrap_err(),
-        forest
-            .fit_single_targets(x, y, FitOptions::default())
+        SingleTargetParams(forest.clone())
+            .fit_with(x, y, FitOptions::default())
             .unwrap_err(),
         BoostingParams::paper(Algorithm::Gbmort).fit(x, y).unwrap_err(),
         CraftmlParams::original().fit(x, y).unwrap_err(),
@@ -457,8 +459,8 @@ fn impurities_of_labels_need_labels() {
             other => panic!("{other:?}"),
         }
         assert!(
-            params
-                .fit_single_targets((&x).into(), (&y).into(), partial.clone())
+            SingleTargetParams(params.clone())
+                .fit_with((&x).into(), (&y).into(), partial.clone())
                 .is_ok()
         );
         y[[3, 1]] = 1.0;

@@ -4,7 +4,7 @@ use crate::common::{csr, layouts, on_threads};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
-use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, Predictor, Seed};
+use rpo_core::{Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed};
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};

@@ -2,8 +2,10 @@
 
 use crate::common::{fit, labelled, regression};
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{MatrixView, Predictor};
-use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, TreeInput};
+use rpo_core::{ForestLearner, MatrixView, Merge, Predictor};
+use rpo_ensemble::{
+    EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
+};
 use rpo_tree::criterion::SingleVariance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};

@@ -10,7 +10,7 @@ mod cases;
 use crate::common::layouts;
 use cases::{Case, Tolerance, matrix, read};
 use ndarray::Array2;
-use rpo_core::{Matrix, Predictor};
+use rpo_core::{Learner, Matrix, Predictor};
 use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams};
 use rpo_tree::LeafKind;
 

@@ -5,8 +5,8 @@ use crate::common::{
     uniform,
 };
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError, Predictor};
-use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, LeafChoice};
+use rpo_core::{Learner, Matrix, MatrixError, MatrixView, ParameterError, Predictor};
+use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, LeafChoice, OutOfBagPredictor};
 
 /// Outputs of which a share is missing, at random.
 fn without(y: &Array2<f32>, share: f64, seed: u64) -> Array2<f32> {

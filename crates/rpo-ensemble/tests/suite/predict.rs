@@ -3,7 +3,7 @@
 use crate::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
 use rpo_core::{Matrix, Predictor, csr_row};
-use rpo_ensemble::{Forest, ForestParams, LeafChoice};
+use rpo_ensemble::{Forest, ForestParams, LeafChoice, OutOfBagPredictor};
 use rpo_tree::{LeafKind, LeafModel, Leaves};
 
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];

@@ -7,8 +7,10 @@ use crate::common::{
     regression,
 };
 use ndarray::{Array2, Axis};
-use rpo_core::{Matrix, Predictor};
-use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, Splitting};
+use rpo_core::{Learner, Matrix, Merge, Predictor};
+use rpo_ensemble::{
+    CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutOfBagPredictor, Splitting,
+};
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};

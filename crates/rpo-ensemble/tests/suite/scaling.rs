@@ -2,7 +2,7 @@
 
 use crate::common::regression;
 use ndarray::{Array2, s};
-use rpo_core::{MatrixView, Predictor};
+use rpo_core::{Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
 use rpo_ensemble::{EnsembleError, ForestParams, MaxFeatures, OutputScaling, ProjectionKind};
 

@@ -2,20 +2,19 @@
 
 use crate::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
 use ndarray::{Array2, Axis};
-use rpo_core::{MatrixView, ParameterError, Predictor};
-use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, SingleTargetForest};
+use rpo_core::{Learner, MatrixView, Merge, ParameterError, Predictor};
+use rpo_ensemble::{
+    CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, OutOfBagPredictor,
+    SingleTargetForest, SingleTargetParams,
+};
 use rpo_tree::LeafModel;
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "tests build their parameters in place"
-)]
 fn fit(
     params: ForestParams,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
 ) -> Result<SingleTargetForest, EnsembleError> {
-    params.fit_single_targets(x, y, FitOptions::default())
+    SingleTargetParams(params).fit(x, y)
 }
 
 #[test]
@@ -98,8 +97,8 @@ fn missing_outputs_take_no_part_where_allowed() {
         .into_iter()
         .flat_map(|b| layouts(&y).map(|y| (b.clone(), y)))
     {
-        let forests = params
-            .fit_single_targets((&x).into(), y.view(), options.clone())
+        let forests = SingleTargetParams(params.clone())
+            .fit_with((&x).into(), y.view(), options.clone())
             .unwrap();
         let predictions = forests.predict((&x).into()).unwrap();
         assert!(predictions.iter().all(|v| v.is_finite()));
@@ -108,11 +107,13 @@ fn missing_outputs_take_no_part_where_allowed() {
         if forests.oob_predictions((&x).into()).is_err() {
             let (x_known, y_known) = (x.select(Axis(0), &known), y.view().select_rows(&known));
             let options = options.clone();
-            let alone = params.fit_single_targets((&x_known).into(), y_known.view(), options);
+            let alone =
+                SingleTargetParams(params.clone()).fit_with((&x_known).into(), y_known.view(), options);
             let expected = alone.unwrap().predict((&x).into()).unwrap();
             assert_eq!(predictions.column(4).to_vec(), expected.column(4).to_vec());
         }
-        let refused = params.fit_single_targets((&x).into(), y.view(), FitOptions::default());
+        let refused =
+            SingleTargetParams(params.clone()).fit_with((&x).into(), y.view(), FitOptions::default());
         assert!(matches!(refused, Err(EnsembleError::Outputs(_))));
     }
 }
@@ -131,8 +132,8 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
         missing_outputs: true,
         ..FitOptions::default()
     };
-    let forests = params
-        .fit_single_targets((&x).into(), (&y).into(), options)
+    let forests = SingleTargetParams(params.clone())
+        .fit_with((&x).into(), (&y).into(), options)
         .unwrap();
     let of_output = &forests.forest().trees()[2 * 40..3 * 40];
     let answers: Vec<f64> = of_output

@@ -3,9 +3,9 @@
 use crate::common::on_threads;
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor, Seed};
-use rpo_ensemble::EnsembleError;
+use rpo_core::{Learner, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed};
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
+use rpo_ensemble::{EnsembleError, OutOfBagPredictor};
 use rpo_tree::{LeafModel, TreeError};
 
 /// Labels that depend on sums of features, in a given number of rows.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::boosting::{Algorithm, BoostingParams, LossKind};
 use ndarray::Array2;
-use rpo_core::InverseLink;
+use rpo_core::{InverseLink, Learner};
 
 #[test]
 fn models_are_put_together_of_parts_that_fit() {

@@ -3,10 +3,12 @@
 use crate::forest::Importances;
 use crate::sampling::bag::Bag;
 use crate::structured::StructuredForest;
-use crate::{EnsembleError, FitOptions, Forest, ForestParams, ForestTree, SingleTargetForest};
+use crate::{
+    EnsembleError, FitOptions, Forest, ForestParams, ForestTree, SingleTargetForest, SingleTargetParams,
+};
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
-use rpo_core::{Mismatch, ParameterError, Predictor, Seed};
+use rpo_core::{Learner, Mismatch, ParameterError, Predictor, Seed};
 use rpo_tree::leaves::DenseLeaves;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};
@@ -108,7 +110,8 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
         trees: 2,
         ..ForestParams::random_forest()
     };
-    let forests = params.fit_single_targets((&x).into(), (&y).into(), FitOptions::default());
+    let forests =
+        SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), FitOptions::default());
     let forests = forests.unwrap();
     let with = |n_outputs| SingleTargetForest::from_forest(forests.forest().clone(), n_outputs);
     assert!(with(8).is_ok());

@@ -2,6 +2,7 @@
 
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, StreamingFit, parameters_of};
 use crate::{Model, ModelError, Predict};
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,13 +10,10 @@ use std::fmt;
 use std::ops::Range;
 
 /// Parameters of a forest. Parts of it that are grown apart merge into exactly the whole.
-pub(super) trait ForestMethod: Serialize + fmt::Debug + Send + Sync {
-    type Forest: Predict;
-    type Error: Into<ModelError>;
-
+pub(super) trait ForestMethod:
+    ForestLearner<Model: Predict, Error: Into<ModelError>> + Serialize + fmt::Debug + Send + Sync
+{
     fn name(&self) -> &str;
-
-    fn check(&self) -> Result<(), Self::Error>;
 
     fn needs(&self) -> Needs {
         Needs::default()
@@ -25,16 +23,13 @@ pub(super) trait ForestMethod: Serialize + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Indices of the trees.
-    fn indices(&self) -> Range<usize>;
-
     /// Grows some of the trees.
     fn grow(
         &self,
         trees: Range<usize>,
         data: &Dataset,
         context: &FitContext<'_>,
-    ) -> Result<Self::Forest, Self::Error>;
+    ) -> Result<Self::Model, Self::Error>;
 
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         None
@@ -51,7 +46,7 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        ForestMethod::check(self).map_err(Into::into)
+        Learner::check(self).map_err(Into::into)
     }
 
     fn needs(&self) -> Needs {

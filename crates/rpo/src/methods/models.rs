@@ -7,7 +7,7 @@ use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed};
 use rpo_ensemble::boosting::{Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
-use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
+use rpo_ensemble::{Craftml, Forest, OutOfBagPredictor, SingleTargetForest};
 use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node};
@@ -58,10 +58,10 @@ macro_rules! delegated {
     };
     (oob) => {
         fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-            Ok(Some(self.oob_predictions(x)?))
+            Ok(Some(OutOfBagPredictor::oob_predictions(self, x)?))
         }
     };
-    (merge, $seeds:expr) => {
+    (merge) => {
         fn merge(self: Arc<Self>, other: Arc<dyn Predict>) -> Result<Arc<dyn Predict>, ModelError> {
             let other: Arc<dyn Any + Send + Sync> = other;
             let Ok(other) = other.downcast::<Self>() else {
@@ -69,11 +69,9 @@ macro_rules! delegated {
                     "only forests of one method can be merged",
                 ));
             };
-            let seeds: fn(&Self) -> Vec<Seed> = $seeds;
-            check_disjoint(seeds(&self), &seeds(&other))?;
-            Ok(Arc::new(
-                Arc::unwrap_or_clone(self).merge(Arc::unwrap_or_clone(other))?,
-            ))
+            check_disjoint(self.seeds(), &other.seeds())?;
+            let (first, second) = (Arc::unwrap_or_clone(self), Arc::unwrap_or_clone(other));
+            Ok(Arc::new(Merge::merge(first, second)?))
         }
     };
 }
@@ -95,11 +93,7 @@ impl Predict for Forest {
     delegated!("forest");
     delegated!(apply);
     delegated!(oob);
-    delegated!(merge, |forest| forest
-        .trees()
-        .iter()
-        .map(|tree| tree.seed)
-        .collect());
+    delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         self.trees()
@@ -118,12 +112,7 @@ impl Predict for Forest {
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
     delegated!(oob);
-    delegated!(merge, |forests| forests
-        .forest()
-        .trees()
-        .iter()
-        .map(|tree| tree.seed)
-        .collect());
+    delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         Predict::tree_sizes(self.forest())
@@ -174,11 +163,7 @@ impl Predict for Boosted {
 impl Predict for Craftml {
     delegated!("craftml");
     delegated!(apply);
-    delegated!(merge, |forest| forest
-        .trees()
-        .iter()
-        .map(CraftmlTree::seed)
-        .collect());
+    delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         let size = |tree: &CraftmlTree| TreeSize {
@@ -197,11 +182,7 @@ impl Predict for StructuredForest {
 
     delegated!("structured-forest");
     delegated!(oob);
-    delegated!(merge, |forest| forest
-        .trees()
-        .iter()
-        .map(|tree| tree.seed)
-        .collect());
+    delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         self.trees()
@@ -246,7 +227,7 @@ impl Predict for LinearModel {
 
 impl Predict for LabelTreeModel {
     delegated!("label-tree");
-    delegated!(merge, Merge::seeds);
+    delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         let size = |tree: &LabelTree| TreeSize {

@@ -2,7 +2,7 @@
 
 use crate::common::Case;
 use proptest::prelude::*;
-use rpo::core::Matrix;
+use rpo::core::{ForestLearner, Learner, Matrix};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};

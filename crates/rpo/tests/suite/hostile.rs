@@ -3,12 +3,11 @@
 use crate::common::{Case, boosted};
 use ndarray::Array2;
 use proptest::prelude::*;
-use rpo::core::CsrMatrix;
+use rpo::core::{CsrMatrix, Learner};
 use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
 use rpo::data::{Dataset, DatasetError, Task};
-use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::CentroidKind;
-use rpo::ensemble::{EnsembleError, FitOptions, Forest, ForestParams};
+use rpo::ensemble::{CraftmlPreset, EnsembleError, FitOptions, Forest, ForestParams};
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Method, Model, ModelError};

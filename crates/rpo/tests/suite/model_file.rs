@@ -2,6 +2,7 @@
 
 use crate::common::Case;
 use proptest::prelude::*;
+use rpo::core::Learner;
 use rpo::data::{Names, Task};
 use rpo::ensemble::ForestParams;
 use rpo::model_file::ModelFileErrorKind as Kind;

@@ -9,7 +9,7 @@ use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
 use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
 use rpo::ensemble::structured::StructuredForestParams;
-use rpo::ensemble::{FitOptions, ForestParams};
+use rpo::ensemble::{FitOptions, ForestParams, SingleTargetParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
 use rpo::{Model, ModelError, Predict};
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
     let mut predictors: Vec<Arc<dyn Predict>> = vec![
         arc(forest.fit(x(), y()).unwrap()),
         Arc::new(
-            forest
-                .fit_single_targets(x(), y(), FitOptions::default())
+            SingleTargetParams(forest.clone())
+                .fit_with(x(), y(), FitOptions::default())
                 .unwrap(),
         ),
         arc(boosting.fit(x(), y()).unwrap()),

@@ -2,10 +2,11 @@
 
 use crate::common::Case;
 use ndarray::array;
+use rpo::core::Learner;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
+use rpo::ensemble::{EnsembleError, FitOptions, ForestParams, SingleTargetParams};
 use rpo::{Method, Model, ModelError};
 
 fn case() -> Case {
@@ -26,7 +27,7 @@ fn structured(params: &StructuredForestParams) -> Model {
 fn single_targets(params: &ForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
-    let forests = params.fit_single_targets(x, y, FitOptions::default());
+    let forests = SingleTargetParams(params.clone()).fit_with(x, y, FitOptions::default());
     Model::new(forests.unwrap(), &data).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayViewMut2};
 use rand::RngCore;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Seed};
 use rpo_ensemble::{FitOptions, Forest, ForestParams, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 

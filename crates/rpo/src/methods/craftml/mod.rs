@@ -4,6 +4,7 @@ use super::growing::ForestMethod;
 use crate::ModelError;
 use crate::method::{FitContext, MethodEntry, Needs, StreamDestination, StreamingFit};
 use crate::model_file::CraftmlFile;
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_ensemble::{Craftml, CraftmlParams, EnsembleError, FitOptions};
 use std::ops::Range;
@@ -19,15 +20,8 @@ pub(super) fn entries() -> Vec<MethodEntry> {
 }
 
 impl ForestMethod for CraftmlParams {
-    type Forest = Craftml;
-    type Error = EnsembleError;
-
     fn name(&self) -> &str {
         "craftml"
-    }
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check()
     }
 
     fn needs(&self) -> Needs {
@@ -39,10 +33,6 @@ impl ForestMethod for CraftmlParams {
             equal_outputs: true,
             labels: None,
         }
-    }
-
-    fn indices(&self) -> Range<usize> {
-        self.indices()
     }
 
     fn grow(
@@ -73,7 +63,7 @@ impl StreamingFit for CraftmlParams {
     ) -> Result<u64, ModelError> {
         let mut file = CraftmlFile::create(destination.path)?;
         let trainer = self.trainer(data.features().view(), data.outputs().view())?;
-        for index in trainer.indices() {
+        for index in self.indices() {
             file.push(&trainer.tree(index)?)?;
             context.on_step.iter().for_each(|on_step| on_step());
         }

@@ -2,14 +2,12 @@
 
 use crate::method::{FitContext, categorical};
 use crate::methods::growing::ForestMethod;
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, Splitting};
 use std::ops::Range;
 
 impl ForestMethod for ForestParams {
-    type Forest = Forest;
-    type Error = EnsembleError;
-
     fn name(&self) -> &str {
         match self.splitter {
             Splitting::Best => "random-forest",
@@ -17,16 +15,8 @@ impl ForestMethod for ForestParams {
         }
     }
 
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check()
-    }
-
     fn has_oob(&self) -> bool {
         self.has_oob()
-    }
-
-    fn indices(&self) -> Range<usize> {
-        self.indices()
     }
 
     fn grow(

@@ -4,8 +4,9 @@ mod joint;
 mod single_target;
 
 use crate::method::MethodEntry;
-use rpo_ensemble::{Forest, ForestParams, MaxFeatures, OutputScaling, SingleTargetForest};
-use single_target::SingleTargetParams;
+use rpo_ensemble::{
+    Forest, ForestParams, MaxFeatures, OutputScaling, SingleTargetForest, SingleTargetParams,
+};
 
 /// Parameters that forests of single targets have no use for.
 const JOINT_ONLY: &[&str] = &[

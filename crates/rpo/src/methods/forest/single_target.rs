@@ -2,28 +2,15 @@
 
 use crate::method::{FitContext, Needs, categorical};
 use crate::methods::growing::ForestMethod;
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
-use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, SingleTargetForest};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, SingleTargetForest, SingleTargetParams};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Parameters of the forest of each output.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct SingleTargetParams(pub(super) ForestParams);
-
 impl ForestMethod for SingleTargetParams {
-    type Forest = SingleTargetForest;
-    type Error = EnsembleError;
-
     fn name(&self) -> &str {
         "single-target-forest"
-    }
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.0.check()
     }
 
     fn needs(&self) -> Needs {
@@ -35,10 +22,6 @@ impl ForestMethod for SingleTargetParams {
 
     fn has_oob(&self) -> bool {
         self.0.has_oob()
-    }
-
-    fn indices(&self) -> Range<usize> {
-        self.0.indices()
     }
 
     fn grow(
@@ -64,6 +47,6 @@ impl ForestMethod for SingleTargetParams {
             ..FitOptions::default()
         };
         let (x, y) = (data.features().view(), data.outputs().view());
-        self.0.of_trees(trees).fit_single_targets(x, y, options)
+        self.of_trees(trees).fit_with(x, y, options)
     }
 }

@@ -136,23 +136,12 @@ estimator!(LogisticRegressionParams, "logistic-regression", equal_weights: false
 estimator!(OneVsRestParams, "one-vs-rest", equal_weights: false, |_params| Some(""));
 
 impl ForestMethod for LabelTreeParams {
-    type Forest = LabelTreeModel;
-    type Error = LinearError;
-
     fn name(&self) -> &str {
         "label-tree"
     }
 
-    fn check(&self) -> Result<(), LinearError> {
-        Learner::check(self)
-    }
-
     fn needs(&self) -> Needs {
         needs(false, Some(""))
-    }
-
-    fn indices(&self) -> Range<usize> {
-        ForestLearner::indices(self)
     }
 
     fn grow(

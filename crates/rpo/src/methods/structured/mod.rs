@@ -2,6 +2,7 @@
 
 use super::growing::ForestMethod;
 use crate::method::{FitContext, MethodEntry, Needs};
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams};
 use rpo_ensemble::thresholds::ThresholdRule;
@@ -21,15 +22,8 @@ pub(super) fn entries() -> Vec<MethodEntry> {
 }
 
 impl ForestMethod for StructuredForestParams {
-    type Forest = StructuredForest;
-    type Error = EnsembleError;
-
     fn name(&self) -> &str {
         "structured-forest"
-    }
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check()
     }
 
     fn needs(&self) -> Needs {
@@ -45,10 +39,6 @@ impl ForestMethod for StructuredForestParams {
 
     fn has_oob(&self) -> bool {
         self.row_share < 1.0
-    }
-
-    fn indices(&self) -> Range<usize> {
-        self.indices()
     }
 
     fn grow(

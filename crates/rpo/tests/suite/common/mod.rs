@@ -1,11 +1,11 @@
 //! Models of every kind on small generated data.
 
 use ndarray::Array2;
-use rpo::core::{CsrMatrix, Matrix, MatrixView};
+use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
-use rpo::ensemble::{FitOptions, ForestParams, ProjectionChoice, Splitting};
+use rpo::ensemble::{FitOptions, ForestParams, ProjectionChoice, SingleTargetParams, Splitting};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
 use rpo::{Model, core::Seed};
@@ -172,7 +172,7 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
         ..ForestParams::random_forest()
     };
     let (x, y) = (data.features().into(), data.outputs().into());
-    let forests = forests.fit_single_targets(x, y, FitOptions::default()).unwrap();
+    let forests = SingleTargetParams(forests).fit(x, y).unwrap();
     models.push(Model::new(forests, &data).unwrap());
     models
 }
