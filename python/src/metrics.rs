@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
-    Average, Baseline, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError,
-    MissingTruth, Needs, Propensity, RegressionSums, Score, Scores, SetComparison, TopK, ZeroDivision,
-    average_precision_per_label, micro_average_precision, micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
+    Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean, Metric,
+    MetricError, MissingTruth, Needs, OutputMetric, Propensity, RegressionSums, Score, Scores, SetComparison,
+    SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, without the interpreter's lock.
@@ -116,11 +116,15 @@ pub(crate) fn label_scores<'py>(
     let values = compute(py, || {
         let truth = LabelSets::new(truth, MissingTruth::Skip)?;
         Ok(match what {
-            "roc-auc" => roc_auc_per_label(&truth, scores)?,
-            "average-precision" => average_precision_per_label(&truth, scores)?,
-            "micro-roc-auc" => vec![micro_roc_auc(&truth, scores)?],
-            "weighted-roc-auc" => vec![weighted_roc_auc(&truth, scores)?.value],
-            "micro-average-precision" => vec![micro_average_precision(&truth, scores)?],
+            "roc-auc" => area_per_label(&truth, scores, Curve::Roc)?,
+            "average-precision" => area_per_label(&truth, scores, Curve::PrecisionRecall)?,
+            "micro-roc-auc" => vec![micro_area(&truth, scores, Curve::Roc)?],
+            "weighted-roc-auc" => {
+                let areas = area_per_label(&truth, scores, Curve::Roc)?;
+                let counts = truth.label_counts().into_iter().map(|count| count as f64);
+                vec![Mean::weighted(areas.into_iter().zip(counts)).value]
+            }
+            "micro-average-precision" => vec![micro_area(&truth, scores, Curve::PrecisionRecall)?],
             name => {
                 let name = name.to_owned();
                 return Err(MetricError::UnknownMetric { name });
@@ -152,22 +156,22 @@ pub(crate) fn set_scores<'py>(
     let values = compute(py, || {
         let truth = LabelSets::new(truth, MissingTruth::Skip)?;
         let sets = SetComparison::new(&truth, &LabelSets::new(predicted, MissingTruth::Refuse)?)?;
-        let each = |of: &dyn Fn(&rpo::metrics::Confusion) -> f64| sets.per_label().iter().map(of).collect();
-        Ok(match (what, average) {
-            ("precision", Some(average)) => vec![sets.precision(average, zero)],
-            ("precision", None) => each(&|label| label.precision(zero)),
-            ("recall", Some(average)) => vec![sets.recall(average, zero)],
-            ("recall", None) => each(&|label| label.recall(zero)),
-            ("f1", Some(average)) => vec![sets.f1(average, zero)],
-            ("f1", None) => each(&|label| label.f1(zero)),
-            ("jaccard", Some(average)) => vec![sets.jaccard(average, zero)],
-            ("jaccard", None) => each(&|label| label.jaccard(zero)),
-            ("hamming", _) => vec![sets.hamming_loss()],
-            ("subset-accuracy", _) => vec![sets.subset_accuracy()],
-            ("true-positives", _) => each(&|label| label.true_positives as f64),
-            ("false-positives", _) => each(&|label| label.false_positives as f64),
-            ("false-negatives", _) => each(&|label| label.false_negatives as f64),
-            (name, _) => {
+        let each = |of: &dyn Fn(&Confusion) -> f64| sets.per_label.iter().map(of).collect();
+        let value = |metric| match average {
+            Some(average) => vec![sets.average(average, metric)],
+            None => each(&|label| label.value(metric)),
+        };
+        Ok(match what {
+            "precision" => value(SetMetric::Precision(zero)),
+            "recall" => value(SetMetric::Recall(zero)),
+            "f1" => value(SetMetric::F1(zero)),
+            "jaccard" => value(SetMetric::Jaccard(zero)),
+            "hamming" => vec![sets.hamming_loss()],
+            "subset-accuracy" => vec![sets.subset_accuracy()],
+            "true-positives" => each(&|label| label.true_positives as f64),
+            "false-positives" => each(&|label| label.false_positives as f64),
+            "false-negatives" => each(&|label| label.false_negatives as f64),
+            name => {
                 let name = name.to_owned();
                 return Err(MetricError::UnknownMetric { name });
             }
@@ -192,27 +196,32 @@ pub(crate) fn regression_scores<'py>(
     let values = compute(py, || {
         let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
         let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
-        Ok(match what {
-            "r2" => vec![sums.macro_r2()],
-            "half-r2" => vec![sums.half_macro_r2()],
-            "weighted-r2" => vec![sums.variance_weighted_r2()],
-            "r2-per-output" => sums.r2(),
-            "arrmse" => vec![sums.arrmse(baseline)?.value],
-            "relative-rmse-per-output" => sums.relative_rmse(baseline)?,
-            "mse" => vec![sums.mse()],
-            "mse-per-output" => sums.mse_per_output(),
-            "mae" => vec![sums.mae()],
-            "mae-per-output" => sums.mae_per_output(),
-            "pinball" => vec![sums.pinball(&levels)?],
-            "pinball-per-output" => sums.pinball_per_output(&levels)?,
-            "rmse" => vec![sums.mean_rmse()],
-            "pooled-rmse" => vec![sums.pooled_rmse()],
-            "rmse-per-output" => sums.rmse_per_output(),
+        let (name, per_output) = match what.strip_suffix("-per-output") {
+            Some(name) => (name, true),
+            None => (what, false),
+        };
+        let metric = match name {
+            "r2" | "half-r2" => OutputMetric::R2,
+            "weighted-r2" => return Ok(vec![sums.variance_weighted_r2()]),
+            "arrmse" | "relative-rmse" => OutputMetric::RelativeRmse(baseline),
+            "mse" | "pooled-rmse" => OutputMetric::Mse,
+            "mae" => OutputMetric::Mae,
+            "pinball" => OutputMetric::Pinball(&levels),
+            "rmse" => OutputMetric::Rmse,
             name => {
                 let name = name.to_owned();
                 return Err(MetricError::UnknownMetric { name });
             }
-        })
+        };
+        let mut values = sums.per_output(metric)?;
+        if per_output {
+            return Ok(values);
+        }
+        if name == "half-r2" {
+            values.truncate(values.len() / 2);
+        }
+        let mean = Mean::of_defined(values).value;
+        Ok(vec![if name == "pooled-rmse" { mean.sqrt() } else { mean }])
     })?;
     Ok(values.into_pyarray(py))
 }

@@ -147,10 +147,7 @@ impl<'a> LabelSets<'a> {
     ///
     /// Labels that the predictions do not list are not predicted, so k should be at least the largest number
     /// of labels that a sample may be given.
-    ///
-    /// # Errors
-    /// Thresholds that are NaN or not one per label.
-    pub fn from_top_k<S: Real>(
+    pub(crate) fn from_top_k<S: Real>(
         top: &TopK<S>,
         thresholds: &Thresholds,
     ) -> Result<LabelSets<'static>, MetricError> {
@@ -227,10 +224,7 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Returns true if all labels of a sample are missing.
-    ///
-    /// # Panics
-    /// If the sample is out of range.
-    pub fn all_missing(&self, sample: usize) -> bool {
+    pub(crate) fn all_missing(&self, sample: usize) -> bool {
         self.missing(sample).len() == self.n_labels
     }
 

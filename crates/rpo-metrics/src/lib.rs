@@ -23,20 +23,17 @@ mod sets;
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 
 pub use at_k::{
-    FrequencyGroups, GroupAtK, PropensityScored, TopK, by_frequency_at_k, ndcg_at_k, one_error,
-    precision_at_k, psndcg_at_k, psp_at_k, sets_at_k,
+    FrequencyGroups, Gain, GroupAtK, PropensityScored, TopK, by_frequency_at_k, gain_at_k, one_error,
+    propensity_scored_at_k, sets_at_k,
 };
 pub use calibration::{ProbabilityErrors, is_probability};
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};
-pub use mean::{EmptySamples, Mean, MissingTruth, UndefinedLabels};
+pub use mean::{EmptySamples, Mean, MissingTruth};
 pub use metric::{Metric, Needs, Score};
-pub use ranking::{
-    average_precision_per_label, coverage_error, lrap, macro_average_precision, macro_roc_auc,
-    micro_average_precision, micro_roc_auc, ranking_loss, roc_auc_per_label, weighted_roc_auc,
-};
+pub use ranking::{Curve, area_per_label, coverage_error, lrap, micro_area, ranking_loss};
 pub use real::Real;
-pub use regression::{Baseline, RegressionSums};
+pub use regression::{Baseline, OutputMetric, RegressionSums};
 pub use rpo_core::Propensity;
-pub use sets::{Average, Confusion, SetComparison, ZeroDivision};
+pub use sets::{Average, Confusion, SetComparison, SetMetric, ZeroDivision};

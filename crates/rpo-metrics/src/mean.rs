@@ -32,6 +32,31 @@ impl Mean {
             n_skipped,
         }
     }
+
+    /// Returns the mean of the values that are not NaN, each with a weight: of areas of labels, the numbers of samples that have
+    /// each ([`LabelSets::label_counts`](crate::LabelSets::label_counts)).
+    ///
+    /// ```
+    /// let mean = rpo_metrics::Mean::weighted([(0.5, 1.0), (f64::NAN, 4.0), (1.0, 3.0)]);
+    /// assert_eq!((mean.value, mean.n_used, mean.n_skipped), (0.875, 2, 1));
+    /// ```
+    pub fn weighted(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let (mut sum, mut total, mut n_used, mut n_skipped) = (0.0, 0.0, 0_usize, 0_usize);
+        for (value, weight) in values {
+            if value.is_nan() {
+                n_skipped += 1;
+            } else {
+                n_used += 1;
+                sum += value * weight;
+                total += weight;
+            }
+        }
+        Self {
+            value: sum / total,
+            n_used,
+            n_skipped,
+        }
+    }
 }
 
 /// Treatment of missing entries of the truth (NaN).
@@ -54,14 +79,4 @@ pub enum EmptySamples {
     Skip,
     /// Count them as 1: a perfect LRAP (scikit-learn's convention), an error in the one-error.
     One,
-}
-
-/// Treatment of labels whose value is undefined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum UndefinedLabels {
-    /// Leave them out of the mean and count them. The default.
-    #[default]
-    Skip,
-    /// Count them as 0 (scikit-learn's macro average precision).
-    Zero,
 }

@@ -1,8 +1,8 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
 use crate::{
-    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, SetComparison,
-    UndefinedLabels, at_k, ranking,
+    Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, SetMetric,
+    at_k, ranking,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_metrics::{Average, Evaluation, Metric, MetricError, Needs, Score, Scores, ZeroDivision};
+/// use rpo_metrics::{Average, Evaluation, Metric, MetricError, Needs, Score, Scores, SetMetric, ZeroDivision};
 ///
 /// /// F2, which weighs recall more than precision, over all entries.
 /// #[derive(Debug)]
@@ -29,8 +29,8 @@ use std::str::FromStr;
 ///     }
 ///     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
 ///         let sets = evaluation.sets()?;
-///         let precision = sets.precision(Average::Micro, ZeroDivision::Zero);
-///         let recall = sets.recall(Average::Micro, ZeroDivision::Zero);
+///         let precision = sets.average(Average::Micro, SetMetric::Precision(ZeroDivision::Zero));
+///         let recall = sets.average(Average::Micro, SetMetric::Recall(ZeroDivision::Zero));
 ///         Ok(5.0 * precision * recall / (4.0 * precision + recall))
 ///     }
 /// }
@@ -112,13 +112,13 @@ pub enum Metric {
     RankingLoss,
     /// `one-error`: [`one_error`](crate::one_error).
     OneError,
-    /// `p@K`: [`precision_at_k`](crate::precision_at_k).
+    /// `p@K`: [`Gain::Precision`].
     PrecisionAt(usize),
-    /// `ndcg@K`: [`ndcg_at_k`](crate::ndcg_at_k).
+    /// `ndcg@K`: [`Gain::Ndcg`].
     NdcgAt(usize),
-    /// `psp@K`, normalised: [`psp_at_k`](crate::psp_at_k).
+    /// `psp@K`, normalised: [`Gain::Precision`], [propensity-scored](crate::propensity_scored_at_k).
     PspAt(usize),
-    /// `psndcg@K`, normalised: [`psndcg_at_k`](crate::psndcg_at_k).
+    /// `psndcg@K`, normalised: [`Gain::Ndcg`], [propensity-scored](crate::propensity_scored_at_k).
     PsndcgAt(usize),
     /// `macro-p@K`: precision of the best K labels, the mean over labels: [`sets_at_k`](crate::sets_at_k).
     MacroPrecisionAt(usize),
@@ -126,30 +126,29 @@ pub enum Metric {
     MacroRecallAt(usize),
     /// `macro-f1@K`: F1 of the best K labels, the mean over labels: [`sets_at_k`](crate::sets_at_k).
     MacroF1At(usize),
-    /// `macro-auc`: [`macro_roc_auc`](crate::macro_roc_auc), undefined labels skipped.
+    /// `macro-auc`: [`Curve::Roc`], the mean over labels, undefined ones skipped.
     MacroAuc,
-    /// `micro-auc`: [`micro_roc_auc`](crate::micro_roc_auc).
+    /// `micro-auc`: [`Curve::Roc`] of [all entries](crate::micro_area).
     MicroAuc,
-    /// `average-precision`, macro, labels without positives skipped:
-    /// [`macro_average_precision`](crate::macro_average_precision).
+    /// `average-precision`, macro, labels without positives skipped: [`Curve::PrecisionRecall`].
     AveragePrecision,
     /// `hamming`: [`SetComparison::hamming_loss`](crate::SetComparison::hamming_loss).
     Hamming,
     /// `subset-accuracy`: [`SetComparison::subset_accuracy`](crate::SetComparison::subset_accuracy).
     SubsetAccuracy,
-    /// `jaccard`, over samples: [`SetComparison::jaccard`](crate::SetComparison::jaccard).
+    /// `jaccard`, over samples: [`SetMetric::Jaccard`].
     Jaccard,
-    /// `micro-f1`: [`SetComparison::f1`](crate::SetComparison::f1).
+    /// `micro-f1`: [`SetMetric::F1`].
     MicroF1,
-    /// `macro-f1`: [`SetComparison::f1`](crate::SetComparison::f1).
+    /// `macro-f1`: [`SetMetric::F1`].
     MacroF1,
-    /// `example-f1`, over samples: [`SetComparison::f1`](crate::SetComparison::f1).
+    /// `example-f1`, over samples: [`SetMetric::F1`].
     ExampleF1,
-    /// `mcc`, macro, undefined labels skipped: [`Confusion::mcc`].
+    /// `mcc`, macro, undefined labels skipped: [`SetMetric::Mcc`].
     Mcc,
-    /// `g-mean`, macro, undefined labels skipped: [`Confusion::g_mean`].
+    /// `g-mean`, macro, undefined labels skipped: [`SetMetric::GMean`].
     GMean,
-    /// `balanced-accuracy`, macro, undefined labels skipped: [`Confusion::balanced_accuracy`].
+    /// `balanced-accuracy`, macro, undefined labels skipped: [`SetMetric::BalancedAccuracy`].
     BalancedAccuracy,
     /// `log-loss`, the mean over labels: [`ProbabilityErrors::log_loss`](crate::ProbabilityErrors::log_loss).
     LogLoss,
@@ -157,19 +156,21 @@ pub enum Metric {
     Brier,
     /// `ece`, the mean over labels: [`ProbabilityErrors::calibration`](crate::ProbabilityErrors::calibration).
     Ece,
-    /// `r2`: [`RegressionSums::macro_r2`](crate::RegressionSums::macro_r2).
+    /// `r2`: [`OutputMetric::R2`], the mean over outputs.
     R2,
-    /// `half-r2`: [`RegressionSums::half_macro_r2`](crate::RegressionSums::half_macro_r2).
+    /// `half-r2`: [`OutputMetric::R2`], the mean over the first half of the outputs, ⌊d/2⌋ of them, NaN if there is one output.
+    /// For problems whose second half is the first in random order, pure noise that a good method leaves alone. Source: Joly,
+    /// Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
     HalfR2,
-    /// `arrmse`: [`RegressionSums::arrmse`](crate::RegressionSums::arrmse).
+    /// `arrmse`: [`OutputMetric::RelativeRmse`], the mean over outputs.
     Arrmse,
-    /// `mse`: [`RegressionSums::mse`](crate::RegressionSums::mse).
+    /// `mse`: [`OutputMetric::Mse`], the mean over outputs.
     Mse,
-    /// `rmse`: [`RegressionSums::mean_rmse`](crate::RegressionSums::mean_rmse).
+    /// `rmse`: [`OutputMetric::Rmse`], the mean over outputs.
     Rmse,
-    /// `mae`: [`RegressionSums::mae`](crate::RegressionSums::mae).
+    /// `mae`: [`OutputMetric::Mae`], the mean over outputs.
     Mae,
-    /// `pinball`, of quantiles: [`RegressionSums::pinball`](crate::RegressionSums::pinball).
+    /// `pinball`, of quantiles: [`OutputMetric::Pinball`], the mean over outputs.
     Pinball,
 }
 
@@ -253,60 +254,64 @@ impl Metric {
         Ok(match self {
             Self::Lrap => ranking::lrap(on.labels()?, on.dense_scores()?, empty)?.value,
             Self::LrapAll => ranking::lrap(on.labels()?, on.dense_scores()?, EmptySamples::One)?.value,
-            Self::Coverage => ranking::coverage_error(on.labels()?, on.dense_scores()?)?,
-            Self::RankingLoss => ranking::ranking_loss(on.labels()?, on.dense_scores()?)?,
+            Self::Coverage => ranking::coverage_error(on.labels()?, on.dense_scores()?)?.value,
+            Self::RankingLoss => ranking::ranking_loss(on.labels()?, on.dense_scores()?)?.value,
             Self::OneError => at_k::one_error(on.labels()?, &*on.top_k(1)?, empty)?.value,
-            Self::PrecisionAt(k) => at_k::precision_at_k(on.labels()?, &*on.top_k(k)?, k)?,
-            Self::NdcgAt(k) => at_k::ndcg_at_k(on.labels()?, &*on.top_k(k)?, k)?,
-            Self::PspAt(k) => {
-                at_k::psp_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
-            }
-            Self::PsndcgAt(k) => {
-                at_k::psndcg_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
-            }
-            Self::MacroPrecisionAt(k) => sets_at_k(on, k)?.precision(Average::Macro, zero),
-            Self::MacroRecallAt(k) => sets_at_k(on, k)?.recall(Average::Macro, zero),
-            Self::MacroF1At(k) => sets_at_k(on, k)?.f1(Average::Macro, zero),
-            Self::MacroAuc => ranking::macro_roc_auc(on.labels()?, on.dense_scores()?)?.value,
-            Self::MicroAuc => ranking::micro_roc_auc(on.labels()?, on.dense_scores()?)?,
-            Self::AveragePrecision => {
-                let skip = UndefinedLabels::Skip;
-                ranking::macro_average_precision(on.labels()?, on.dense_scores()?, skip)?.value
-            }
+            Self::PrecisionAt(k) => at_k::gain_at_k(on.labels()?, &*on.top_k(k)?, Gain::Precision, k)?,
+            Self::NdcgAt(k) => at_k::gain_at_k(on.labels()?, &*on.top_k(k)?, Gain::Ndcg, k)?,
+            Self::PspAt(k) => propensity_scored(on, Gain::Precision, k)?,
+            Self::PsndcgAt(k) => propensity_scored(on, Gain::Ndcg, k)?,
+            Self::MacroPrecisionAt(k) => macro_at_k(on, SetMetric::Precision(zero), k)?,
+            Self::MacroRecallAt(k) => macro_at_k(on, SetMetric::Recall(zero), k)?,
+            Self::MacroF1At(k) => macro_at_k(on, SetMetric::F1(zero), k)?,
+            Self::MacroAuc => macro_area(on, Curve::Roc)?,
+            Self::MicroAuc => ranking::micro_area(on.labels()?, on.dense_scores()?, Curve::Roc)?,
+            Self::AveragePrecision => macro_area(on, Curve::PrecisionRecall)?,
             Self::Hamming => on.sets()?.hamming_loss(),
             Self::SubsetAccuracy => on.sets()?.subset_accuracy(),
-            Self::Jaccard => on.sets()?.jaccard(Average::Samples, zero),
-            Self::MicroF1 => on.sets()?.f1(Average::Micro, zero),
-            Self::MacroF1 => on.sets()?.f1(Average::Macro, zero),
-            Self::ExampleF1 => on.sets()?.f1(Average::Samples, zero),
-            Self::Mcc => over_labels(on, Confusion::mcc)?,
-            Self::GMean => over_labels(on, Confusion::g_mean)?,
-            Self::BalancedAccuracy => over_labels(on, Confusion::balanced_accuracy)?,
+            Self::Jaccard => on.sets()?.average(Average::Samples, SetMetric::Jaccard(zero)),
+            Self::MicroF1 => on.sets()?.average(Average::Micro, SetMetric::F1(zero)),
+            Self::MacroF1 => on.sets()?.average(Average::Macro, SetMetric::F1(zero)),
+            Self::ExampleF1 => on.sets()?.average(Average::Samples, SetMetric::F1(zero)),
+            Self::Mcc => on.sets()?.average(Average::Macro, SetMetric::Mcc),
+            Self::GMean => on.sets()?.average(Average::Macro, SetMetric::GMean),
+            Self::BalancedAccuracy => on.sets()?.average(Average::Macro, SetMetric::BalancedAccuracy),
             Self::LogLoss => mean(&on.probabilities()?.log_loss),
             Self::Brier => mean(&on.probabilities()?.brier),
             Self::Ece => mean(&on.probabilities()?.calibration),
-            Self::R2 => on.sums()?.macro_r2(),
-            Self::HalfR2 => on.sums()?.half_macro_r2(),
+            Self::R2 => on.sums()?.mean(OutputMetric::R2)?.value,
+            Self::HalfR2 => {
+                let r2 = on.sums()?.per_output(OutputMetric::R2)?;
+                mean(&r2[..r2.len() / 2])
+            }
             Self::Arrmse => {
                 let baseline = on.options.train_means.map_or(Baseline::TestMean, Baseline::Given);
-                on.sums()?.arrmse(baseline)?.value
+                on.sums()?.mean(OutputMetric::RelativeRmse(baseline))?.value
             }
-            Self::Mse => on.sums()?.mse(),
-            Self::Rmse => on.sums()?.mean_rmse(),
-            Self::Mae => on.sums()?.mae(),
-            Self::Pinball => on.sums()?.pinball(on.options.quantile_levels)?,
+            Self::Mse => on.sums()?.mean(OutputMetric::Mse)?.value,
+            Self::Rmse => on.sums()?.mean(OutputMetric::Rmse)?.value,
+            Self::Mae => on.sums()?.mean(OutputMetric::Mae)?.value,
+            Self::Pinball => {
+                let levels = on.options.quantile_levels;
+                on.sums()?.mean(OutputMetric::Pinball(levels))?.value
+            }
         })
     }
 }
 
-fn sets_at_k(on: &Evaluation<'_>, k: usize) -> Result<SetComparison, MetricError> {
-    at_k::sets_at_k(on.labels()?, &*on.top_k(k)?, k)
+fn propensity_scored(on: &Evaluation<'_>, gain: Gain, k: usize) -> Result<f64, MetricError> {
+    let (truth, top, inverse) = (on.labels()?, on.top_k(k)?, on.inverse_propensities()?);
+    Ok(at_k::propensity_scored_at_k(truth, &*top, gain, inverse, k)?.value)
 }
 
-/// The mean over the labels where a measure of their counts is defined.
-fn over_labels(on: &Evaluation<'_>, value: fn(Confusion) -> f64) -> Result<f64, MetricError> {
-    let values = on.sets()?.per_label().iter().map(|&label| value(label));
-    Ok(Mean::of_defined(values).value)
+fn macro_at_k(on: &Evaluation<'_>, metric: SetMetric, k: usize) -> Result<f64, MetricError> {
+    let sets = at_k::sets_at_k(on.labels()?, &*on.top_k(k)?, k)?;
+    Ok(sets.average(Average::Macro, metric))
+}
+
+fn macro_area(on: &Evaluation<'_>, curve: Curve) -> Result<f64, MetricError> {
+    let areas = ranking::area_per_label(on.labels()?, on.dense_scores()?, curve)?;
+    Ok(mean(&areas))
 }
 
 fn mean(values: &[f64]) -> f64 {

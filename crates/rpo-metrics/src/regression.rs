@@ -20,6 +20,29 @@ pub enum Baseline<'a> {
     Given(&'a [f64]),
 }
 
+/// A metric of one output, from the true values y, the predictions ŷ, and the mean ȳ of the evaluated true values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OutputMetric<'a> {
+    /// r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², larger is better. A constant output has 1 if it is predicted exactly, else 0. The mean
+    /// over outputs is macro-r² (Joly, Wehenkel, Geurts 2019, eq. 26).
+    R2,
+    /// r² without the convention: a constant output has NaN if it is predicted exactly, else -∞.
+    RawR2,
+    /// The relative RMSE, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN where the baseline makes no
+    /// error. The mean over outputs is aRRMSE.
+    RelativeRmse(Baseline<'a>),
+    /// The mean squared error, in the units of the output squared.
+    Mse,
+    /// The root mean squared error, in the units of the output.
+    Rmse,
+    /// The mean absolute error, in the units of the output.
+    Mae,
+    /// The mean pinball loss max(τ e, (τ - 1) e), e = y - ŷ, in the units of the output: the loss that the quantile of level τ
+    /// minimizes. Output j is predicted at level `levels[j % levels.len()]`, at the median where there are no levels: half the
+    /// mean absolute error. Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
+    Pinball(&'a [f64]),
+}
+
 /// The sums of one output from which every metric follows.
 #[derive(Debug, Clone, Copy, Default)]
 struct OutputSums {
@@ -44,10 +67,10 @@ struct OutputSums {
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_metrics::{MissingTruth, RegressionSums};
+/// use rpo_metrics::{MissingTruth, OutputMetric, RegressionSums};
 /// let (y, predicted) = (array![[1.0], [2.0], [3.0]], array![[1.0], [2.0], [4.0]]);
 /// let sums = RegressionSums::new(y.view(), predicted.view(), MissingTruth::Refuse)?;
-/// assert_eq!(sums.macro_r2(), 0.5);
+/// assert_eq!(sums.mean(OutputMetric::R2)?.value, 0.5);
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -161,53 +184,45 @@ impl RegressionSums {
         Ok(Self { outputs })
     }
 
-    /// Returns the number of outputs with a constant truth, where r² is set by convention.
-    pub fn n_constant(&self) -> usize {
-        self.outputs.iter().filter(|o| o.n > 0 && o.total == 0.0).count()
-    }
-
     /// The mean of the evaluated true values of each output.
     fn truth_means(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| o.mean).collect()
     }
 
-    /// Returns r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)² of each output, larger is better. A constant output has 1 if it is
-    /// predicted exactly, else 0.
-    pub fn r2(&self) -> Vec<f64> {
-        let value = |o: &OutputSums| match (o.total == 0.0, o.residual == 0.0) {
-            _ if o.n == 0 => f64::NAN,
-            (true, true) => 1.0,
-            (true, false) => 0.0,
-            (false, _) => 1.0 - o.residual / o.total,
-        };
-        self.outputs.iter().map(value).collect()
-    }
-
-    /// Returns [`r2`](Self::r2) without the convention: a constant output has NaN if predicted exactly, else -∞.
-    pub fn raw_r2(&self) -> Vec<f64> {
-        self.outputs.iter().map(|o| 1.0 - o.residual / o.total).collect()
-    }
-
-    /// Returns macro-r², larger is better: the mean of [`r2`](Self::r2) over all outputs.
+    /// Returns the metric of each output; NaN for one without evaluated values.
     ///
-    /// Source: Joly, Wehenkel, Geurts 2019, eq. 26; constant outputs enter by convention.
-    pub fn macro_r2(&self) -> f64 {
-        Mean::of_defined(self.r2()).value
+    /// # Errors
+    /// A baseline that is not one finite value per output; levels of quantiles outside (0, 1), or whose number does not divide
+    /// that of the outputs.
+    pub fn per_output(&self, metric: OutputMetric<'_>) -> Result<Vec<f64>, MetricError> {
+        let each = |value: fn(&OutputSums) -> f64| self.outputs.iter().map(value).collect();
+        Ok(match metric {
+            OutputMetric::R2 => each(|o| match (o.total == 0.0, o.residual == 0.0) {
+                _ if o.n == 0 => f64::NAN,
+                (true, true) => 1.0,
+                (true, false) => 0.0,
+                (false, _) => 1.0 - o.residual / o.total,
+            }),
+            OutputMetric::RawR2 => each(|o| 1.0 - o.residual / o.total),
+            OutputMetric::RelativeRmse(Baseline::TestMean) => self.relative_rmse(&self.truth_means()),
+            OutputMetric::RelativeRmse(Baseline::Given(means)) => {
+                Mismatch::check("baseline means", self.outputs.len(), means.len())?;
+                check_label_values("baseline means", means, "finite", f64::is_finite)?;
+                self.relative_rmse(means)
+            }
+            OutputMetric::Mse => each(|o| o.residual / o.n as f64),
+            OutputMetric::Rmse => each(|o| (o.residual / o.n as f64).sqrt()),
+            OutputMetric::Mae => each(|o| o.absolute / o.n as f64),
+            OutputMetric::Pinball(levels) => self.pinball(levels)?,
+        })
     }
 
-    /// Returns half-macro-r²: [`macro_r2`](Self::macro_r2) of the first half of the outputs, ⌊d/2⌋ of them, NaN if
-    /// there is one output. For problems whose second half is the first in random order, pure noise that a good method
-    /// leaves alone.
+    /// Returns the mean of a metric over the outputs where it is defined.
     ///
-    /// Source: Joly, Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
-    pub fn half_macro_r2(&self) -> f64 {
-        Mean::of_defined(self.r2().into_iter().take(self.outputs.len() / 2)).value
-    }
-
-    /// Returns the mean of r² over the outputs that are not constant; NaN if all are.
-    pub fn macro_r2_skip_constant(&self) -> Mean {
-        let varies = |(r2, o): (f64, &OutputSums)| if o.total > 0.0 { r2 } else { f64::NAN };
-        Mean::of_defined(self.r2().into_iter().zip(&self.outputs).map(varies))
+    /// # Errors
+    /// As [`per_output`](Self::per_output).
+    pub fn mean(&self, metric: OutputMetric<'_>) -> Result<Mean, MetricError> {
+        Ok(Mean::of_defined(self.per_output(metric)?))
     }
 
     /// Returns the mean of r² over outputs, each weighted by its Σ(y - ȳ)²; the plain mean if all outputs are constant.
@@ -215,24 +230,12 @@ impl RegressionSums {
         let varying = || self.outputs.iter().filter(|o| o.total > 0.0);
         let total: f64 = varying().map(|o| o.total).sum();
         if total == 0.0 {
-            return self.macro_r2();
+            return self.mean(OutputMetric::R2).map_or(f64::NAN, |mean| mean.value);
         }
         1.0 - varying().map(|o| o.residual).sum::<f64>() / total
     }
 
-    /// Returns the relative RMSE of each output, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN
-    /// where the baseline makes no error.
-    ///
-    /// # Errors
-    /// A baseline that is not one finite value per output.
-    pub fn relative_rmse(&self, baseline: Baseline<'_>) -> Result<Vec<f64>, MetricError> {
-        let means = match baseline {
-            Baseline::TestMean => &self.truth_means(),
-            Baseline::Given(means) => {
-                self.check_means(means)?;
-                means
-            }
-        };
+    fn relative_rmse(&self, means: &[f64]) -> Vec<f64> {
         let value = |(o, m): (&OutputSums, &f64)| {
             // Σ(y - m)² = Σ(y - ȳ)² + n (ȳ - m)².
             let shift = o.mean - m;
@@ -243,42 +246,10 @@ impl RegressionSums {
                 f64::NAN
             }
         };
-        Ok(self.outputs.iter().zip(means).map(value).collect())
+        self.outputs.iter().zip(means).map(value).collect()
     }
 
-    fn check_means(&self, means: &[f64]) -> Result<(), MetricError> {
-        Mismatch::check("baseline means", self.outputs.len(), means.len())?;
-        check_label_values("baseline means", means, "finite", f64::is_finite)
-    }
-
-    /// Returns the average relative RMSE (aRRMSE), smaller is better: the mean of
-    /// [`relative_rmse`](Self::relative_rmse) over the outputs where it is defined.
-    ///
-    /// # Errors
-    /// As [`relative_rmse`](Self::relative_rmse).
-    pub fn arrmse(&self, baseline: Baseline<'_>) -> Result<Mean, MetricError> {
-        Ok(Mean::of_defined(self.relative_rmse(baseline)?))
-    }
-
-    /// Returns the mean squared error of each output, in its units squared.
-    pub fn mse_per_output(&self) -> Vec<f64> {
-        self.outputs.iter().map(|o| o.residual / o.n as f64).collect()
-    }
-
-    /// Returns the mean absolute error of each output, in its units.
-    pub fn mae_per_output(&self) -> Vec<f64> {
-        self.outputs.iter().map(|o| o.absolute / o.n as f64).collect()
-    }
-
-    /// Returns the mean pinball loss max(τ e, (τ - 1) e), e = y - ŷ, of each output, in its units: the loss that the
-    /// quantile of level τ minimizes. Output j is predicted at level `levels[j % levels.len()]`, at the median where there
-    /// are no levels: half the mean absolute error.
-    ///
-    /// Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
-    ///
-    /// # Errors
-    /// Levels outside (0, 1), or whose number does not divide that of the outputs.
-    pub fn pinball_per_output(&self, levels: &[f64]) -> Result<Vec<f64>, MetricError> {
+    fn pinball(&self, levels: &[f64]) -> Result<Vec<f64>, MetricError> {
         let levels = if levels.is_empty() { &[0.5] } else { levels };
         check_label_values("quantile levels", levels, "between 0 and 1", |v| {
             v > 0.0 && v < 1.0
@@ -296,39 +267,6 @@ impl RegressionSums {
             .zip(levels.iter().cycle())
             .map(value)
             .collect())
-    }
-
-    /// Returns the root mean squared error of each output, in its units.
-    pub fn rmse_per_output(&self) -> Vec<f64> {
-        self.mse_per_output().into_iter().map(f64::sqrt).collect()
-    }
-
-    /// Returns the mean of [`mse_per_output`](Self::mse_per_output), smaller is better.
-    pub fn mse(&self) -> f64 {
-        Mean::of_defined(self.mse_per_output()).value
-    }
-
-    /// Returns the mean of [`mae_per_output`](Self::mae_per_output), smaller is better.
-    pub fn mae(&self) -> f64 {
-        Mean::of_defined(self.mae_per_output()).value
-    }
-
-    /// Returns the mean of [`pinball_per_output`](Self::pinball_per_output), smaller is better.
-    ///
-    /// # Errors
-    /// As [`pinball_per_output`](Self::pinball_per_output).
-    pub fn pinball(&self, levels: &[f64]) -> Result<f64, MetricError> {
-        Ok(Mean::of_defined(self.pinball_per_output(levels)?).value)
-    }
-
-    /// Returns the mean of [`rmse_per_output`](Self::rmse_per_output), smaller is better.
-    pub fn mean_rmse(&self) -> f64 {
-        Mean::of_defined(self.rmse_per_output()).value
-    }
-
-    /// Returns the square root of [`mse`](Self::mse), smaller is better.
-    pub fn pooled_rmse(&self) -> f64 {
-        self.mse().sqrt()
     }
 }
 
@@ -348,7 +286,7 @@ mod tests {
             let predicted = Array2::from_shape_fn((6, 4), |(i, j)| values[4 * i + j].1);
             let sums = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
             for levels in [&[low][..], &[low, 0.9], &[]] {
-                let found = sums.pinball_per_output(levels).unwrap();
+                let found = sums.per_output(OutputMetric::Pinball(levels)).unwrap();
                 for (j, found) in found.into_iter().enumerate() {
                     let level = levels.get(j % levels.len().max(1)).copied().unwrap_or(0.5);
                     let loss = |i| {
@@ -367,9 +305,13 @@ mod tests {
         let y = array![[1.0, 2.0, 3.0]];
         let sums = RegressionSums::new(y.view(), y.view(), MissingTruth::Refuse).unwrap();
         for levels in [&[0.1, 0.9][..], &[0.0], &[1.0], &[f64::NAN]] {
-            assert!(sums.pinball(levels).is_err(), "{levels:?}");
+            assert!(
+                sums.per_output(OutputMetric::Pinball(levels)).is_err(),
+                "{levels:?}"
+            );
         }
-        assert_eq!(sums.pinball(&[0.1, 0.5, 0.9]), Ok(0.0));
+        let levels = OutputMetric::Pinball(&[0.1, 0.5, 0.9]);
+        assert_eq!(sums.per_output(levels), Ok(vec![0.0; 3]));
     }
 
     #[test]
@@ -389,26 +331,14 @@ mod tests {
             })
         ));
         let sums = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Skip).unwrap();
-        assert_eq!(sums.r2()[..2], [0.5, 1.0]);
-        assert!(sums.r2()[2].is_nan());
-        assert_eq!((sums.macro_r2(), sums.mse(), sums.n_constant()), (0.75, 0.25, 0));
+        let r2 = sums.per_output(OutputMetric::R2).unwrap();
+        assert_eq!(r2[..2], [0.5, 1.0]);
+        assert!(r2[2].is_nan());
+        let mean = |metric| sums.mean(metric).unwrap().value;
+        assert_eq!((mean(OutputMetric::R2), mean(OutputMetric::Mse)), (0.75, 0.25));
         let infinite = array![[1.0, f64::INFINITY]];
         let found = RegressionSums::new(infinite.view(), array![[0.0, 0.0]].view(), MissingTruth::Skip);
         assert!(matches!(found, Err(MetricError::NonFinite { column: 1, .. })));
-    }
-
-    #[test]
-    fn half_of_the_outputs_are_those_of_a_slice() {
-        let truth = array![[1.0, 5.0, 2.0], [2.0, 1.0, 7.0], [4.0, 4.0, 4.0]];
-        let predicted = array![[1.5, 4.0, 0.0], [2.0, 2.0, 0.0], [3.0, 4.5, 0.0]];
-        let half = |d: usize| {
-            let (truth, predicted) = (truth.slice(s![.., ..d]), predicted.slice(s![.., ..d]));
-            let sums = RegressionSums::new(truth, predicted, MissingTruth::Refuse).unwrap();
-            (sums.half_macro_r2(), sums.r2()[0])
-        };
-        let (of_three, first) = half(3);
-        assert!(of_three == first && half(2) == (first, first));
-        assert!(half(1).0.is_nan());
     }
 
     #[test]
@@ -420,10 +350,11 @@ mod tests {
             MissingTruth::Refuse,
         );
         let sums = sums.unwrap();
-        assert_eq!((sums.n_constant(), sums.macro_r2()), (1, 0.0));
-        assert_eq!(sums.raw_r2(), [f64::NEG_INFINITY]);
-        assert_eq!(sums.arrmse(Baseline::TestMean).unwrap().n_skipped, 1);
-        assert!(sums.arrmse(Baseline::Given(&[0.3])).unwrap().value > 0.0);
+        assert_eq!(sums.per_output(OutputMetric::R2), Ok(vec![0.0]));
+        assert_eq!(sums.per_output(OutputMetric::RawR2), Ok(vec![f64::NEG_INFINITY]));
+        let relative = |baseline| sums.mean(OutputMetric::RelativeRmse(baseline)).unwrap();
+        assert_eq!(relative(Baseline::TestMean).n_skipped, 1);
+        assert!(relative(Baseline::Given(&[0.3])).value > 0.0);
     }
 
     #[test]
@@ -437,8 +368,14 @@ mod tests {
         let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Refuse).unwrap();
         let from_sparse =
             RegressionSums::of_csr(sparse.view(), predicted.view(), MissingTruth::Refuse).unwrap();
-        assert_eq!(from_sparse.r2(), from_dense.r2());
-        assert_eq!(from_sparse.mae_per_output(), from_dense.mae_per_output());
+        assert_eq!(
+            from_sparse.per_output(OutputMetric::R2),
+            from_dense.per_output(OutputMetric::R2)
+        );
+        assert_eq!(
+            from_sparse.per_output(OutputMetric::Mae),
+            from_dense.per_output(OutputMetric::Mae)
+        );
         (dense[[1, 1]], dense[[2, BLOCK]]) = (f32::NAN, f32::NAN);
         let partial = rpo_core::MatrixView::from(&dense).to_csr();
         let of = |missing| RegressionSums::of_csr(partial.view(), predicted.view(), missing);
@@ -452,7 +389,10 @@ mod tests {
         ));
         let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Skip).unwrap();
         let from_sparse = of(MissingTruth::Skip).unwrap();
-        assert_eq!(from_sparse.mse_per_output(), from_dense.mse_per_output());
+        assert_eq!(
+            from_sparse.per_output(OutputMetric::Mse),
+            from_dense.per_output(OutputMetric::Mse)
+        );
         assert_eq!(from_sparse.truth_means(), from_dense.truth_means());
     }
 
@@ -465,8 +405,9 @@ mod tests {
             expected: 2,
             given: 1,
         };
-        assert_eq!(sums.arrmse(Baseline::Given(&[1.0])), Err(expected.into()));
-        let found = sums.arrmse(Baseline::Given(&[1.0, f64::NAN]));
+        let given = |means| sums.per_output(OutputMetric::RelativeRmse(Baseline::Given(means)));
+        assert_eq!(given(&[1.0]), Err(expected.into()));
+        let found = given(&[1.0, f64::NAN]);
         assert!(matches!(found, Err(MetricError::LabelValue { label: 1, .. })));
     }
 }

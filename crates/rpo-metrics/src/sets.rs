@@ -27,6 +27,27 @@ pub enum ZeroDivision {
     One,
 }
 
+/// A metric of the counts of a [`Confusion`], larger is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetMetric {
+    /// TP / (TP + FP).
+    Precision(ZeroDivision),
+    /// TP / (TP + FN).
+    Recall(ZeroDivision),
+    /// 2 TP / (2 TP + FP + FN). The macro F1 is the mean of the labels' F1, not the F1 of mean precision and recall.
+    F1(ZeroDivision),
+    /// TP / (TP + FP + FN). Over samples it is also called multi-label accuracy.
+    Jaccard(ZeroDivision),
+    /// The correlation coefficient of Matthews, (TP TN − FP FN) / √((TP + FP) (TP + FN) (TN + FP) (TN + FN)), from −1 to 1: NaN
+    /// where all entries are relevant or none is, else 0 where all are predicted or none is.
+    Mcc,
+    /// The geometric mean of recall and specificity, √(TP / (TP + FN) · TN / (TN + FP)): NaN where all entries are relevant or
+    /// none is.
+    GMean,
+    /// The mean of recall and specificity, (TP / (TP + FN) + TN / (TN + FP)) / 2: NaN where all entries are relevant or none is.
+    BalancedAccuracy,
+}
+
 /// Counts of agreement and disagreement between truth and prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Confusion {
@@ -41,54 +62,29 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// Returns TP / (TP + FP).
-    pub fn precision(self, zero: ZeroDivision) -> f64 {
-        ratio(self.true_positives, self.false_positives, zero)
-    }
-
-    /// Returns TP / (TP + FN).
-    pub fn recall(self, zero: ZeroDivision) -> f64 {
-        ratio(self.true_positives, self.false_negatives, zero)
-    }
-
-    /// Returns 2 TP / (2 TP + FP + FN).
-    pub fn f1(self, zero: ZeroDivision) -> f64 {
-        ratio(2 * self.true_positives, self.errors(), zero)
-    }
-
-    /// Returns TP / (TP + FP + FN).
-    pub fn jaccard(self, zero: ZeroDivision) -> f64 {
-        ratio(self.true_positives, self.errors(), zero)
-    }
-
-    /// Returns FP + FN.
-    pub fn errors(self) -> u64 {
-        self.false_positives + self.false_negatives
-    }
-
-    /// Returns the correlation coefficient of Matthews, (TP TN − FP FN) / √((TP + FP) (TP + FN) (TN + FP) (TN + FN)),
-    /// from −1 to 1: NaN where all entries are relevant or none is, else 0 where all are predicted or none is.
-    pub fn mcc(self) -> f64 {
+    /// Returns the value of a metric.
+    pub fn value(self, metric: SetMetric) -> f64 {
         let [tp, fp, fn_, tn] = self.counts();
-        let (relevant, predicted) = ((tp + fn_) * (tn + fp), (tp + fp) * (tn + fn_));
-        if relevant > 0.0 && predicted == 0.0 {
-            return 0.0;
+        match metric {
+            SetMetric::Precision(zero) => ratio(self.true_positives, self.false_positives, zero),
+            SetMetric::Recall(zero) => ratio(self.true_positives, self.false_negatives, zero),
+            SetMetric::F1(zero) => ratio(2 * self.true_positives, self.errors(), zero),
+            SetMetric::Jaccard(zero) => ratio(self.true_positives, self.errors(), zero),
+            SetMetric::Mcc => {
+                let (relevant, predicted) = ((tp + fn_) * (tn + fp), (tp + fp) * (tn + fn_));
+                if relevant > 0.0 && predicted == 0.0 {
+                    return 0.0;
+                }
+                (tp * tn - fp * fn_) / (relevant.sqrt() * predicted.sqrt())
+            }
+            SetMetric::GMean => (tp / (tp + fn_) * (tn / (tn + fp))).sqrt(),
+            SetMetric::BalancedAccuracy => f64::midpoint(tp / (tp + fn_), tn / (tn + fp)),
         }
-        (tp * tn - fp * fn_) / (relevant.sqrt() * predicted.sqrt())
     }
 
-    /// Returns the geometric mean of recall and specificity, √(TP / (TP + FN) · TN / (TN + FP)): NaN where all entries are
-    /// relevant or none is.
-    pub fn g_mean(self) -> f64 {
-        let [tp, fp, fn_, tn] = self.counts();
-        (tp / (tp + fn_) * (tn / (tn + fp))).sqrt()
-    }
-
-    /// Returns the mean of recall and specificity, (TP / (TP + FN) + TN / (TN + FP)) / 2: NaN where all entries are relevant
-    /// or none is.
-    pub fn balanced_accuracy(self) -> f64 {
-        let [tp, fp, fn_, tn] = self.counts();
-        f64::midpoint(tp / (tp + fn_), tn / (tn + fp))
+    /// FP + FN.
+    fn errors(self) -> u64 {
+        self.false_positives + self.false_negatives
     }
 
     /// TP, FP, FN, TN.
@@ -134,18 +130,20 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 /// Truth and prediction compared once, in time proportional to their ones; every set metric follows.
 ///
 /// ```
-/// use rpo_metrics::{Average, LabelSets, SetComparison, ZeroDivision};
+/// use rpo_metrics::{Average, LabelSets, SetComparison, SetMetric, ZeroDivision};
 /// let truth = LabelSets::from_lists(3, &[vec![0, 1], vec![2]])?;
 /// let predicted = LabelSets::from_lists(3, &[vec![0], vec![2]])?;
 /// let sets = SetComparison::new(&truth, &predicted)?;
 /// assert_eq!(sets.hamming_loss(), 1.0 / 6.0);
-/// assert_eq!(sets.f1(Average::Micro, ZeroDivision::Zero), 0.8);
+/// assert_eq!(sets.average(Average::Micro, SetMetric::F1(ZeroDivision::Zero)), 0.8);
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetComparison {
-    per_label: Vec<Confusion>,
-    per_sample: Vec<Confusion>,
+    /// The counts of each label.
+    pub per_label: Vec<Confusion>,
+    /// The counts of each sample.
+    pub per_sample: Vec<Confusion>,
 }
 
 impl SetComparison {
@@ -179,13 +177,8 @@ impl SetComparison {
         })
     }
 
-    /// Returns the counts of each label.
-    pub fn per_label(&self) -> &[Confusion] {
-        &self.per_label
-    }
-
-    /// Returns the counts of all entries.
-    pub fn total(&self) -> Confusion {
+    /// The counts of all entries.
+    pub(crate) fn total(&self) -> Confusion {
         let mut total = Confusion::default();
         self.per_sample.iter().for_each(|&c| total.add(c));
         total
@@ -197,53 +190,21 @@ impl SetComparison {
         total.errors() as f64 / total.n() as f64
     }
 
-    /// Returns the fraction of samples predicted without any error, larger is better.
+    /// Returns the fraction of samples predicted without any error, larger is better; what is left to 1 is the zero-one loss.
     pub fn subset_accuracy(&self) -> f64 {
-        let (wrong, all) = self.wrong_samples();
-        (all - wrong) as f64 / all as f64
+        let observed = self.per_sample.iter().filter(|c| c.n() > 0);
+        let right = observed.clone().filter(|c| c.errors() == 0).count();
+        right as f64 / observed.count() as f64
     }
 
-    /// Returns the fraction of samples with an error, smaller is better: 1 -
-    /// [`subset_accuracy`](Self::subset_accuracy).
-    pub fn zero_one_loss(&self) -> f64 {
-        let (wrong, all) = self.wrong_samples();
-        wrong as f64 / all as f64
-    }
-
-    /// The number of samples with an error, and of those with observed entries.
-    fn wrong_samples(&self) -> (usize, usize) {
-        let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
-        (wrong, self.per_sample.iter().filter(|c| c.n() > 0).count())
-    }
-
-    /// Returns the precision, larger is better.
-    pub fn precision(&self, average: Average, zero: ZeroDivision) -> f64 {
-        self.average(average, |c| c.precision(zero))
-    }
-
-    /// Returns the recall, larger is better.
-    pub fn recall(&self, average: Average, zero: ZeroDivision) -> f64 {
-        self.average(average, |c| c.recall(zero))
-    }
-
-    /// Returns the F1, larger is better. The macro F1 is the mean of the labels' F1, not the F1 of mean precision and
-    /// recall.
-    pub fn f1(&self, average: Average, zero: ZeroDivision) -> f64 {
-        self.average(average, |c| c.f1(zero))
-    }
-
-    /// Returns the Jaccard similarity, larger is better. Over samples it is also called multi-label accuracy.
-    pub fn jaccard(&self, average: Average, zero: ZeroDivision) -> f64 {
-        self.average(average, |c| c.jaccard(zero))
-    }
-
-    fn average(&self, average: Average, value: impl Fn(Confusion) -> f64) -> f64 {
+    /// Returns a metric over all entries, or its mean over the labels or samples with observed entries where it is defined.
+    pub fn average(&self, average: Average, metric: SetMetric) -> f64 {
         let mean = |of: &[Confusion]| {
-            let observed = of.iter().filter(|c| c.n() > 0).map(|&c| value(c));
+            let observed = of.iter().filter(|c| c.n() > 0).map(|c| c.value(metric));
             Mean::of_defined(observed).value
         };
         match average {
-            Average::Micro => value(self.total()),
+            Average::Micro => self.total().value(metric),
             Average::Macro => mean(&self.per_label),
             Average::Samples => mean(&self.per_sample),
         }
@@ -279,9 +240,9 @@ mod tests {
         let sets = SetComparison::new(&none, &none).unwrap();
         // Label 1 and sample 0 are 0/0.
         for average in [Average::Macro, Average::Samples] {
-            assert_eq!(sets.f1(average, ZeroDivision::Zero), 0.5);
-            assert_eq!(sets.f1(average, ZeroDivision::One), 1.0);
-            assert_eq!(sets.jaccard(average, ZeroDivision::One), 1.0);
+            assert_eq!(sets.average(average, SetMetric::F1(ZeroDivision::Zero)), 0.5);
+            assert_eq!(sets.average(average, SetMetric::F1(ZeroDivision::One)), 1.0);
+            assert_eq!(sets.average(average, SetMetric::Jaccard(ZeroDivision::One)), 1.0);
         }
         assert_eq!(sets.subset_accuracy(), 1.0);
     }
@@ -298,12 +259,24 @@ mod tests {
             true_negatives: 1,
         };
         assert_eq!(sets.total(), expected);
-        assert_eq!(sets.precision(Average::Samples, ZeroDivision::Zero), 0.5);
-        assert_eq!(sets.recall(Average::Micro, ZeroDivision::Zero), 2.0 / 3.0);
-        assert_eq!(sets.f1(Average::Samples, ZeroDivision::Zero), 4.0 / 7.0);
-        assert_eq!(sets.jaccard(Average::Samples, ZeroDivision::Zero), 0.4);
+        assert_eq!(
+            sets.average(Average::Samples, SetMetric::Precision(ZeroDivision::Zero)),
+            0.5
+        );
+        assert_eq!(
+            sets.average(Average::Micro, SetMetric::Recall(ZeroDivision::Zero)),
+            2.0 / 3.0
+        );
+        assert_eq!(
+            sets.average(Average::Samples, SetMetric::F1(ZeroDivision::Zero)),
+            4.0 / 7.0
+        );
+        assert_eq!(
+            sets.average(Average::Samples, SetMetric::Jaccard(ZeroDivision::Zero)),
+            0.4
+        );
         assert_eq!(sets.hamming_loss(), 0.5);
-        assert_eq!(sets.zero_one_loss(), 1.0);
+        assert_eq!(sets.subset_accuracy(), 0.0);
     }
 
     #[test]
@@ -315,15 +288,18 @@ mod tests {
             true_negatives,
         };
         for constant in [counts(0, 2, 0, 3), counts(4, 0, 1, 0), counts(0, 0, 0, 7)] {
-            assert!(constant.mcc().is_nan() && constant.g_mean().is_nan());
-            assert!(constant.balanced_accuracy().is_nan());
+            for metric in [SetMetric::Mcc, SetMetric::GMean, SetMetric::BalancedAccuracy] {
+                assert!(constant.value(metric).is_nan());
+            }
         }
         // Nothing is predicted, or everything.
         for predicted in [counts(0, 0, 2, 3), counts(2, 3, 0, 0)] {
-            assert_eq!((predicted.mcc(), predicted.g_mean()), (0.0, 0.0));
-            assert_eq!(predicted.balanced_accuracy(), 0.5);
+            let found =
+                [SetMetric::Mcc, SetMetric::GMean, SetMetric::BalancedAccuracy].map(|m| predicted.value(m));
+            assert_eq!(found, [0.0, 0.0, 0.5]);
         }
         let swapped = counts(0, 3, 2, 0);
-        assert!((swapped.mcc() + 1.0).abs() < 1e-15 && swapped.balanced_accuracy() == 0.0);
+        assert!((swapped.value(SetMetric::Mcc) + 1.0).abs() < 1e-15);
+        assert_eq!(swapped.value(SetMetric::BalancedAccuracy), 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! A custom metric: the F1 of the worst label.
 
-use rpo::metrics::{Evaluation, MetricError, Needs, Score, ZeroDivision};
+use rpo::metrics::{Evaluation, MetricError, Needs, Score, SetMetric, ZeroDivision};
 
 /// The smallest F1 of a label; NaN without labels.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +20,9 @@ impl Score for WorstF1 {
     }
 
     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
-        let labels = evaluation.sets()?.per_label().iter();
+        let labels = evaluation.sets()?.per_label.iter();
         Ok(labels
-            .map(|label| label.f1(ZeroDivision::Zero))
+            .map(|label| label.value(SetMetric::F1(ZeroDivision::Zero)))
             .fold(f64::NAN, f64::min))
     }
 }

@@ -68,7 +68,7 @@ pub struct GroupAtK {
 /// not blur the rare groups.
 ///
 /// # Errors
-/// As [`precision_at_k`](super::precision_at_k); groups of another number of labels.
+/// As [`gain_at_k`](super::gain_at_k); groups of another number of labels.
 pub fn by_frequency_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,

@@ -20,39 +20,53 @@ use rayon::prelude::*;
 use rpo_core::math;
 use rpo_core::{Mismatch, check_count};
 
-/// Returns the precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
+/// What the relevant ones among the best k labels of a sample are worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gain {
+    /// The precision at k: 1/k each, $|\mathrm{top}_k(i) \cap R_i| / k$ for sample i with the relevant labels R.
+    Precision,
+    /// The normalised discounted cumulative gain at k: gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per sample by the
+    /// best possible, which is the sum of the first min(k, |R|) discounts.
+    Ndcg,
+}
+
+/// Returns the mean gain of the best k labels over samples, larger is better.
+///
+/// ```
+/// use rpo_metrics::{Gain, LabelSets, TopK, gain_at_k};
+/// let truth = LabelSets::from_lists(4, &[[0, 2], [1, 3]])?;
+/// let top = TopK::from_lists(4, 2, &[[(2, 0.9), (1, 0.8)], [(0, 0.5), (2, 0.4)]])?;
+/// assert_eq!(gain_at_k(&truth, &top, Gain::Precision, 2)?, 0.25);
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
 ///
 /// # Errors
 /// k = 0, predictions cut below k, shapes that differ.
-pub fn precision_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
+pub fn gain_at_k<S: Real>(
+    truth: &LabelSets<'_>,
+    top: &TopK<S>,
+    gain: Gain,
+    k: usize,
+) -> Result<f64, MetricError> {
     check(truth, top, k)?;
-    let hits = |i| hits(truth, top, i, k).count() as f64;
-    Ok(row_mean(truth, hits) / k as f64)
-}
-
-/// Returns the normalised discounted cumulative gain at k, larger is better.
-///
-/// Gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per sample by the best possible, which is the sum of the
-/// first min(k, |R|) discounts.
-///
-/// # Errors
-/// As [`precision_at_k`].
-pub fn ndcg_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
-    check(truth, top, k)?;
-    let discounts = Discounts::new(truth, k);
-    Ok(row_mean(truth, |i| {
-        let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
-        discounts.normalise(gain, truth.labels(i).len())
-    }))
+    Ok(match gain {
+        Gain::Precision => row_mean(truth, |i| hits(truth, top, i, k).count() as f64) / k as f64,
+        Gain::Ndcg => {
+            let discounts = Discounts::new(truth, k);
+            row_mean(truth, |i| {
+                let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
+                discounts.normalise(gain, truth.labels(i).len())
+            })
+        }
+    })
 }
 
 /// Returns the comparison of the true labels with the best k of each sample taken as its label set: macro precision, recall
-/// and F1 at k are its [`precision`](SetComparison::precision), [`recall`](SetComparison::recall) and
-/// [`f1`](SetComparison::f1) with [`Average::Macro`](crate::Average::Macro), in which a rare label weighs as much as a frequent
+/// and F1 at k are its [averages](SetComparison::average) of [`Average::Macro`](crate::Average::Macro), in which a rare label weighs as much as a frequent
 /// one. Source: Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, NeurIPS 2023, section 2.
 ///
 /// # Errors
-/// As [`precision_at_k`].
+/// As [`gain_at_k`].
 pub fn sets_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
@@ -73,43 +87,30 @@ pub struct PropensityScored {
     pub unnormalised: f64,
 }
 
-/// Returns the propensity-scored precision at k, larger is better.
+/// Returns the propensity-scored gain of the best k labels, larger is better.
 ///
-/// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$, and the same divided by its largest
-/// possible value (a ratio of means over the whole set). `inverse` holds 1/p per label
-/// ([`Propensity::inverse`](crate::Propensity::inverse)). Source: Jain, Prabhu, Varma, KDD 2016.
+/// Each hit of label l counts $1/p_l$ in the place of 1: of [`Gain::Precision`]
+/// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$, of [`Gain::Ndcg`] per sample the discounted sum of
+/// 1/p over the hits, divided by the first min(k, |R|) discounts. And the same divided by its largest possible value (a ratio
+/// of means over the whole set). `inverse` holds 1/p per label ([`Propensity::inverse`](crate::Propensity::inverse)). Source:
+/// Jain, Prabhu, Varma, KDD 2016.
 ///
 /// # Errors
-/// As [`precision_at_k`]; inverse propensities that are not one positive number per label.
-pub fn psp_at_k<S: Real>(
+/// As [`gain_at_k`]; inverse propensities that are not one positive number per label.
+pub fn propensity_scored_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
+    gain: Gain,
     inverse: &[f64],
     k: usize,
 ) -> Result<PropensityScored, MetricError> {
     check(truth, top, k)?;
     check_inverse(truth, inverse)?;
-    let gain = |i| hits(truth, top, i, k).map(|(_, l)| inverse[l as usize]).sum();
-    let best = |i| best_first(truth, inverse, i, k).iter().sum();
-    Ok(scored(truth, k as f64, gain, best))
-}
-
-/// Returns the propensity-scored nDCG at k, larger is better.
-///
-/// Per sample the discounted sum of 1/p over the hits, divided by the first min(k, |R|) discounts; the mean over
-/// samples, and the same divided by its largest possible value. `inverse` holds 1/p per label.
-/// Source: Jain, Prabhu, Varma, KDD 2016.
-///
-/// # Errors
-/// As [`psp_at_k`].
-pub fn psndcg_at_k<S: Real>(
-    truth: &LabelSets<'_>,
-    top: &TopK<S>,
-    inverse: &[f64],
-    k: usize,
-) -> Result<PropensityScored, MetricError> {
-    check(truth, top, k)?;
-    check_inverse(truth, inverse)?;
+    if gain == Gain::Precision {
+        let gain = |i| hits(truth, top, i, k).map(|(_, l)| inverse[l as usize]).sum();
+        let best = |i| best_first(truth, inverse, i, k).iter().sum();
+        return Ok(scored(truth, k as f64, gain, best));
+    }
     let discounts = Discounts::new(truth, k);
     let gain = |i| {
         let weight = |(rank, l): (usize, u32)| discounts.at[rank] * inverse[l as usize];
@@ -255,7 +256,7 @@ impl Discounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Average, MissingTruth, ZeroDivision};
+    use crate::{Average, MissingTruth, SetMetric, ZeroDivision};
 
     fn example() -> (LabelSets<'static>, TopK) {
         let truth = LabelSets::from_lists(4, &[vec![0, 2], vec![], vec![1]]).unwrap();
@@ -270,12 +271,12 @@ mod tests {
     #[test]
     fn by_hand() {
         let (truth, top) = example();
-        assert_eq!(precision_at_k(&truth, &top, 1).unwrap(), 1.0 / 3.0);
+        assert_eq!(gain_at_k(&truth, &top, Gain::Precision, 1).unwrap(), 1.0 / 3.0);
         // Short lists are still divided by k: 2/3, 0 and 1/3.
-        assert_eq!(precision_at_k(&truth, &top, 3).unwrap(), 1.0 / 3.0);
+        assert_eq!(gain_at_k(&truth, &top, Gain::Precision, 3).unwrap(), 1.0 / 3.0);
         let half = 1.0 / 3.0_f64.log2();
         let expected = (1.0 / (1.0 + half) + half) / 3.0;
-        assert!((ndcg_at_k(&truth, &top, 2).unwrap() - expected).abs() < 1e-15);
+        assert!((gain_at_k(&truth, &top, Gain::Ndcg, 2).unwrap() - expected).abs() < 1e-15);
         let skip = one_error(&truth, &top, EmptySamples::Skip).unwrap();
         assert_eq!((skip.value, skip.n_skipped), (0.5, 1));
         assert_eq!(
@@ -284,12 +285,11 @@ mod tests {
         );
         // Predicted are {2, 1}, {0} and {3, 1}, of 0 to 3: one of {0, 2}, none of {}, the one of {1}.
         let sets = sets_at_k(&truth, &top, 2).unwrap();
-        let macros = |f: fn(&SetComparison, Average, ZeroDivision) -> f64| {
-            f(&sets, Average::Macro, ZeroDivision::Zero)
-        };
-        assert_eq!(macros(SetComparison::precision), (0.0 + 0.5 + 1.0 + 0.0) / 4.0);
-        assert_eq!(macros(SetComparison::recall), (0.0 + 1.0 + 1.0 + 0.0) / 4.0);
-        let scored = psp_at_k(&truth, &top, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
+        let macros =
+            |metric: fn(ZeroDivision) -> SetMetric| sets.average(Average::Macro, metric(ZeroDivision::Zero));
+        assert_eq!(macros(SetMetric::Precision), (0.0 + 0.5 + 1.0 + 0.0) / 4.0);
+        assert_eq!(macros(SetMetric::Recall), (0.0 + 1.0 + 1.0 + 0.0) / 4.0);
+        let scored = propensity_scored_at_k(&truth, &top, Gain::Precision, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
         assert_eq!((scored.value, scored.unnormalised), (1.0 / 6.0, 1.0 / 3.0));
     }
 
@@ -303,7 +303,7 @@ mod tests {
         // Of sample 0 the known labels are 0, 1, 4 in this order; sample 1 is left out.
         let whole = top(5);
         for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
-            assert_eq!(precision_at_k(&truth, &whole, k).unwrap(), expected);
+            assert_eq!(gain_at_k(&truth, &whole, Gain::Precision, k).unwrap(), expected);
             let total = sets_at_k(&truth, &whole, k).unwrap().total();
             assert_eq!(total.true_positives as f64 / k as f64, expected);
             assert_eq!(total.true_positives + total.false_positives, k.min(3) as u64);
@@ -311,20 +311,20 @@ mod tests {
         let error = one_error(&truth, &whole, EmptySamples::One).unwrap();
         assert_eq!((error.value, error.n_skipped), (0.0, 1));
         let short = MetricError::TopKTooShort { needed: 4, held: 3 };
-        assert_eq!(precision_at_k(&truth, &top(3), 2), Err(short));
+        assert_eq!(gain_at_k(&truth, &top(3), Gain::Precision, 2), Err(short));
         // A list that ends before it is cut lacks nothing.
         let rows = [vec![(2, 0.9), (0, 0.5)], vec![]];
         let listed = TopK::from_lists(5, 3, &rows).unwrap();
-        assert_eq!(precision_at_k(&truth, &listed, 2), Ok(0.5));
+        assert_eq!(gain_at_k(&truth, &listed, Gain::Precision, 2), Ok(0.5));
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let (truth, top) = example();
-        let zero = precision_at_k(&truth, &top, 0).unwrap_err();
+        let zero = gain_at_k(&truth, &top, Gain::Precision, 0).unwrap_err();
         assert_eq!(zero.to_string(), "`k` must be at least 1, got 0");
         let short = MetricError::TopKTooShort { needed: 4, held: 3 };
-        assert_eq!(ndcg_at_k(&truth, &top, 4), Err(short));
+        assert_eq!(gain_at_k(&truth, &top, Gain::Ndcg, 4), Err(short));
         let other = TopK::from_lists(5, 3, &[[(0, 1.0)]]).unwrap();
         assert!(matches!(
             one_error(&truth, &other, EmptySamples::Skip),
@@ -336,12 +336,18 @@ mod tests {
             expected: "positive and finite",
             value: 0.0,
         };
-        assert_eq!(psp_at_k(&truth, &top, &[1.0, 0.0, 1.0, 1.0], 1), Err(expected));
+        assert_eq!(
+            propensity_scored_at_k(&truth, &top, Gain::Precision, &[1.0, 0.0, 1.0, 1.0], 1),
+            Err(expected)
+        );
         let expected = Mismatch {
             what: "inverse propensities",
             expected: 4,
             given: 3,
         };
-        assert_eq!(psndcg_at_k(&truth, &top, &[1.0; 3], 1), Err(expected.into()));
+        assert_eq!(
+            propensity_scored_at_k(&truth, &top, Gain::Ndcg, &[1.0; 3], 1),
+            Err(expected.into())
+        );
     }
 }

@@ -139,8 +139,8 @@ impl<S: Real> TopK<S> {
         self.n_labels
     }
 
-    /// Returns the k of the lists.
-    pub fn k(&self) -> usize {
+    /// The k of the lists.
+    pub(crate) fn k(&self) -> usize {
         self.k
     }
 

@@ -1,4 +1,4 @@
-//! Areas under curves: ROC AUC and average precision, per label, macro, weighted and micro.
+//! Areas under curves: ROC AUC and average precision, per label and micro.
 //!
 //! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN where it is undefined. All are
 //! computed by counting scores against the relevant ones, exactly and in integers up to the last division; the
@@ -8,7 +8,7 @@
 use super::levels::{Counts, Level, Levels, average_precision};
 use super::observed::without;
 use crate::real::{check_scores, row_slice};
-use crate::{LabelSets, Mean, MetricError, Real, UndefinedLabels};
+use crate::{LabelSets, MetricError, Real};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -16,104 +16,67 @@ use std::ops::Range;
 /// Labels whose columns are gathered together: one cache line of `f32` from each row.
 const BLOCK: usize = 16;
 
-/// Returns the area under the ROC curve of each label: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of a sample that has the
-/// label and one that has not. NaN for labels that all samples or none have. Larger is better.
+/// A curve over the thresholds of a score, whose area is measured; larger is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Curve {
+    /// The ROC curve: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of an entry that is relevant and one that is not. NaN where all
+    /// entries are relevant or none is.
+    Roc,
+    /// Precision and recall: the average precision, the sum over distinct thresholds of precision times the gain in recall,
+    /// without interpolation. NaN where no entry is relevant.
+    PrecisionRecall,
+}
+
+/// Returns the area under the curve of each label, over the samples where it is observed. Averages over labels are
+/// [`Mean::of_defined`](crate::Mean::of_defined), for macro averages, and [`Mean::weighted`](crate::Mean::weighted).
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_metrics::{Curve, LabelSets, Mean, area_per_label};
+/// let truth = LabelSets::from_lists(2, &[vec![0], vec![], vec![0]])?;
+/// let areas = area_per_label(&truth, array![[0.9_f32, 0.1], [0.4, 0.2], [0.3, 0.3]].view(), Curve::Roc)?;
+/// assert_eq!(Mean::of_defined(areas).value, 0.5); // of label 0; no sample has label 1
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn roc_auc_per_label<S: Real>(
+pub fn area_per_label<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
+    curve: Curve,
 ) -> Result<Vec<f64>, MetricError> {
     check_scores(truth, scores)?;
-    Ok(per_label::<S, true>(truth, scores, &|levels, counts, n_rows| {
-        roc_auc(levels.walk(counts), levels.n_relevant(), n_rows)
-    }))
+    Ok(match curve {
+        Curve::Roc => per_label::<S, true>(truth, scores, &|levels, counts, n_rows| {
+            roc_auc(levels.walk(counts), levels.n_relevant(), n_rows)
+        }),
+        Curve::PrecisionRecall => per_label::<S, false>(truth, scores, &|levels, counts, _| {
+            average_precision(levels.walk(counts), levels.n_relevant())
+        }),
+    })
 }
 
-/// Returns the mean of [`roc_auc_per_label`] over the labels where it is defined.
-///
-/// # Errors
-/// As [`roc_auc_per_label`].
-pub fn macro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<Mean, MetricError> {
-    Ok(Mean::of_defined(roc_auc_per_label(truth, scores)?))
-}
-
-/// Returns the mean of [`roc_auc_per_label`], each label weighted by the number of samples that have it.
-///
-/// # Errors
-/// As [`roc_auc_per_label`].
-pub fn weighted_roc_auc<S: Real>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
-) -> Result<Mean, MetricError> {
-    let areas = roc_auc_per_label(truth, scores)?;
-    let mut mean = Mean::of_defined(areas.iter().copied());
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for (area, count) in areas.into_iter().zip(truth.label_counts()) {
-        if !area.is_nan() {
-            sum += area * count as f64;
-            weight += count as f64;
-        }
-    }
-    mean.value = sum / weight;
-    Ok(mean)
-}
-
-/// Returns the area under the ROC curve of all entries taken together; NaN if all are relevant or none is.
+/// Returns the area under the curve of all observed entries taken together (micro average).
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn micro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
-    let (levels, counts) = all_entries::<S, true>(truth, scores)?;
-    Ok(roc_auc(
-        levels.walk(&counts),
-        levels.n_relevant(),
-        (scores.len() - truth.n_missing()) as u64,
-    ))
-}
-
-/// Returns the average precision of each label: the sum over distinct thresholds of precision times the gain in recall,
-/// without interpolation. NaN for labels that no sample has. Larger is better.
-///
-/// # Errors
-/// Shapes that differ, scores that are not finite.
-pub fn average_precision_per_label<S: Real>(
+pub fn micro_area<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
-) -> Result<Vec<f64>, MetricError> {
-    check_scores(truth, scores)?;
-    Ok(per_label::<S, false>(truth, scores, &|levels, counts, _| {
-        average_precision(levels.walk(counts), levels.n_relevant())
-    }))
-}
-
-/// Returns the mean of [`average_precision_per_label`]; labels that no sample has are left out or count as 0.
-///
-/// # Errors
-/// As [`average_precision_per_label`].
-pub fn macro_average_precision<S: Real>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
-    undefined: UndefinedLabels,
-) -> Result<Mean, MetricError> {
-    let mut values = average_precision_per_label(truth, scores)?;
-    if undefined == UndefinedLabels::Zero {
-        values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = 0.0);
-    }
-    Ok(Mean::of_defined(values))
-}
-
-/// Returns the average precision of all entries taken together; NaN if none is relevant.
-///
-/// # Errors
-/// Shapes that differ, scores that are not finite.
-pub fn micro_average_precision<S: Real>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
+    curve: Curve,
 ) -> Result<f64, MetricError> {
-    let (levels, counts) = all_entries::<S, false>(truth, scores)?;
-    Ok(average_precision(levels.walk(&counts), levels.n_relevant()))
+    Ok(match curve {
+        Curve::Roc => {
+            let (levels, counts) = all_entries::<S, true>(truth, scores)?;
+            let n_observed = (scores.len() - truth.n_missing()) as u64;
+            roc_auc(levels.walk(&counts), levels.n_relevant(), n_observed)
+        }
+        Curve::PrecisionRecall => {
+            let (levels, counts) = all_entries::<S, false>(truth, scores)?;
+            average_precision(levels.walk(&counts), levels.n_relevant())
+        }
+    })
 }
 
 /// Mann-Whitney U over the number of pairs, from twice U, which is an integer.
@@ -228,28 +191,11 @@ mod tests {
         // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every sample has it.
         let truth = LabelSets::from_lists(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
         let scores = array![[0.9_f32, 0.3], [0.5, 0.2], [0.5, 0.1], [0.1, 0.0]];
-        let areas = roc_auc_per_label(&truth, scores.view()).unwrap();
+        let areas = area_per_label(&truth, scores.view(), Curve::Roc).unwrap();
         assert_eq!(areas[0], 0.875);
         assert!(areas[1].is_nan());
-        let expected = Mean {
-            value: 0.875,
-            n_used: 1,
-            n_skipped: 1,
-        };
-        assert_eq!(macro_roc_auc(&truth, scores.view()).unwrap(), expected);
-        assert_eq!(weighted_roc_auc(&truth, scores.view()).unwrap(), expected);
         // Label 0: precision 1 at the first, 2/3 at the tie.
-        let precisions = average_precision_per_label(&truth, scores.view()).unwrap();
+        let precisions = area_per_label(&truth, scores.view(), Curve::PrecisionRecall).unwrap();
         assert_eq!(precisions, [f64::midpoint(1.0, 2.0 / 3.0), 1.0]);
-    }
-
-    #[test]
-    fn labels_without_rows_are_skipped_or_zero() {
-        let truth = LabelSets::from_lists(2, &[vec![0], vec![]]).unwrap();
-        let scores = array![[1.0, 1.0], [0.0, 0.0]];
-        let skip = macro_average_precision(&truth, scores.view(), UndefinedLabels::Skip).unwrap();
-        let zero = macro_average_precision(&truth, scores.view(), UndefinedLabels::Zero).unwrap();
-        assert_eq!((skip.value, skip.n_skipped), (1.0, 1));
-        assert_eq!((zero.value, zero.n_skipped), (0.5, 0));
     }
 }

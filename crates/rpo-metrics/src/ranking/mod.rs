@@ -8,10 +8,7 @@ mod area;
 mod levels;
 mod observed;
 
-pub use area::{
-    average_precision_per_label, macro_average_precision, macro_roc_auc, micro_average_precision,
-    micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
-};
+pub use area::{Curve, area_per_label, micro_area};
 
 use crate::real::{check_scores, row_slice};
 use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
@@ -52,11 +49,15 @@ pub fn lrap<S: Real>(
 /// Returns the coverage error, the depth of the ranking that holds every relevant label, smaller is better.
 ///
 /// $\frac{1}{n} \sum_i \max_{j \in R_i} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a sample without relevant
-/// labels contributes 0 (scikit-learn's convention). Between the mean number of labels and d.
+/// labels contributes 0 (scikit-learn's convention). Between the mean number of labels and d. The mean is over the samples
+/// with observed labels.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn coverage_error<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+pub fn coverage_error<S: Real>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<Mean, MetricError> {
     let rows = each_row(truth, scores, |relevant, row, levels, counts| {
         // The lowest relevant score decides.
         let lowest = relevant
@@ -68,17 +69,18 @@ pub fn coverage_error<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>)
         levels.count::<false>(row, counts);
         levels.walk(counts).last().map_or(0.0, |l| l.at_least as f64)
     })?;
-    Ok(Mean::of_defined(rows).value)
+    Ok(Mean::of_defined(rows))
 }
 
 /// Returns the ranking loss, the fraction of wrongly ordered pairs (relevant, irrelevant), smaller is better.
 ///
 /// $\frac{1}{n} \sum_i \frac{|\{(j, l) : j \in R_i, l \notin R_i, s_l \ge s_j\}|}{|R_i| (d - |R_i|)}$; a tie counts
-/// as a full error and samples with no or all labels relevant contribute 0 (scikit-learn's convention).
+/// as a full error and samples with no or all labels relevant contribute 0 (scikit-learn's convention). The mean is over the
+/// samples with observed labels.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn ranking_loss<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+pub fn ranking_loss<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<Mean, MetricError> {
     let rows = each_row(truth, scores, |relevant, row, levels, counts| {
         let n_pairs = relevant.len() * (row.len() - relevant.len());
         if n_pairs == 0 {
@@ -91,7 +93,7 @@ pub fn ranking_loss<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -
             .sum();
         wrong as f64 / n_pairs as f64
     })?;
-    Ok(Mean::of_defined(rows).value)
+    Ok(Mean::of_defined(rows))
 }
 
 fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {
@@ -139,8 +141,8 @@ mod tests {
             lrap(&truth, scores.view(), EmptySamples::Skip).unwrap().value,
             0.5
         );
-        assert_eq!(coverage_error(&truth, scores.view()).unwrap(), 4.0);
-        assert_eq!(ranking_loss(&truth, scores.view()).unwrap(), 0.75);
+        assert_eq!(coverage_error(&truth, scores.view()).unwrap().value, 4.0);
+        assert_eq!(ranking_loss(&truth, scores.view()).unwrap().value, 0.75);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::vectors::{Check, cases, counts, fixture, matrix, number, numbers};
 use ndarray::Array2;
 use rpo_metrics::{
-    Average, Baseline, Confusion, EmptySamples, LabelSets, Metric, MissingTruth, Propensity, Real,
-    RegressionSums, SetComparison, TopK, UndefinedLabels, ZeroDivision, *,
+    Average, Baseline, EmptySamples, LabelSets, Metric, MissingTruth, Propensity, Real, RegressionSums,
+    SetComparison, SetMetric, TopK, ZeroDivision, *,
 };
 
 const ZERO: ZeroDivision = ZeroDivision::Zero;
@@ -20,8 +20,8 @@ fn ranking<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>
         "lrap_including_empty",
         lrap(truth, scores, EmptySamples::One).unwrap().value,
     );
-    check.one("coverage_error", coverage_error(truth, scores).unwrap());
-    check.one("label_ranking_loss", ranking_loss(truth, scores).unwrap());
+    check.one("coverage_error", coverage_error(truth, scores).unwrap().value);
+    check.one("label_ranking_loss", ranking_loss(truth, scores).unwrap().value);
     check.one(
         "one_error_dropping_empty",
         one_error(truth, &top, EmptySamples::Skip).unwrap().value,
@@ -30,29 +30,22 @@ fn ranking<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>
         "one_error_including_empty",
         one_error(truth, &top, EmptySamples::One).unwrap().value,
     );
-    check.all("roc_auc_per_label", &roc_auc_per_label(truth, scores).unwrap());
-    check.one("roc_auc_macro_skip", macro_roc_auc(truth, scores).unwrap().value);
-    check.one(
-        "roc_auc_weighted_skip",
-        weighted_roc_auc(truth, scores).unwrap().value,
-    );
-    check.one("roc_auc_micro", micro_roc_auc(truth, scores).unwrap());
-    check.all(
-        "average_precision_per_label",
-        &average_precision_per_label(truth, scores).unwrap(),
-    );
-    let macro_precision = |undefined| macro_average_precision(truth, scores, undefined).unwrap().value;
-    check.one(
-        "average_precision_macro_skip",
-        macro_precision(UndefinedLabels::Skip),
-    );
-    check.one(
-        "average_precision_macro_zero",
-        macro_precision(UndefinedLabels::Zero),
-    );
+    let areas = area_per_label(truth, scores, Curve::Roc).unwrap();
+    let each = || areas.iter().copied();
+    check.all("roc_auc_per_label", &areas);
+    check.one("roc_auc_macro_skip", Mean::of_defined(each()).value);
+    let counts = truth.label_counts().into_iter().map(|count| count as f64);
+    check.one("roc_auc_weighted_skip", Mean::weighted(each().zip(counts)).value);
+    check.one("roc_auc_micro", micro_area(truth, scores, Curve::Roc).unwrap());
+    let areas = area_per_label(truth, scores, Curve::PrecisionRecall).unwrap();
+    let each = || areas.iter().copied();
+    check.all("average_precision_per_label", &areas);
+    check.one("average_precision_macro_skip", Mean::of_defined(each()).value);
+    let or_zero = each().map(|area| if area.is_nan() { 0.0 } else { area });
+    check.one("average_precision_macro_zero", Mean::of_defined(or_zero).value);
     check.one(
         "average_precision_micro",
-        micro_average_precision(truth, scores).unwrap(),
+        micro_area(truth, scores, Curve::PrecisionRecall).unwrap(),
     );
 }
 
@@ -66,47 +59,46 @@ fn at_k<S: Real>(
     let largest = ks.iter().copied().max().unwrap();
     let top = TopK::from_scores(scores.view(), largest).unwrap();
     let each = |value: &dyn Fn(usize) -> f64| ks.iter().map(|&k| value(k)).collect::<Vec<_>>();
-    check.all(
-        "precision_at_k",
-        &each(&|k| precision_at_k(truth, &top, k).unwrap()),
-    );
-    check.all("ndcg_at_k", &each(&|k| ndcg_at_k(truth, &top, k).unwrap()));
-    check.all(
-        "psp_at_k",
-        &each(&|k| psp_at_k(truth, &top, inverse, k).unwrap().value),
-    );
-    check.all(
-        "psp_at_k_unnormalised",
-        &each(&|k| psp_at_k(truth, &top, inverse, k).unwrap().unnormalised),
-    );
-    check.all(
-        "psndcg_at_k",
-        &each(&|k| psndcg_at_k(truth, &top, inverse, k).unwrap().value),
-    );
-    let unnormalised = each(&|k| psndcg_at_k(truth, &top, inverse, k).unwrap().unnormalised);
-    check.all("psndcg_at_k_unnormalised", &unnormalised);
+    let names = [
+        (Gain::Precision, "precision", "psp"),
+        (Gain::Ndcg, "ndcg", "psndcg"),
+    ];
+    for (gain, plain, scored) in names {
+        let values = each(&|k| gain_at_k(truth, &top, gain, k).unwrap());
+        check.all(&format!("{plain}_at_k"), &values);
+        let value = |k| propensity_scored_at_k(truth, &top, gain, inverse, k).unwrap();
+        check.all(&format!("{scored}_at_k"), &each(&|k| value(k).value));
+        check.all(
+            &format!("{scored}_at_k_unnormalised"),
+            &each(&|k| value(k).unnormalised),
+        );
+    }
 }
 
 fn sets(sets: &SetComparison, check: &Check<'_>) {
     check.one("hamming_loss", sets.hamming_loss());
     check.one("subset_accuracy", sets.subset_accuracy());
-    check.one("zero_one_loss", sets.zero_one_loss());
+    check.one("zero_one_loss", 1.0 - sets.subset_accuracy());
     let averages = [
         ("micro", Average::Micro),
         ("macro", Average::Macro),
         ("samples", Average::Samples),
     ];
-    for (name, average) in averages {
-        check.one(&format!("precision_{name}"), sets.precision(average, ZERO));
-        check.one(&format!("recall_{name}"), sets.recall(average, ZERO));
-        check.one(&format!("f1_{name}"), sets.f1(average, ZERO));
-        check.one(&format!("jaccard_{name}"), sets.jaccard(average, ZERO));
+    let metrics = [
+        ("precision", SetMetric::Precision(ZERO)),
+        ("recall", SetMetric::Recall(ZERO)),
+        ("f1", SetMetric::F1(ZERO)),
+        ("jaccard", SetMetric::Jaccard(ZERO)),
+    ];
+    for (metric, value) in metrics {
+        for (name, average) in averages {
+            check.one(&format!("{metric}_{name}"), sets.average(average, value));
+        }
+        if metric != "jaccard" {
+            let per_label: Vec<f64> = sets.per_label.iter().map(|label| label.value(value)).collect();
+            check.all(&format!("{metric}_per_label"), &per_label);
+        }
     }
-    let per_label =
-        |value: &dyn Fn(&Confusion) -> f64| sets.per_label().iter().map(value).collect::<Vec<_>>();
-    check.all("precision_per_label", &per_label(&|c| c.precision(ZERO)));
-    check.all("recall_per_label", &per_label(&|c| c.recall(ZERO)));
-    check.all("f1_per_label", &per_label(&|c| c.f1(ZERO)));
 }
 
 /// The same numbers by name, from `f32` scores.
@@ -225,26 +217,30 @@ fn regression_vectors() {
         let means = numbers(&case["y_train_mean"]);
         for missing in [MissingTruth::Refuse, MissingTruth::Skip] {
             let sums = RegressionSums::new(truth.view(), predicted.view(), missing).unwrap();
-            check.all("r2_per_output", &sums.r2());
-            check.all("r2_per_output_not_forced_finite", &sums.raw_r2());
-            check.one("r2_macro", sums.macro_r2());
-            check.one("r2_macro_skip_constant", sums.macro_r2_skip_constant().value);
+            let each = |metric| sums.per_output(metric).unwrap();
+            let mean = |metric| sums.mean(metric).unwrap().value;
+            check.all("r2_per_output", &each(OutputMetric::R2));
+            let raw = each(OutputMetric::RawR2);
+            check.all("r2_per_output_not_forced_finite", &raw);
+            check.one("r2_macro", mean(OutputMetric::R2));
+            let varying = raw.into_iter().filter(|r2| r2.is_finite());
+            check.one("r2_macro_skip_constant", Mean::of_defined(varying).value);
             check.one("r2_variance_weighted", sums.variance_weighted_r2());
-            check.all("mse_per_output", &sums.mse_per_output());
-            check.one("mse", sums.mse());
-            check.all("mae_per_output", &sums.mae_per_output());
-            check.one("mae", sums.mae());
-            check.all("rmse_per_output", &sums.rmse_per_output());
-            check.one("rmse_mean_of_outputs", sums.mean_rmse());
-            check.one("rmse_pooled", sums.pooled_rmse());
+            for (name, metric) in [("mse", OutputMetric::Mse), ("mae", OutputMetric::Mae)] {
+                check.all(&format!("{name}_per_output"), &each(metric));
+                check.one(name, mean(metric));
+            }
+            check.all("rmse_per_output", &each(OutputMetric::Rmse));
+            check.one("rmse_mean_of_outputs", mean(OutputMetric::Rmse));
+            check.one("rmse_pooled", mean(OutputMetric::Mse).sqrt());
             let baselines = [
                 ("test_mean", Baseline::TestMean),
                 ("train_mean", Baseline::Given(&means)),
             ];
             for (name, baseline) in baselines {
-                let per_output = sums.relative_rmse(baseline).unwrap();
-                check.all(&format!("rrmse_per_output_{name}"), &per_output);
-                check.one(&format!("arrmse_{name}"), sums.arrmse(baseline).unwrap().value);
+                let metric = OutputMetric::RelativeRmse(baseline);
+                check.all(&format!("rrmse_per_output_{name}"), &each(metric));
+                check.one(&format!("arrmse_{name}"), mean(metric));
             }
         }
     }

@@ -50,24 +50,25 @@ fn values_are_those_of_scikit_learn() {
     ));
     let decided = LabelSets::from_scores(p.view(), &Thresholds::default()).unwrap();
     let sets = SetComparison::new(&truth, &decided).unwrap();
-    let of = |value: fn(Confusion) -> f64| sets.per_label().iter().map(|&c| value(c)).collect::<Vec<_>>();
+    let of = |metric| sets.per_label.iter().map(|c| c.value(metric)).collect::<Vec<_>>();
     assert!(close(
-        &of(Confusion::mcc),
+        &of(SetMetric::Mcc),
         [0.258_198_889_747_161_1, 0.5, 1.0 / 3.0],
         1e-15
     ));
     assert!(close(
-        &of(Confusion::balanced_accuracy),
+        &of(SetMetric::BalancedAccuracy),
         [0.625, 0.75, 2.0 / 3.0],
         1e-15
     ));
     let g_mean = [0.612_372_435_695_794_5, 0.75, 0.645_497_224_367_902_8];
-    assert!(close(&of(Confusion::g_mean), g_mean, 1e-15));
+    assert!(close(&of(SetMetric::GMean), g_mean, 1e-15));
 
     let y = array![[1.0, 10.0], [2.0, 20.0], [4.0, 25.0], [8.0, -5.0]];
     let predicted = array![[1.5, 12.0], [2.0, 18.0], [3.0, 30.0], [9.0, 0.0]];
     let sums = RegressionSums::new(y.view(), predicted.view(), MissingTruth::Refuse).unwrap();
-    assert!((sums.mean_rmse() - 2.278_943_276_465_977).abs() < 1e-14);
+    let rmse = sums.mean(OutputMetric::Rmse).unwrap().value;
+    assert!((rmse - 2.278_943_276_465_977).abs() < 1e-14);
 }
 
 /// A truth of 0, 1 and NaN, and probabilities.

@@ -80,13 +80,13 @@ proptest! {
         let found = lrap(&t, s, EmptySamples::Skip).unwrap();
         prop_assert!(close(found.value, mean(naive::average_precision)));
         prop_assert_eq!(found.n_skipped, (0..t.n_samples()).filter(|&i| t.labels(i).is_empty()).count());
-        prop_assert!(close(coverage_error(&t, s).unwrap(), mean(naive::coverage)));
-        prop_assert!(close(ranking_loss(&t, s).unwrap(), mean(naive::ranking_loss)));
+        prop_assert!(close(coverage_error(&t, s).unwrap().value, mean(naive::coverage)));
+        prop_assert!(close(ranking_loss(&t, s).unwrap().value, mean(naive::ranking_loss)));
         let top = TopK::from_scores(s, k).unwrap();
         let precision = naive::row_mean(&truth, &scores, |t, s| naive::precision(t, s, k));
-        prop_assert!(close(precision_at_k(&t, &top, k).unwrap(), precision));
+        prop_assert!(close(gain_at_k(&t, &top, Gain::Precision, k).unwrap(), precision));
         let ndcg = naive::row_mean(&truth, &scores, |t, s| naive::ndcg(t, s, k));
-        prop_assert!(close(ndcg_at_k(&t, &top, k).unwrap(), ndcg));
+        prop_assert!(close(gain_at_k(&t, &top, Gain::Ndcg, k).unwrap(), ndcg));
         let error = naive::row_mean(&truth, &scores, |t, s| 1.0 - naive::precision(t, s, 1));
         prop_assert!(close(one_error(&t, &top, EmptySamples::One).unwrap().value, error));
     }
@@ -97,13 +97,13 @@ proptest! {
         let columns = |value: naive::Value| -> Vec<f64> {
             (0..truth.ncols()).map(|j| value(truth.column(j), scores.column(j))).collect()
         };
-        prop_assert!(all_close(&roc_auc_per_label(&t, s).unwrap(), &columns(naive::roc_auc)));
-        prop_assert!(all_close(&average_precision_per_label(&t, s).unwrap(), &columns(naive::average_precision)));
+        prop_assert!(all_close(&area_per_label(&t, s, Curve::Roc).unwrap(), &columns(naive::roc_auc)));
+        prop_assert!(all_close(&area_per_label(&t, s, Curve::PrecisionRecall).unwrap(), &columns(naive::average_precision)));
         let (flat_truth, flat_scores) = (naive::flat(&truth), naive::flat(&scores));
         let auc = naive::roc_auc(flat_truth.view(), flat_scores.view());
-        prop_assert!(close(micro_roc_auc(&t, s).unwrap(), auc));
+        prop_assert!(close(micro_area(&t, s, Curve::Roc).unwrap(), auc));
         let precision = naive::average_precision(flat_truth.view(), flat_scores.view());
-        prop_assert!(close(micro_average_precision(&t, s).unwrap(), precision));
+        prop_assert!(close(micro_area(&t, s, Curve::PrecisionRecall).unwrap(), precision));
     }
 
     /// H-P16, of the macro AUC and of whatever else depends on the order alone.
@@ -138,8 +138,8 @@ proptest! {
     fn narrow_and_wide_scores_agree((truth, scores) in example()) {
         let (t, wide) = (sets(&truth), scores.mapv(f64::from));
         prop_assert_eq!(
-            bits(&roc_auc_per_label(&t, wide.view()).unwrap()),
-            bits(&roc_auc_per_label(&t, scores.view()).unwrap())
+            bits(&area_per_label(&t, wide.view(), Curve::Roc).unwrap()),
+            bits(&area_per_label(&t, scores.view(), Curve::Roc).unwrap())
         );
         let skip = EmptySamples::Skip;
         let narrow = lrap(&t, scores.view(), skip).unwrap().value;
@@ -175,15 +175,15 @@ proptest! {
         let t = sets(&truth);
         let d = t.n_labels();
         let top = TopK::from_scores(scores.view(), d + 3).unwrap();
-        let hits: Vec<f64> = (1..=d + 3).map(|k| k as f64 * precision_at_k(&t, &top, k).unwrap()).collect();
+        let hits: Vec<f64> = (1..=d + 3).map(|k| k as f64 * gain_at_k(&t, &top, Gain::Precision, k).unwrap()).collect();
         prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12));
         prop_assert!(close(hits[d - 1], t.label_counts().iter().sum::<usize>() as f64 / t.n_samples() as f64));
         prop_assert!(close(hits[d + 2], hits[d - 1]));
         // Selecting fewer labels at once gives the same values.
         for k in [1, d.div_ceil(2), d] {
             let cut = TopK::from_scores(scores.view(), k).unwrap();
-            prop_assert_eq!(precision_at_k(&t, &cut, k).unwrap().to_bits(), precision_at_k(&t, &top, k).unwrap().to_bits());
-            prop_assert_eq!(ndcg_at_k(&t, &cut, k).unwrap().to_bits(), ndcg_at_k(&t, &top, k).unwrap().to_bits());
+            prop_assert_eq!(gain_at_k(&t, &cut, Gain::Precision, k).unwrap().to_bits(), gain_at_k(&t, &top, Gain::Precision, k).unwrap().to_bits());
+            prop_assert_eq!(gain_at_k(&t, &cut, Gain::Ndcg, k).unwrap().to_bits(), gain_at_k(&t, &top, Gain::Ndcg, k).unwrap().to_bits());
         }
     }
 
@@ -195,7 +195,7 @@ proptest! {
         let chosen: Vec<Vec<usize>> = scores.rows().into_iter()
             .map(|row| naive::ranking(row).into_iter().take(k).collect())
             .collect();
-        for (label, counts) in found.per_label().iter().enumerate() {
+        for (label, counts) in found.per_label.iter().enumerate() {
             let count = |relevant: bool, predicted: bool| (0..truth.nrows())
                 .filter(|&i| (truth[[i, label]] == 1.0) == relevant && chosen[i].contains(&label) == predicted)
                 .count() as u64;
@@ -205,20 +205,22 @@ proptest! {
             prop_assert_eq!(counts.true_negatives, count(false, false));
         }
         // Where k labels are listed, the sum of hits is that of the precision at k.
-        let hits = found.total().true_positives as f64 / (k * truth.nrows()) as f64;
-        prop_assert!(close(hits, precision_at_k(&t, &top, k).unwrap()));
+        let hits: u64 = found.per_label.iter().map(|label| label.true_positives).sum();
+        let hits = hits as f64 / (k * truth.nrows()) as f64;
+        prop_assert!(close(hits, gain_at_k(&t, &top, Gain::Precision, k).unwrap()));
     }
 
     #[test]
     fn equal_propensities_are_none((truth, scores) in example(), k in 1_usize..9) {
         let t = sets(&truth);
         let top = TopK::from_scores(scores.view(), k).unwrap();
-        let psp = psp_at_k(&t, &top, &vec![1.0; t.n_labels()], k).unwrap();
-        prop_assert!(close(psp.unnormalised, precision_at_k(&t, &top, k).unwrap()));
-        let psndcg = psndcg_at_k(&t, &top, &vec![2.0; t.n_labels()], k).unwrap();
-        prop_assert!(close(psndcg.unnormalised, 2.0 * ndcg_at_k(&t, &top, k).unwrap()));
+        let scored = |gain, inverse: &[f64]| propensity_scored_at_k(&t, &top, gain, inverse, k).unwrap();
+        let psp = scored(Gain::Precision, &vec![1.0; t.n_labels()]);
+        prop_assert!(close(psp.unnormalised, gain_at_k(&t, &top, Gain::Precision, k).unwrap()));
+        let psndcg = scored(Gain::Ndcg, &vec![2.0; t.n_labels()]);
+        prop_assert!(close(psndcg.unnormalised, 2.0 * gain_at_k(&t, &top, Gain::Ndcg, k).unwrap()));
         let inverse = Propensity::default().inverse(&t.label_counts(), t.n_samples() + 2).unwrap();
-        for value in [psp_at_k(&t, &top, &inverse, k).unwrap().value, psndcg_at_k(&t, &top, &inverse, k).unwrap().value] {
+        for value in [Gain::Precision, Gain::Ndcg].map(|gain| scored(gain, &inverse).value) {
             prop_assert!(value.is_nan() == (t.label_counts().iter().sum::<usize>() == 0) && (value.is_nan() || (0.0..=1.0 + 1e-12).contains(&value)));
         }
     }
@@ -234,7 +236,7 @@ proptest! {
         prop_assert!(close(compared.hamming_loss(), wrong as f64 / truth.len() as f64));
         let exact = truth.rows().into_iter().zip(chosen.rows()).filter(|(t, c)| t == c).count();
         prop_assert!(close(compared.subset_accuracy(), exact as f64 / truth.nrows() as f64));
-        for (j, counts) in compared.per_label().iter().enumerate() {
+        for (j, counts) in compared.per_label.iter().enumerate() {
             let both = truth.column(j).iter().zip(chosen.column(j)).map(|(t, c)| t * c).sum::<f32>();
             prop_assert_eq!(counts.true_positives, both as u64);
             prop_assert_eq!(counts.false_positives, (chosen.column(j).sum() - both) as u64);
@@ -244,16 +246,19 @@ proptest! {
         let exchanged = SetComparison::new(&predicted, &t).unwrap();
         for average in [Average::Micro, Average::Macro, Average::Samples] {
             for zero in [ZeroDivision::Zero, ZeroDivision::One] {
-                prop_assert_eq!(exchanged.precision(average, zero), compared.recall(average, zero));
-                prop_assert_eq!(exchanged.f1(average, zero), compared.f1(average, zero));
-                let (jaccard, f1) = (compared.jaccard(average, zero), compared.f1(average, zero));
+                let [before, after] = [&compared, &exchanged]
+                    .map(|sets| |metric: fn(ZeroDivision) -> SetMetric| sets.average(average, metric(zero)));
+                prop_assert_eq!(after(SetMetric::Precision), before(SetMetric::Recall));
+                prop_assert_eq!(after(SetMetric::F1), before(SetMetric::F1));
+                let (jaccard, f1) = (before(SetMetric::Jaccard), before(SetMetric::F1));
                 prop_assert!((0.0..=1.0).contains(&f1) && jaccard <= f1);
             }
         }
         // Every label is among the best d, so the top-k form loses nothing.
         let top = TopK::from_scores(scores.view(), t.n_labels()).unwrap();
-        let from_top = LabelSets::from_top_k(&top, &Thresholds::One(threshold.into())).unwrap();
-        prop_assert_eq!(from_top, predicted);
+        let options = || EvaluationOptions { thresholds: Thresholds::One(threshold.into()), ..EvaluationOptions::default() };
+        let from_top = Evaluation::with_options((&truth).into(), Scores::TopK(&top), options());
+        prop_assert_eq!(from_top.sets().unwrap(), &compared);
     }
 
     /// Beside the definition; what groups add to precision is all of it.
@@ -285,7 +290,7 @@ proptest! {
             prop_assert!(close(found.recall, hits as f64 / pairs().count() as f64));
         }
         let precision: f64 = found.iter().map(|group| group.precision).sum();
-        prop_assert!(close(precision, precision_at_k(&sets(&truth), &top, k).unwrap()));
+        prop_assert!(close(precision, gain_at_k(&sets(&truth), &top, Gain::Precision, k).unwrap()));
     }
 
     /// B-P16.
@@ -295,11 +300,13 @@ proptest! {
         let mean = truth.mean_axis(Axis(0)).unwrap();
         let constant = mean.broadcast((4, 3)).unwrap();
         let sums = RegressionSums::new(truth.view(), constant, MissingTruth::Refuse).unwrap();
-        prop_assert!(sums.r2().iter().all(|r2| r2.abs() < 1e-12), "{:?}", sums.r2());
-        prop_assert!(sums.macro_r2().abs() < 1e-12);
-        prop_assert!((sums.arrmse(Baseline::TestMean).unwrap().value - 1.0).abs() < 1e-12);
+        let r2 = sums.per_output(OutputMetric::R2).unwrap();
+        prop_assert!(r2.iter().all(|r2| r2.abs() < 1e-12), "{:?}", r2);
+        let relative = sums.mean(OutputMetric::RelativeRmse(Baseline::TestMean)).unwrap();
+        prop_assert!((relative.value - 1.0).abs() < 1e-12);
         let perfect = RegressionSums::new(truth.view(), truth.view(), MissingTruth::Refuse).unwrap();
-        prop_assert_eq!((perfect.macro_r2(), perfect.mse(), perfect.mae()), (1.0, 0.0, 0.0));
+        let found = [OutputMetric::R2, OutputMetric::Mse, OutputMetric::Mae].map(|m| perfect.mean(m).unwrap().value);
+        prop_assert_eq!(found, [1.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -313,9 +320,12 @@ proptest! {
         let plain = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
         let (truth, predicted) = (truth * scale + 3.0, predicted * scale + 3.0);
         let scaled = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
-        prop_assert!(all_close(&scaled.r2(), &plain.r2()));
-        prop_assert!(close(scaled.mse(), scale * scale * plain.mse()));
-        prop_assert!(close(scaled.mean_rmse(), scale.abs() * plain.mean_rmse()));
+        let r2 = |sums: &RegressionSums| sums.per_output(OutputMetric::R2).unwrap();
+        prop_assert!(all_close(&r2(&scaled), &r2(&plain)));
+        for (metric, factor) in [(OutputMetric::Mse, scale * scale), (OutputMetric::Rmse, scale.abs())] {
+            let [scaled, plain] = [&scaled, &plain].map(|sums| sums.mean(metric).unwrap().value);
+            prop_assert!(close(scaled, factor * plain));
+        }
     }
 }
 

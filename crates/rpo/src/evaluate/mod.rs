@@ -313,11 +313,12 @@ impl SampleSums {
             self.lrap += precision.value * precision.n_used as f64;
             self.labelled += precision.n_used;
         }
-        let observed = (0..truth.n_samples()).filter(|&i| !truth.all_missing(i)).count();
-        if observed > 0 {
-            self.coverage += coverage_error(truth, scores)? * observed as f64;
-            self.ranking_loss += ranking_loss(truth, scores)? * observed as f64;
-            self.observed += observed;
+        let coverage = coverage_error(truth, scores)?;
+        if coverage.n_used > 0 {
+            let observed = coverage.n_used as f64;
+            self.coverage += coverage.value * observed;
+            self.ranking_loss += ranking_loss(truth, scores)?.value * observed;
+            self.observed += coverage.n_used;
         }
         Ok(())
     }

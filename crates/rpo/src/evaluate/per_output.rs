@@ -4,8 +4,8 @@ use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::MatrixView;
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
-    Confusion, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums, SetComparison,
-    ZeroDivision, average_precision_per_label, roc_auc_per_label,
+    Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
+    SetComparison, SetMetric, ZeroDivision, area_per_label,
 };
 
 /// What is measured of each output, by name, and the values.
@@ -48,9 +48,9 @@ impl Model {
                 let decided = self.decide(scores.view())?;
                 let decided = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
                 let compared = SetComparison::new(&truth, &decided)?;
-                let of_sets = |value: &dyn Fn(Confusion) -> f64| {
-                    let labels = compared.per_label().iter();
-                    labels.map(|label| value(*label)).collect()
+                let of_sets = |metric| {
+                    let labels = compared.per_label.iter();
+                    labels.map(|label| label.value(metric)).collect()
                 };
                 let zero = ZeroDivision::Zero;
                 let [log_loss, brier, calibration] = match ProbabilityErrors::new(&truth, scores.view()) {
@@ -67,14 +67,14 @@ impl Model {
                 };
                 let columns: Vec<Vec<f64>> = vec![
                     support.collect(),
-                    of_sets(&|label| label.precision(zero)),
-                    of_sets(&|label| label.recall(zero)),
-                    of_sets(&|label| label.f1(zero)),
-                    of_sets(&|label| label.mcc()),
-                    of_sets(&|label| label.g_mean()),
-                    of_sets(&|label| label.balanced_accuracy()),
-                    roc_auc_per_label(&truth, scores.view())?,
-                    average_precision_per_label(&truth, scores.view())?,
+                    of_sets(SetMetric::Precision(zero)),
+                    of_sets(SetMetric::Recall(zero)),
+                    of_sets(SetMetric::F1(zero)),
+                    of_sets(SetMetric::Mcc),
+                    of_sets(SetMetric::GMean),
+                    of_sets(SetMetric::BalancedAccuracy),
+                    area_per_label(&truth, scores.view(), Curve::Roc)?,
+                    area_per_label(&truth, scores.view(), Curve::PrecisionRecall)?,
                     log_loss,
                     brier,
                     calibration,
@@ -99,8 +99,12 @@ impl Model {
             }
             Task::Regression => {
                 let sums = RegressionSums::of(truth.as_ref().into(), scores.view(), MissingTruth::Skip)?;
-                let columns = vec![sums.r2(), sums.mae_per_output(), sums.rmse_per_output()];
-                (vec!["r2", "mae", "rmse"], columns)
+                let metrics = [OutputMetric::R2, OutputMetric::Mae, OutputMetric::Rmse];
+                let columns: Result<_, _> = metrics
+                    .into_iter()
+                    .map(|metric| sums.per_output(metric))
+                    .collect();
+                (vec!["r2", "mae", "rmse"], columns?)
             }
         };
         let of_output = |j: usize| columns.iter().map(|column| column[j]).collect();

@@ -6,7 +6,7 @@ use rpo::core::{ForestLearner, Learner, Matrix};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
-use rpo::metrics::{LabelSets, MissingTruth, TopK, precision_at_k};
+use rpo::metrics::{Gain, LabelSets, MissingTruth, TopK, gain_at_k};
 use rpo::tree::LeafKind;
 use rpo::{FitContext, Model, ModelError, StreamDestination, StreamingFit};
 use serde_json::json;
@@ -124,7 +124,7 @@ proptest! {
         let k = case.outputs + 2;
         let best = model.predict_top_k(data.features().into(), k).unwrap();
         let best = TopK::from_csr(best.view(), k).unwrap();
-        let hits = (1..=k).map(|k| k as f64 * precision_at_k(&truth, &best, k).unwrap());
+        let hits = (1..=k).map(|k| k as f64 * gain_at_k(&truth, &best, Gain::Precision, k).unwrap());
         let hits: Vec<f64> = hits.collect();
         prop_assert!(hits[0] >= 0.0);
         // Means of whole numbers, each divided by k and multiplied again.
