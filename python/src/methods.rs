@@ -18,8 +18,8 @@ pub(crate) fn methods() -> String {
             })
         });
         json!({
-            "name": entry.name(),
-            "summary": entry.summary(),
+            "name": entry.name,
+            "summary": entry.summary,
             "parameters": parameters.collect::<Vec<_>>(),
         })
     });

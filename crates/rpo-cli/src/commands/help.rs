@@ -31,13 +31,13 @@ impl Help {
 /// The page of a method.
 fn of_method(method: &Method) -> String {
     let entry = method.entry();
-    let name = entry.name();
+    let name = entry.name;
     let arguments = |is_common| {
         let of_kind = move |p: &&ParameterInfo| p.is_common == is_common && p.name != "seed";
         entry.parameters().iter().filter(of_kind).map(argument)
     };
     let mut page = clap::Command::new("method")
-        .about(format!("{name}: {}", entry.summary()))
+        .about(format!("{name}: {}", entry.summary))
         .disable_help_flag(true)
         .override_usage(format!(
             "rpo train --method {name} [OPTIONS] --model <FILE> --data <FILE|@NAME>"

@@ -162,7 +162,7 @@ impl FromArgMatches for MethodOptions {
 
 impl Args for MethodOptions {
     fn augment_args(command: Command) -> Command {
-        let names: Vec<_> = Registry::standard().methods().map(MethodEntry::name).collect();
+        let names: Vec<_> = Registry::standard().methods().map(|entry| entry.name).collect();
         let method = Arg::new("method")
             .long("method")
             .value_name("METHOD")

@@ -15,7 +15,7 @@ fn small(method: &rpo::Method) -> String {
 }
 
 fn methods() -> impl Iterator<Item = rpo::Method> {
-    let names = rpo::Registry::standard().methods().map(rpo::MethodEntry::name);
+    let names = rpo::Registry::standard().methods().map(|entry| entry.name);
     names.map(|name| rpo::Method::named(name).unwrap())
 }
 

@@ -80,7 +80,7 @@ impl Method {
 
     /// The name of the method.
     pub fn name(&self) -> &'static str {
-        self.entry.name()
+        self.entry.name
     }
 
     /// The registered method.

@@ -27,10 +27,13 @@ pub trait Parameters: Estimator + Serialize + DeserializeOwned + JsonSchema + 's
 impl<P: Estimator + Serialize + DeserializeOwned + JsonSchema + 'static> Parameters for P {}
 
 /// A method by name: its parameters, their defaults, and how to build its [`Estimator`].
+#[non_exhaustive]
 pub struct MethodEntry {
-    name: &'static str,
+    /// The name of the method.
+    pub name: &'static str,
+    /// One line that describes the method.
+    pub summary: &'static str,
     aliases: &'static [&'static str],
-    summary: &'static str,
     without: &'static [&'static str],
     model: Option<ModelKind>,
     nominal: NominalEncoding,
@@ -175,16 +178,6 @@ impl MethodEntry {
     /// The rule of thresholds where none is set.
     pub(super) fn default_thresholds(&self) -> Option<ThresholdRule> {
         self.thresholds
-    }
-
-    /// The name of the method.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// One line that describes the method.
-    pub fn summary(&self) -> &'static str {
-        self.summary
     }
 
     /// The encoding of nominal features by default.
@@ -344,7 +337,7 @@ pub struct Registry {
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.methods().map(MethodEntry::name))
+            .entries(self.methods().map(|entry| entry.name))
             .finish()
     }
 }

@@ -42,7 +42,7 @@
 //! let result = search.run(space.random(seed), score)?;
 //! assert_eq!(result.history.len(), 6);
 //! let model = Model::fit(&params(result.best_setting())?, Refit::Everything.samples(&data, &holdout))?;
-//! assert_eq!(model.training().n_samples(), 120);
+//! assert_eq!(model.training().n_samples, 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 

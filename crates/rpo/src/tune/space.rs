@@ -60,16 +60,11 @@ pub enum SpaceError {
     },
 }
 
-/// A value for each parameter that has a meaning, in the order of the space.
+/// The value of each parameter that has a meaning, by name, in the order of the space.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting(Vec<(String, Value)>);
+pub struct Setting(pub Vec<(String, Value)>);
 
 impl Setting {
-    /// Parameters and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
     /// The value of a parameter, if the setting has it.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
@@ -94,7 +89,7 @@ impl Setting {
 /// `name=value` with spaces between.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, value)) in self.iter().enumerate() {
+        for (i, (name, value)) in self.0.iter().enumerate() {
             let space = if i > 0 { " " } else { "" };
             write!(f, "{space}{name}={value}")?;
         }

@@ -64,7 +64,7 @@ impl FromStr for SearchOrder {
 /// let tuned = tuning.run(&data, &|| ())?;
 /// assert_eq!(tuned.result.history.len(), 4);
 /// let model = tuning.fit_best(&tuned, &data, Refit::Everything, &FitContext::default())?;
-/// # assert_eq!(model.training().n_samples(), 200);
+/// # assert_eq!(model.training().n_samples, 200);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -208,7 +208,7 @@ impl Tuning {
     /// chosen on the same samples.
     fn set(&self, setting: &Setting) -> Result<Method, MethodError> {
         let mut method = self.method.clone();
-        for (name, value) in setting.iter() {
+        for (name, value) in &setting.0 {
             method = method.with(name, &value.to_string())?;
         }
         if setting

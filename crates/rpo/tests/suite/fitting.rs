@@ -57,13 +57,10 @@ fn every_other_method_refuses_weights() {
     let n = data.n_samples();
     let weighted = data.with_weights(vec![1.0; n]).unwrap();
     for entry in Registry::standard().methods() {
-        let fitted = Model::fit(&method(entry.name(), 3), &weighted);
+        let fitted = Model::fit(&method(entry.name, 3), &weighted);
         let refused = matches!(fitted, Err(ModelError::Method(MethodError::Data { .. })));
-        let takes = WEIGHTED
-            .into_iter()
-            .chain(LINEAR)
-            .any(|name| name == entry.name());
-        assert_eq!(refused, !takes, "{}", entry.name());
+        let takes = WEIGHTED.into_iter().chain(LINEAR).any(|name| name == entry.name);
+        assert_eq!(refused, !takes, "{}", entry.name);
     }
 }
 

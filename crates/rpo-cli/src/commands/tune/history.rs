@@ -134,6 +134,7 @@ fn status(record: &Record<ModelError>) -> (&'static str, Option<String>) {
 
 fn parameters(setting: &Setting) -> Map<String, Value> {
     let values = setting
+        .0
         .iter()
         .map(|(name, value)| (name.to_owned(), json!(value.to_string())));
     values.collect()
