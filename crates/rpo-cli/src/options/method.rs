@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rpo::{Method, MethodEntry, ParameterInfo, Registry};
+use rpo::{Method, ParameterInfo, Registry};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
