@@ -131,9 +131,9 @@ impl Store for TrainingSummary {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => {
                 let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
-                out.integers(LABEL_COUNTS, &counts)
+                out.array(LABEL_COUNTS, &counts)
             }
-            OutputSummary::Means(means) => out.doubles(MEANS, means),
+            OutputSummary::Means(means) => out.array(MEANS, means),
         }
     }
 }
@@ -143,11 +143,11 @@ impl TrainingSummary {
     pub(crate) fn restore(from: &mut Reader<'_>, task: Task, sizes: Sizes) -> Result<Self, StoreError> {
         let outputs = match task {
             Task::MultiLabel => {
-                let counts = from.integers(LABEL_COUNTS)?.of_length(sizes.n_outputs)?;
-                OutputSummary::LabelCounts(counts.iter().map(|count| count as usize).collect())
+                let counts = from.array::<u32>(LABEL_COUNTS)?.of_length(sizes.n_outputs)?;
+                OutputSummary::LabelCounts(counts.map(|count| count as usize).collect())
             }
             Task::Regression => {
-                let means = from.doubles(MEANS)?.of_length(sizes.n_outputs)?;
+                let means = from.array::<f64>(MEANS)?.of_length(sizes.n_outputs)?;
                 OutputSummary::Means(means.to_vec())
             }
         };

@@ -105,7 +105,7 @@ impl StoreLeaves for ShrunkenMeans {
         let mut all = from.table(VALUES, d)?;
         let mut trees = Vec::with_capacity(n_leaves.len());
         for &n in n_leaves {
-            let values = all.take(n.saturating_mul(d))?;
+            let values = all.part(n.saturating_mul(d))?;
             let values = Array2::from_shape_vec((n, d), values).map_err(|e| StoreError::part("leaves", e))?;
             trees.push(Self(values));
         }

@@ -174,28 +174,28 @@ impl StoreRule for PairSum {
     fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
         let thresholds: Vec<f32> = rules.iter().map(|rule| rule.threshold).collect();
         check_finite("pair.threshold", &thresholds)?;
-        out.integers(
+        out.array(
             "pair.first",
             &rules.iter().map(|rule| rule.first).collect::<Vec<_>>(),
         )?;
-        out.integers(
+        out.array(
             "pair.second",
             &rules.iter().map(|rule| rule.second).collect::<Vec<_>>(),
         )?;
-        out.floats("pair.threshold", &thresholds)
+        out.array("pair.threshold", &thresholds)
     }
 
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, n_features: usize) -> Result<Vec<Self>, StoreError> {
         let mut features = |name| {
-            let features = from.integers(name)?.of_length(kinds.len())?;
+            let features = from.array::<u32>(name)?.of_length(kinds.len())?;
             features.where_all("a feature of the model", |feature| {
                 (feature as usize) < n_features
             })
         };
         let (first, second) = (features("pair.first")?, features("pair.second")?);
-        let thresholds = from.floats("pair.threshold")?.of_length(kinds.len())?;
+        let thresholds = from.array::<f32>("pair.threshold")?.of_length(kinds.len())?;
         let thresholds = thresholds.where_all("a finite number", f32::is_finite)?;
-        let rules = first.iter().zip(second.iter()).zip(thresholds.iter());
+        let rules = first.zip(second).zip(thresholds);
         let rule = |((first, second), threshold)| Self {
             first,
             second,

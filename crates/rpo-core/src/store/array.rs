@@ -35,49 +35,28 @@ impl Dtype {
 
 /// An array as it is stored: little-endian, row-major.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Array {
-    pub(super) dtype: Dtype,
-    pub(super) shape: Vec<usize>,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Array {
+pub struct Array<B = Vec<u8>> {
     /// Type of the entries.
-    pub fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
+    pub dtype: Dtype,
     /// Length of each dimension.
-    pub fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    /// The entries.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
+    pub shape: Vec<usize>,
+    /// The entries. A [`Reader`](super::Reader) refuses more or fewer bytes than the type and the shape need.
+    pub bytes: B,
 }
 
 /// A borrowed array, for instance one inside the bytes of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayView<'a> {
-    pub(super) dtype: Dtype,
-    pub(super) shape: Vec<usize>,
-    pub(super) bytes: &'a [u8],
-}
+pub type ArrayView<'a> = Array<&'a [u8]>;
 
-impl<'a> ArrayView<'a> {
-    /// Takes the bytes of the array of this name.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if there are more or fewer bytes than the type and the shape need.
-    pub fn new(name: &str, dtype: Dtype, shape: Vec<usize>, bytes: &'a [u8]) -> Result<Self, StoreError> {
-        let mut sizes = shape.iter().copied();
-        let needed = sizes.try_fold(dtype.n_bytes(), usize::checked_mul);
-        if needed == Some(bytes.len()) {
-            return Ok(Self { dtype, shape, bytes });
+impl Array<&[u8]> {
+    /// Refuses other bytes than those of the type and the shape.
+    pub(super) fn check(&self, name: &str) -> Result<(), StoreError> {
+        let mut sizes = self.shape.iter().copied();
+        let needed = sizes.try_fold(self.dtype.n_bytes(), usize::checked_mul);
+        if needed == Some(self.bytes.len()) {
+            return Ok(());
         }
-        let problem = format!("has {} bytes, not those of {dtype:?} {shape:?}", bytes.len());
+        let (n, dtype, shape) = (self.bytes.len(), self.dtype, &self.shape);
+        let problem = format!("has {n} bytes, not those of {dtype:?} {shape:?}");
         Err(StoreError::array(name, problem))
     }
 }

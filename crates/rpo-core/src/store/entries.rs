@@ -3,7 +3,7 @@
 use super::{Dtype, StoreError};
 use std::marker::PhantomData;
 
-/// A type of entries that arrays are read as.
+/// A type of entries that arrays are stored from and read as: `u32`, `u64`, `f32` and `f64`.
 pub trait Entry: Copy {
     /// The types of arrays that can be read so, in words.
     const STORED_AS: &'static str;
@@ -13,6 +13,9 @@ pub trait Entry: Copy {
 
     /// Decodes the bytes of one entry of an array of such a type.
     fn decode(dtype: Dtype, bytes: &[u8]) -> Self;
+
+    /// The type of array that stores these entries, and its bytes.
+    fn encode(values: &[Self]) -> (Dtype, Vec<u8>);
 
     /// The entry in messages.
     fn as_f64(self) -> f64;
@@ -25,6 +28,13 @@ fn exact<const N: usize>(bytes: &[u8]) -> [u8; N] {
     exact
 }
 
+pub(super) fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(values.len() * N);
+    values.iter().for_each(|&v| out.extend_from_slice(&bytes(v)));
+    out
+}
+
+/// Stored in the narrowest of U8, U16 and U32 that holds all.
 impl Entry for u32 {
     const STORED_AS: &'static str = "U8, U16 or U32";
 
@@ -41,12 +51,20 @@ impl Entry for u32 {
         }
     }
 
+    fn encode(values: &[Self]) -> (Dtype, Vec<u8>) {
+        match values.iter().max() {
+            None | Some(0..=0xff) => (Dtype::U8, bytes_of(values, |v| [v as u8])),
+            Some(0x100..=0xffff) => (Dtype::U16, bytes_of(values, |v| (v as u16).to_le_bytes())),
+            Some(_) => (Dtype::U32, bytes_of(values, Self::to_le_bytes)),
+        }
+    }
+
     fn as_f64(self) -> f64 {
         self.into()
     }
 }
 
-/// Integers and numbers of up to 16 bits are exact in `f32` and take less room.
+/// Stored as F32, whatever they are. Integers and numbers of up to 16 bits are exact in `f32` and take less room.
 impl Entry for f32 {
     const STORED_AS: &'static str = "U8, U16, F16 or F32";
 
@@ -62,6 +80,10 @@ impl Entry for f32 {
             Dtype::F16 => half::f16::from_le_bytes(exact(bytes)).to_f32(),
             _ => Self::from_le_bytes(exact(bytes)),
         }
+    }
+
+    fn encode(values: &[Self]) -> (Dtype, Vec<u8>) {
+        (Dtype::F32, bytes_of(values, Self::to_le_bytes))
     }
 
     fn as_f64(self) -> f64 {
@@ -81,6 +103,10 @@ impl Entry for u64 {
         Self::from_le_bytes(exact(bytes))
     }
 
+    fn encode(values: &[Self]) -> (Dtype, Vec<u8>) {
+        (Dtype::U64, bytes_of(values, Self::to_le_bytes))
+    }
+
     fn as_f64(self) -> f64 {
         self as f64
     }
@@ -98,12 +124,17 @@ impl Entry for f64 {
         Self::from_le_bytes(exact(bytes))
     }
 
+    fn encode(values: &[Self]) -> (Dtype, Vec<u8>) {
+        (Dtype::F64, bytes_of(values, Self::to_le_bytes))
+    }
+
     fn as_f64(self) -> f64 {
         self
     }
 }
 
-/// The entries of an array that was taken from a [`Reader`](super::Reader), in the bytes where they lie.
+/// The entries of an array that was taken from a [`Reader`](super::Reader), in the bytes where they lie: an iterator over
+/// those that nothing took. The default has none, in place of an array that is not needed.
 #[derive(Debug, Clone)]
 pub struct Entries<'a, T> {
     pub(super) name: String,
@@ -112,25 +143,43 @@ pub struct Entries<'a, T> {
     pub(super) entry: PhantomData<T>,
 }
 
-impl<T: Entry> Entries<'_, T> {
-    /// No entries, in place of an array that is not needed.
-    pub fn empty(name: &str) -> Self {
+impl<T> Default for Entries<'_, T> {
+    fn default() -> Self {
         Self {
-            name: name.to_owned(),
+            name: String::new(),
             dtype: Dtype::U8,
             bytes: &[],
             entry: PhantomData,
         }
     }
+}
 
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.bytes.len() / self.dtype.n_bytes()
+impl<T: Entry> Iterator for Entries<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        let (first, others) = self.bytes.split_at_checked(self.dtype.n_bytes())?;
+        self.bytes = others;
+        Some(T::decode(self.dtype, first))
     }
 
-    /// Returns true if there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let n = self.bytes.len() / self.dtype.n_bytes();
+        (n, Some(n))
+    }
+
+    fn fold<B, F: FnMut(B, T) -> B>(self, init: B, f: F) -> B {
+        self.all().fold(init, f)
+    }
+}
+
+impl<T: Entry> ExactSizeIterator for Entries<'_, T> {}
+
+impl<T: Entry> Entries<'_, T> {
+    fn all(&self) -> impl ExactSizeIterator<Item = T> + '_ {
+        let chunks = self.bytes.chunks_exact(self.dtype.n_bytes());
+        chunks.map(|bytes| T::decode(self.dtype, bytes))
     }
 
     /// An entry.
@@ -143,32 +192,27 @@ impl<T: Entry> Entries<'_, T> {
         T::decode(self.dtype, &self.bytes[index * width..][..width])
     }
 
-    /// All entries in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + Clone + '_ {
-        let (chunks, dtype) = (self.bytes.chunks_exact(self.dtype.n_bytes()), self.dtype);
-        chunks.map(move |bytes| T::decode(dtype, bytes))
-    }
-
     /// All entries, copied.
     pub fn to_vec(&self) -> Vec<T> {
-        self.iter().collect()
+        self.all().collect()
     }
 
     /// Takes the first `n` entries off.
     ///
     /// # Errors
     /// [`StoreError::Array`] if there are fewer.
-    pub fn take(&mut self, n: usize) -> Result<Vec<T>, StoreError> {
+    pub fn part(&mut self, n: usize) -> Result<Vec<T>, StoreError> {
         let split = n
             .checked_mul(self.dtype.n_bytes())
             .and_then(|n| self.bytes.split_at_checked(n));
-        let (first, others) = split.ok_or_else(|| self.wrong("has too few entries"))?;
+        let (bytes, others) = split.ok_or_else(|| self.wrong("has too few entries"))?;
+        let part = Self {
+            bytes,
+            name: String::new(),
+            ..*self
+        };
         self.bytes = others;
-        let width = self.dtype.n_bytes();
-        Ok(first
-            .chunks_exact(width)
-            .map(|bytes| T::decode(self.dtype, bytes))
-            .collect())
+        Ok(part.to_vec())
     }
 
     /// Refuses entries that nothing took.
@@ -198,19 +242,11 @@ impl<T: Entry> Entries<'_, T> {
     /// # Errors
     /// [`StoreError::Entry`] with the first one.
     pub fn where_all(self, expected: &'static str, allowed: impl Fn(T) -> bool) -> Result<Self, StoreError> {
-        let bad = self.iter().position(|value| !allowed(value));
+        let bad = self.all().position(|value| !allowed(value));
         match bad {
             None => Ok(self),
             Some(index) => Err(self.entry(index, self.get(index), expected)),
         }
-    }
-
-    /// The only entry.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if there are more or fewer.
-    pub fn single(self) -> Result<T, StoreError> {
-        Ok(self.of_length(1)?.get(0))
     }
 
     /// An error about the array.
@@ -234,7 +270,7 @@ impl Entries<'_, u32> {
     /// The sum of all entries.
     pub fn total(&self) -> usize {
         // No array has as many entries of 32 bits as 64 bits cannot sum; what `usize` cannot hold fits no other array.
-        let total = self.iter().map(u64::from).sum::<u64>();
+        let total = self.all().map(u64::from).sum::<u64>();
         usize::try_from(total).unwrap_or(usize::MAX)
     }
 }

@@ -54,7 +54,7 @@ impl StoreError {
     }
 
     /// A field that is not as it should be.
-    pub fn field(name: &str, problem: impl Into<String>) -> Self {
+    pub(super) fn field(name: &str, problem: impl Into<String>) -> Self {
         Self::Field {
             name: name.to_owned(),
             problem: problem.into(),

@@ -1,9 +1,9 @@
 //! Matrices as arrays: dense ones as a table, CSR ones as the number of entries of each row, their columns, and their
 //! values unless all are 1.
 
-use super::{Entries, Reader, StoreError, Writer, check_finite};
+use super::{Entries, Reader, StoreError, Writer};
 use crate::{CsrMatrix, CsrView, Matrix, csr_row};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use std::sync::Arc;
 
 impl Writer {
@@ -21,23 +21,12 @@ impl Writer {
                 values.extend_from_slice(v);
             }
         }
-        let value_name = format!("{name}.value");
-        check_finite(&value_name, &values)?;
-        self.integers(&format!("{name}.size"), &sizes)?;
-        self.integers(&format!("{name}.column"), &columns)?;
         if values.iter().any(|&v| v != 1.0) {
-            self.short_floats(&value_name, &values)?;
+            self.short_floats(&format!("{name}.value"), &values)?;
         }
+        self.array(&format!("{name}.size"), &sizes)?;
+        self.array(&format!("{name}.column"), &columns)?;
         Ok(())
-    }
-
-    /// Stores a dense matrix as a table.
-    ///
-    /// # Errors
-    /// As [`table`](Self::table).
-    pub fn dense(&mut self, name: &str, matrix: ArrayView2<'_, f32>) -> Result<(), StoreError> {
-        let values: Vec<f32> = matrix.iter().copied().collect();
-        self.table(name, &values, matrix.ncols())
     }
 
     /// Stores a matrix, as `name.dense` or as [`sparse`](Self::sparse) does.
@@ -46,24 +35,53 @@ impl Writer {
     /// As [`sparse`](Self::sparse).
     pub fn matrix(&mut self, name: &str, matrix: &Matrix) -> Result<(), StoreError> {
         match matrix {
-            Matrix::Dense(a) => self.dense(&format!("{name}.dense"), a.view()),
+            Matrix::Dense(a) => {
+                let values: Vec<f32> = a.iter().copied().collect();
+                self.table(&format!("{name}.dense"), &values, a.ncols())
+            }
             Matrix::Sparse(a) => self.sparse(name, &[a.view()]),
         }
     }
 }
 
 impl Reader<'_> {
-    /// Takes a CSR matrix of `n_cols` columns.
+    /// Takes CSR matrices of `n_cols` columns, one for each number of rows in `n_rows`.
     ///
     /// # Errors
-    /// [`StoreError`] if its arrays do not make one.
-    pub fn sparse(&mut self, name: &str, n_cols: usize) -> Result<CsrMatrix, StoreError> {
-        let sizes = self.integers(&format!("{name}.size"))?;
-        let columns = self.integers(&format!("{name}.column"))?;
+    /// [`StoreError`] if their arrays do not make them, or there are more or fewer rows.
+    pub fn sparse(
+        &mut self,
+        name: &str,
+        n_cols: usize,
+        n_rows: &[usize],
+    ) -> Result<Vec<CsrMatrix>, StoreError> {
+        let all = self.csr(name, n_cols)?;
+        let size = self.full(&format!("{name}.size"));
+        let mut next = 0;
+        let parts = n_rows.iter().map(|&n| {
+            if n > all.rows() - next {
+                return Err(StoreError::array(&size, "has too few entries"));
+            }
+            let rows = all.slice_outer(next..next + n);
+            next += n;
+            let (columns, values) = (rows.indices().to_vec(), rows.data().to_vec());
+            let starts = rows.proper_indptr().into_owned();
+            Ok(CsrMatrix::new((n, n_cols), starts, columns, values))
+        });
+        let parts = parts.collect::<Result<_, _>>()?;
+        match all.rows() - next {
+            0 => Ok(parts),
+            n => Err(StoreError::array(&size, format!("has {n} entries too many"))),
+        }
+    }
+
+    fn csr(&mut self, name: &str, n_cols: usize) -> Result<CsrMatrix, StoreError> {
+        let sizes = self.array::<u32>(&format!("{name}.size"))?;
+        let columns = self.array::<u32>(&format!("{name}.column"))?;
         let columns = columns.of_length(sizes.total())?;
         let value_name = format!("{name}.value");
         let values = if self.has(&value_name) {
-            let values = self.floats(&value_name)?.of_length(columns.len())?;
+            let values = self.array::<f32>(&value_name)?.of_length(columns.len())?;
             values.where_all("a finite number", f32::is_finite)?.to_vec()
         } else {
             vec![1.0; columns.len()]
@@ -73,11 +91,7 @@ impl Reader<'_> {
         made.map_err(|(.., e)| columns.wrong(format!("is invalid: {e}")))
     }
 
-    /// Takes a dense matrix of `n_cols` columns.
-    ///
-    /// # Errors
-    /// As [`table`](Self::table).
-    pub fn dense(&mut self, name: &str, n_cols: usize) -> Result<Array2<f32>, StoreError> {
+    fn dense(&mut self, name: &str, n_cols: usize) -> Result<Array2<f32>, StoreError> {
         let values = self.table(name, n_cols)?;
         let shape = (values.len() / n_cols.max(1), n_cols);
         let made = Array2::from_shape_vec(shape, values.to_vec());
@@ -98,7 +112,7 @@ impl Reader<'_> {
         if self.has(&dense) {
             return Ok(Matrix::Dense(self.dense(&dense, n_cols)?));
         }
-        Ok(Matrix::Sparse(self.sparse(name, n_cols)?))
+        Ok(Matrix::Sparse(self.csr(name, n_cols)?))
     }
 
     /// The matrix of `n_cols` columns that parts share under this name; `None` if there is none.
@@ -129,7 +143,7 @@ fn row_starts(
     let mut starts = Vec::with_capacity(sizes.len() + 1);
     let mut start = 0;
     starts.push(start);
-    for size in sizes.iter() {
+    for size in sizes.clone() {
         let mut before = None;
         for i in start..start + size as usize {
             let column = columns.get(i);
@@ -143,65 +157,4 @@ fn row_starts(
         starts.push(start);
     }
     Ok(starts)
-}
-
-/// Hands out the rows of a CSR matrix that was stored for several parts, some at a time.
-#[derive(Debug)]
-pub struct SparseRows {
-    name: String,
-    matrix: CsrMatrix,
-    next: usize,
-}
-
-impl SparseRows {
-    /// Takes the rows of `n_cols` columns.
-    ///
-    /// # Errors
-    /// As [`Reader::sparse`].
-    pub fn read(from: &mut Reader<'_>, name: &str, n_cols: usize) -> Result<Self, StoreError> {
-        Ok(Self {
-            matrix: from.sparse(name, n_cols)?,
-            name: from.full(&format!("{name}.size")),
-            next: 0,
-        })
-    }
-
-    /// No rows, in place of a matrix that is not needed.
-    pub fn empty(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            matrix: CsrMatrix::zero((0, 0)),
-            next: 0,
-        }
-    }
-
-    fn n_left(&self) -> usize {
-        self.matrix.rows() - self.next
-    }
-
-    /// Takes the next `n` rows.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if there are fewer.
-    pub fn take(&mut self, n: usize) -> Result<CsrMatrix, StoreError> {
-        if n > self.n_left() {
-            return Err(StoreError::array(&self.name, "has too few entries"));
-        }
-        let rows = self.matrix.slice_outer(self.next..self.next + n);
-        self.next += n;
-        let (columns, values) = (rows.indices().to_vec(), rows.data().to_vec());
-        let starts = rows.proper_indptr().into_owned();
-        Ok(CsrMatrix::new((n, rows.cols()), starts, columns, values))
-    }
-
-    /// Refuses rows that nothing took.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`].
-    pub fn finish(self) -> Result<(), StoreError> {
-        match self.n_left() {
-            0 => Ok(()),
-            n => Err(StoreError::array(&self.name, format!("has {n} entries too many"))),
-        }
-    }
 }

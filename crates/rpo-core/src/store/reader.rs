@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         self.arrays.contains_key(&self.full(name))
     }
 
-    fn array<T: Entry>(
+    fn take<T: Entry>(
         &mut self,
         name: &str,
         dimensions: &str,
@@ -89,6 +89,7 @@ impl<'a> Reader<'a> {
         let name = self.full(name);
         let array = self.arrays.remove(&name);
         let array = array.ok_or_else(|| StoreError::array(&name, "is missing"))?;
+        array.check(&name)?;
         let ArrayView { dtype, shape, bytes } = array;
         if T::reads(dtype) && allowed(&shape) {
             let entry = PhantomData;
@@ -106,40 +107,12 @@ impl<'a> Reader<'a> {
         Err(StoreError::array(&name, problem))
     }
 
-    fn vector<T: Entry>(&mut self, name: &str) -> Result<Entries<'a, T>, StoreError> {
-        self.array(name, "one dimension", |shape| shape.len() == 1)
-    }
-
-    /// Takes integers of up to 32 bits.
+    /// Takes an array of one dimension.
     ///
     /// # Errors
-    /// [`StoreError::Array`] if there is no such array of one dimension, as with every type.
-    pub fn integers(&mut self, name: &str) -> Result<Entries<'a, u32>, StoreError> {
-        self.vector(name)
-    }
-
-    /// Takes integers of 64 bits.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`].
-    pub fn longs(&mut self, name: &str) -> Result<Entries<'a, u64>, StoreError> {
-        self.vector(name)
-    }
-
-    /// Takes numbers of 32 bits.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`].
-    pub fn floats(&mut self, name: &str) -> Result<Entries<'a, f32>, StoreError> {
-        self.vector(name)
-    }
-
-    /// Takes numbers of 64 bits.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`].
-    pub fn doubles(&mut self, name: &str) -> Result<Entries<'a, f64>, StoreError> {
-        self.vector(name)
+    /// [`StoreError::Array`] if there is none that can be read as this type.
+    pub fn array<T: Entry>(&mut self, name: &str) -> Result<Entries<'a, T>, StoreError> {
+        self.take(name, "one dimension", |shape| shape.len() == 1)
     }
 
     /// Takes finite numbers of 32 bits in rows of `width`.
@@ -148,31 +121,22 @@ impl<'a> Reader<'a> {
     /// [`StoreError::Array`] if there is no such array, [`StoreError::Entry`] for numbers that are not finite.
     pub fn table(&mut self, name: &str, width: usize) -> Result<Entries<'a, f32>, StoreError> {
         let dimensions = format!("rows of {width}");
-        let table = self.array(name, &dimensions, |shape| matches!(shape, [_, w] if *w == width))?;
+        let table: Entries<'_, f32> =
+            self.take(name, &dimensions, |shape| matches!(shape, [_, w] if *w == width))?;
         table.where_all("a finite number", f32::is_finite)
     }
 
-    /// Takes a field.
+    /// Takes a field; as an `Option`, one that need not be there.
     ///
     /// # Errors
     /// [`StoreError::Field`] if it is missing or of another type.
     pub fn field<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, StoreError> {
-        let value = self.optional_field(name)?;
-        value.ok_or_else(|| StoreError::field(&self.full(name), "is missing"))
-    }
-
-    /// Takes a field that need not be there.
-    ///
-    /// # Errors
-    /// [`StoreError::Field`] if it is of another type.
-    pub fn optional_field<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, StoreError> {
         let name = self.full(name);
-        let Some(value) = self.fields.remove(&name) else {
-            return Ok(None);
-        };
-        let value = serde_json::from_value(value);
-        let invalid = |e: serde_json::Error| StoreError::field(&name, format!("is invalid: {e}"));
-        value.map(Some).map_err(invalid)
+        match self.fields.remove(&name) {
+            Some(value) => serde_json::from_value(value)
+                .map_err(|e| StoreError::field(&name, format!("is invalid: {e}"))),
+            None => serde_json::from_value(Value::Null).map_err(|_| StoreError::field(&name, "is missing")),
+        }
     }
 
     /// Refuses arrays and fields that nothing took.

@@ -1,6 +1,7 @@
 //! Named arrays and fields of a model that is stored.
 
-use super::{Array, ArrayView, Dtype, Entry, Reader, StoreError};
+use super::entries::{Entry, bytes_of};
+use super::{Array, ArrayView, Dtype, Reader, StoreError};
 use crate::Matrix;
 use half::f16;
 use serde::Serialize;
@@ -16,8 +17,8 @@ pub struct Writer {
     prefix: String,
     /// Arrays of the innermost part that is open, by full name.
     arrays: BTreeMap<String, Array>,
-    /// Arrays of the parts that are closed.
-    parts: Vec<(String, Array)>,
+    /// Arrays of the parts that are closed. They may be taken out when they are there, so that they need not be kept.
+    pub parts: Vec<(String, Array)>,
     shared: BTreeMap<&'static str, Arc<Matrix>>,
     fields: Map<String, Value>,
 }
@@ -47,12 +48,6 @@ impl Stored {
     }
 }
 
-fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(values.len() * N);
-    values.iter().for_each(|&v| out.extend_from_slice(&bytes(v)));
-    out
-}
-
 fn in_order(arrays: BTreeMap<String, Array>) -> Vec<(String, Array)> {
     let mut arrays: Vec<_> = arrays.into_iter().collect();
     arrays.sort_by_key(|(_, array)| std::cmp::Reverse(array.dtype.n_bytes()));
@@ -69,45 +64,24 @@ impl Writer {
         Ok(())
     }
 
-    /// Stores integers, in the narrowest of U8, U16 and U32 that holds them all.
+    /// Stores entries, in the type of array that [`Entry`] says.
     ///
     /// # Errors
     /// [`StoreError::Array`] if the name is taken, as with every array.
-    pub fn integers(&mut self, name: &str, values: &[u32]) -> Result<(), StoreError> {
-        let (dtype, bytes) = match values.iter().max() {
-            None | Some(0..=0xff) => (Dtype::U8, bytes_of(values, |v| [v as u8])),
-            Some(0x100..=0xffff) => (Dtype::U16, bytes_of(values, |v| (v as u16).to_le_bytes())),
-            Some(_) => (Dtype::U32, bytes_of(values, u32::to_le_bytes)),
-        };
+    pub fn array<T: Entry>(&mut self, name: &str, values: &[T]) -> Result<(), StoreError> {
+        let (dtype, bytes) = T::encode(values);
         self.add(name, dtype, vec![values.len()], bytes)
     }
 
-    /// Stores integers as U64.
+    /// Stores finite numbers as F16 if all of them are exact so, as F32 otherwise.
     ///
     /// # Errors
-    /// [`StoreError::Array`] if the name is taken.
-    pub fn longs(&mut self, name: &str, values: &[u64]) -> Result<(), StoreError> {
-        let bytes = bytes_of(values, u64::to_le_bytes);
-        self.add(name, Dtype::U64, vec![values.len()], bytes)
-    }
-
-    /// Stores numbers as F32, whatever they are ([`check_finite`] refuses infinities and NaN).
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if the name is taken.
-    pub fn floats(&mut self, name: &str, values: &[f32]) -> Result<(), StoreError> {
-        let bytes = bytes_of(values, f32::to_le_bytes);
-        self.add(name, Dtype::F32, vec![values.len()], bytes)
-    }
-
-    /// Stores numbers as F16 if all of them are exact so, as F32 otherwise.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if the name is taken.
+    /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken.
     pub fn short_floats(&mut self, name: &str, values: &[f32]) -> Result<(), StoreError> {
+        check_finite(name, values)?;
         let short = |v: f32| f16::from_f32(v);
         if values.iter().any(|&v| short(v).to_f32().to_bits() != v.to_bits()) {
-            return self.floats(name, values);
+            return self.array(name, values);
         }
         let bytes = bytes_of(values, |v| short(v).to_le_bytes());
         self.add(name, Dtype::F16, vec![values.len()], bytes)
@@ -120,16 +94,8 @@ impl Writer {
     pub fn table(&mut self, name: &str, values: &[f32], width: usize) -> Result<(), StoreError> {
         check_finite(name, values)?;
         let shape = vec![values.len() / width.max(1), width];
-        self.add(name, Dtype::F32, shape, bytes_of(values, f32::to_le_bytes))
-    }
-
-    /// Stores numbers as F64.
-    ///
-    /// # Errors
-    /// [`StoreError::Array`] if the name is taken.
-    pub fn doubles(&mut self, name: &str, values: &[f64]) -> Result<(), StoreError> {
-        let bytes = bytes_of(values, f64::to_le_bytes);
-        self.add(name, Dtype::F64, vec![values.len()], bytes)
+        let (dtype, bytes) = f32::encode(values);
+        self.add(name, dtype, shape, bytes)
     }
 
     /// Stores anything that has a JSON form.
@@ -203,11 +169,6 @@ impl Writer {
         ))
     }
 
-    /// Hands out the arrays of the parts that were stored since the last call, so that they need not be kept.
-    pub fn take_parts(&mut self) -> Vec<(String, Array)> {
-        std::mem::take(&mut self.parts)
-    }
-
     /// Returns everything, the shared matrices included.
     ///
     /// # Errors
@@ -225,31 +186,18 @@ impl Writer {
     }
 }
 
-/// Refuses the first value that an array of this name must not hold.
-///
-/// # Errors
-/// [`StoreError::Entry`].
-pub fn check_entries<T: Entry>(
-    name: &str,
-    values: &[T],
-    expected: &'static str,
-    allowed: impl Fn(T) -> bool,
-) -> Result<(), StoreError> {
-    match values.iter().position(|&v| !allowed(v)) {
-        None => Ok(()),
-        Some(index) => Err(StoreError::Entry {
-            name: name.to_owned(),
-            index,
-            value: values[index].as_f64(),
-            expected,
-        }),
-    }
-}
-
 /// Refuses values that are infinite or NaN.
 ///
 /// # Errors
 /// [`StoreError::Entry`] with the first one.
 pub fn check_finite(name: &str, values: &[f32]) -> Result<(), StoreError> {
-    check_entries(name, values, "a finite number", f32::is_finite)
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(index) => Err(StoreError::Entry {
+            name: name.to_owned(),
+            index,
+            value: values[index].into(),
+            expected: "a finite number",
+        }),
+    }
 }

@@ -21,25 +21,25 @@ impl Store for Pipeline {
         let learned = self.learned();
         if let Some((weighting, weights)) = learned.texts {
             out.field(TEXT_WEIGHTING, weighting)?;
-            out.floats(TEXT_WEIGHT, &weights)?;
+            out.array(TEXT_WEIGHT, &weights)?;
         }
         if let Some((targets, means)) = learned.target_encoding {
             out.field(TARGETS, targets)?;
-            out.floats(TARGET_MEAN, &means)?;
+            out.array(TARGET_MEAN, &means)?;
         }
         if let Some(fill) = learned.fill {
             let fill = fill.iter().map(|fill| fill.unwrap_or(f32::NAN));
-            out.floats(FILL, &fill.collect::<Vec<_>>())?;
+            out.array(FILL, &fill.collect::<Vec<_>>())?;
         }
         if learned.one_hot {
             out.field(ONE_HOT, true)?;
         }
         if let Some((mean, factor)) = learned.moments {
-            out.doubles(MEAN, &mean)?;
-            out.doubles(FACTOR, &factor)?;
+            out.array(MEAN, &mean)?;
+            out.array(FACTOR, &factor)?;
         }
         if let Some(weights) = learned.weights {
-            out.floats(WEIGHT, &weights)?;
+            out.array(WEIGHT, &weights)?;
         }
         learned
             .normalize
@@ -60,25 +60,31 @@ impl Pipeline {
         texts: &Texts,
     ) -> Result<Self, StoreError> {
         let mut learned = Learned {
-            one_hot: from.optional_field(ONE_HOT)?.unwrap_or(false),
-            normalize: from.optional_field(NORMALIZE)?,
+            one_hot: from.field::<Option<_>>(ONE_HOT)?.unwrap_or(false),
+            normalize: from.field(NORMALIZE)?,
             ..Learned::default()
         };
         if from.has(TEXT_WEIGHT) {
-            learned.texts = Some((from.field(TEXT_WEIGHTING)?, from.floats(TEXT_WEIGHT)?.to_vec()));
+            learned.texts = Some((
+                from.field(TEXT_WEIGHTING)?,
+                from.array::<f32>(TEXT_WEIGHT)?.to_vec(),
+            ));
         }
         if from.has(TARGET_MEAN) {
-            learned.target_encoding = Some((from.field(TARGETS)?, from.floats(TARGET_MEAN)?.to_vec()));
+            learned.target_encoding = Some((from.field(TARGETS)?, from.array::<f32>(TARGET_MEAN)?.to_vec()));
         }
         if from.has(FILL) {
-            let values = from.floats(FILL)?;
-            learned.fill = Some(values.iter().map(|v| (!v.is_nan()).then_some(v)).collect());
+            let values = from.array::<f32>(FILL)?;
+            learned.fill = Some(values.map(|v| (!v.is_nan()).then_some(v)).collect());
         }
         if from.has(MEAN) {
-            learned.moments = Some((from.doubles(MEAN)?.to_vec(), from.doubles(FACTOR)?.to_vec()));
+            learned.moments = Some((
+                from.array::<f64>(MEAN)?.to_vec(),
+                from.array::<f64>(FACTOR)?.to_vec(),
+            ));
         }
         if from.has(WEIGHT) {
-            learned.weights = Some(from.floats(WEIGHT)?.to_vec());
+            learned.weights = Some(from.array::<f32>(WEIGHT)?.to_vec());
         }
         let pipeline = Self::new(n_features, nominal.clone(), texts.clone(), learned);
         pipeline.map_err(|e| StoreError::part("pipeline", e))

@@ -2,7 +2,7 @@
 
 use super::{Boosted, BoostingStep, LinkBlock, StepValues};
 use ndarray::Array2;
-use rpo_core::store::{Entries, Reader, Restore, Sizes, SparseRows, Store, StoreError, Writer};
+use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
 use rpo_tree::{LeafModel, Structure};
 
@@ -19,7 +19,7 @@ impl Store for Boosted {
             None => out.field("links", self.links())?,
         }
         out.field("trees_per_step", self.trees_per_step())?;
-        out.doubles("initial", self.initial())?;
+        out.array("initial", self.initial())?;
         store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
         let gains: Vec<f64> = self
             .trees()
@@ -27,7 +27,7 @@ impl Store for Boosted {
             .flat_map(|tree| &tree.gains)
             .copied()
             .collect();
-        out.doubles("split.gain", &gains)?;
+        out.array("split.gain", &gains)?;
         let values: Vec<&StepValues> = self.trees().iter().map(|tree| &tree.values).collect();
         StepValues::store_all(&values, out)
     }
@@ -35,7 +35,7 @@ impl Store for Boosted {
 
 impl Restore for Boosted {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let links = match from.optional_field("links")? {
+        let links = match from.field::<Option<_>>("links")? {
             Some(links) => links,
             None => vec![LinkBlock {
                 link: from.field("inverse_link")?,
@@ -44,13 +44,13 @@ impl Restore for Boosted {
             }],
         };
         let per_step = from.field("trees_per_step")?;
-        let initial = from.doubles("initial")?.of_length(sizes.n_outputs)?.to_vec();
+        let initial = from.array::<f64>("initial")?.of_length(sizes.n_outputs)?.to_vec();
         let structures: Vec<Structure<_>> = restore_structures(from, sizes.n_features)?;
         let n_leaves: Vec<usize> = structures.iter().map(Structure::n_leaves).collect();
-        let mut gains = from.doubles("split.gain")?;
+        let mut gains = from.array::<f64>("split.gain")?;
         let values = StepValues::restore_all(&n_leaves, from, sizes)?;
         let trees = structures.into_iter().zip(values).map(|(structure, values)| {
-            let gains = gains.take(structure.nodes().len() - structure.n_leaves())?;
+            let gains = gains.part(structure.nodes().len() - structure.n_leaves())?;
             Ok(BoostingStep {
                 structure,
                 values,
@@ -92,7 +92,7 @@ impl StoreLeaves for StepValues {
                 }
             });
         }
-        out.integers("tree.values", &storages)?;
+        out.array("tree.values", &storages)?;
         let has = |storage| storages.contains(&storage);
         if has(VECTORS) {
             out.table("leaf.dense", &dense, width)?;
@@ -104,62 +104,63 @@ impl StoreLeaves for StepValues {
             out.table("tree.factor", &factors, width)?;
         }
         if has(SINGLE) {
-            out.integers("tree.output", &outputs)?;
+            out.array("tree.output", &outputs)?;
         }
         if has(PRODUCT) || has(SINGLE) {
-            out.floats("leaf.value", &numbers)?;
+            out.array("leaf.value", &numbers)?;
         }
         Ok(())
     }
 
     fn restore_all(n_leaves: &[usize], from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
-        let storages = from.integers("tree.values")?.of_length(n_leaves.len())?;
+        let storages = from.array::<u32>("tree.values")?.of_length(n_leaves.len())?;
         let storages = storages.where_all("0 to 3", |storage| storage <= SINGLE)?;
-        let has = |wanted| storages.iter().any(|storage| storage == wanted);
+        let has = |wanted| storages.clone().any(|storage| storage == wanted);
         let width = sizes.n_outputs;
-        let mut dense = Entries::empty("leaf.dense");
+        let mut dense = Entries::default();
         if has(VECTORS) {
             dense = from.table("leaf.dense", width)?;
         }
-        let mut sparse = SparseRows::empty("leaf.sparse");
+        let mut sparse = Vec::new().into_iter();
         if has(SPARSE) {
-            sparse = SparseRows::read(from, "leaf.sparse", width)?;
+            let sizes = n_leaves.iter().zip(storages.clone());
+            let sizes: Vec<usize> = sizes.filter(|of| of.1 == SPARSE).map(|of| *of.0).collect();
+            sparse = from.sparse("leaf.sparse", width, &sizes)?.into_iter();
         }
-        let mut factors = Entries::empty("tree.factor");
+        let mut factors = Entries::default();
         if has(PRODUCT) {
             factors = from.table("tree.factor", width)?;
         }
-        let mut outputs = Entries::empty("tree.output");
+        let mut outputs = Entries::default();
         if has(SINGLE) {
-            outputs = from.integers("tree.output")?;
+            outputs = from.array::<u32>("tree.output")?;
         }
-        let mut numbers = Entries::empty("leaf.value");
+        let mut numbers = Entries::default();
         if has(PRODUCT) || has(SINGLE) {
-            let values = from.floats("leaf.value")?;
+            let values = from.array::<f32>("leaf.value")?;
             numbers = values.where_all("a finite number", f32::is_finite)?;
         }
         let mut trees = Vec::with_capacity(n_leaves.len());
-        for (&n, storage) in n_leaves.iter().zip(storages.iter()) {
+        for (&n, storage) in n_leaves.iter().zip(storages) {
             trees.push(match storage {
                 VECTORS => {
-                    let values = dense.take(n.saturating_mul(width))?;
+                    let values = dense.part(n.saturating_mul(width))?;
                     let values = Array2::from_shape_vec((n, width), values);
                     Self::Vectors(values.map_err(|e| dense.wrong(format!("is invalid: {e}")))?)
                 }
-                SPARSE => Self::Sparse(sparse.take(n)?),
+                SPARSE => Self::Sparse(sparse.next().expect("as many as trees")),
                 PRODUCT => Self::Product {
-                    leaves: numbers.take(n)?,
-                    outputs: factors.take(width)?,
+                    leaves: numbers.part(n)?,
+                    outputs: factors.part(width)?,
                 },
                 _ => Self::Single {
-                    leaves: numbers.take(n)?,
-                    output: outputs.take(1)?[0],
+                    leaves: numbers.part(n)?,
+                    output: outputs.part(1)?[0],
                     n_outputs: width,
                 },
             });
         }
         dense.finish()?;
-        sparse.finish()?;
         numbers.finish()?;
         factors.finish()?;
         outputs.finish()?;

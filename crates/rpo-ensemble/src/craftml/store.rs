@@ -76,18 +76,18 @@ impl Store for TrainingSet {
 impl Store for CraftmlTree {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         if let FeatureMap::Hashed(map) = self.features() {
-            out.longs("hash.seed", &[map.seed().value()])?;
-            out.integers("hash.width", &[map.n_components() as u32])?;
+            out.array("hash.seed", &[map.seed().value()])?;
+            out.array("hash.width", &[map.n_components() as u32])?;
         }
         match self.nodes() {
             Nodes::Rules(tree) => store_trees(std::iter::once((tree, self.seed())), out),
             Nodes::Recorded { nodes, leaves } => {
-                out.longs("tree.seed", &[self.seed().value()])?;
+                out.array("tree.seed", &[self.seed().value()])?;
                 let kind = LEAF_KINDS
                     .iter()
                     .take_while(|&&kind| kind != leaves.kind())
                     .count();
-                out.integers("tree.leaves", &[kind as u32])?;
+                out.array("tree.leaves", &[kind as u32])?;
                 nodes.store(out)
             }
         }
@@ -99,7 +99,9 @@ impl Restore for Craftml {
         let n_trees: usize = from.field("n_trees")?;
         let mut training = None;
         if from.has("input.size") {
-            let features = from.sparse("input", sizes.n_features)?;
+            let features = from
+                .sparse("input", sizes.n_features, &[sizes.n_train])?
+                .remove(0);
             let outputs = from.shared("output", sizes.n_outputs)?;
             let outputs = outputs.ok_or_else(|| StoreError::array("output.size", "is missing"))?;
             let set = TrainingSet::new(MatrixView::Sparse(features.view()), outputs);
@@ -154,8 +156,8 @@ fn read_tree<'t>(
 ) -> Result<Part<'t>, StoreError> {
     let mut features = FeatureMap::Identity;
     if from.has("hash.seed") {
-        let key = Seed::new(from.longs("hash.seed")?.single()?);
-        let width = from.integers("hash.width")?.single()? as usize;
+        let key = Seed::new(from.array::<u64>("hash.seed")?.of_length(1)?.get(0));
+        let width = from.array::<u32>("hash.width")?.of_length(1)?.get(0) as usize;
         let map = Hashing::map(sizes.n_features, width, key);
         features = FeatureMap::Hashed(map.map_err(|e| StoreError::part("hashing", e))?);
     }
@@ -187,13 +189,13 @@ fn hasher_of(map: HashingMap) -> Result<Hasher, EnsembleError> {
 }
 
 fn read_record(from: &mut Reader<'_>, hashing: HashingMap, sizes: Sizes) -> Result<Record, StoreError> {
-    let seed = Seed::new(from.longs("tree.seed")?.single()?);
-    let kind = from.integers("tree.leaves")?;
+    let seed = Seed::new(from.array::<u64>("tree.seed")?.of_length(1)?.get(0));
+    let kind = from.array::<u32>("tree.leaves")?;
     let kind = kind.where_all("0, 1 or 2", |kind| (kind as usize) < LEAF_KINDS.len())?;
     Ok(Record {
         hashing,
         nodes: RecordedTree::restore(from, sizes)?,
-        leaves: LEAF_KINDS[kind.single()? as usize],
+        leaves: LEAF_KINDS[kind.of_length(1)?.get(0) as usize],
         seed,
     })
 }

@@ -10,7 +10,7 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> Store for Forest<R, L> {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("bag", self.bag())?;
         store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
-        out.longs("importance", self.importance_sums().units())
+        out.array("importance", self.importance_sums().units())
     }
 }
 
@@ -19,7 +19,7 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> Restore for Forest<R, L> {
         let bag = from.field("bag")?;
         let trees = restore_trees(from, sizes)?.into_iter();
         let trees = trees.map(|(tree, seed)| ForestTree { tree, seed }).collect();
-        let importances = Importances::from_units(from.longs("importance")?.to_vec());
+        let importances = Importances::from_units(from.array::<u64>("importance")?.to_vec());
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
         let forest = Self::from_parts(trees, importances, bag, n, p, d);
         forest.map_err(|e| StoreError::part("forest", e))

@@ -13,8 +13,8 @@ impl Store for StructuredForest {
         store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
         let labels = self.clustered_labels();
         let sizes: Vec<u32> = labels.iter().map(|labels| labels.len() as u32).collect();
-        out.integers("tree.label_count", &sizes)?;
-        out.integers("tree.label", &labels.concat())
+        out.array("tree.label_count", &sizes)?;
+        out.array("tree.label", &labels.concat())
     }
 }
 
@@ -23,9 +23,9 @@ impl Restore for StructuredForest {
         let rows_per_tree: usize = from.field("rows_per_tree")?;
         let label_weight = from.field("label_weight")?;
         let trees = restore_trees(from, sizes)?;
-        let counts = from.integers("tree.label_count")?.of_length(trees.len())?;
-        let mut labels = from.integers("tree.label")?.of_length(counts.total())?;
-        let clustered = counts.iter().map(|count| labels.take(count as usize));
+        let counts = from.array::<u32>("tree.label_count")?.of_length(trees.len())?;
+        let mut labels = from.array::<u32>("tree.label")?.of_length(counts.total())?;
+        let clustered = counts.map(|count| labels.part(count as usize));
         let clustered = clustered.collect::<Result<_, StoreError>>()?;
         let trees = trees.into_iter().map(|(tree, seed)| ForestTree { tree, seed });
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);

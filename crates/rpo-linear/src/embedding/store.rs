@@ -9,14 +9,14 @@ impl Store for LinkModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
         if let Some((projection, offset)) = &self.map().projection {
-            out.dense("link.projection", projection.view())?;
+            store_matrix("link.projection", projection, out)?;
             store_vector("link.offset", offset, out)?;
         }
         if let Some(fourier) = &self.map().fourier {
-            out.dense("link.frequency", fourier.frequencies().view())?;
+            store_matrix("link.frequency", fourier.frequencies(), out)?;
             store_vector("link.phase", fourier.phases(), out)?;
         }
-        out.dense("link.weight", self.weights().view())
+        store_matrix("link.weight", self.weights(), out)
     }
 }
 
@@ -45,15 +45,22 @@ impl Restore for LinkModel {
     }
 }
 
+fn store_matrix(name: &str, matrix: &Array2<f32>, out: &mut Writer) -> Result<(), StoreError> {
+    let values: Vec<f32> = matrix.iter().copied().collect();
+    out.table(name, &values, matrix.ncols())
+}
+
 fn store_vector(name: &str, values: &Array1<f32>, out: &mut Writer) -> Result<(), StoreError> {
     let values = values.to_vec();
     check_finite(name, &values)?;
-    out.floats(name, &values)
+    out.array(name, &values)
 }
 
 fn restore_vector(name: &str, from: &mut Reader<'_>) -> Result<Array1<f32>, StoreError> {
-    let values = from.floats(name)?.where_all("a finite number", f32::is_finite)?;
-    if values.is_empty() {
+    let values = from
+        .array::<f32>(name)?
+        .where_all("a finite number", f32::is_finite)?;
+    if values.len() == 0 {
         return Err(values.wrong("is empty"));
     }
     Ok(values.to_vec().into())

@@ -1,6 +1,6 @@
 //! Storage of linear models.
 
-use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 
 use super::LinearModel;
 
@@ -16,9 +16,7 @@ impl Store for LinearModel {
             out.field("cost", cost)?;
         }
         out.matrix("weight", &self.weights)?;
-        let offset = self.offset.to_vec();
-        check_finite("offset", &offset)?;
-        out.short_floats("offset", &offset)
+        out.short_floats("offset", &self.offset.to_vec())
     }
 }
 
@@ -29,13 +27,13 @@ impl Restore for LinearModel {
         if !slope.is_finite() {
             return Err(StoreError::part("linear model", "its slope is not finite"));
         }
-        let residual = from.optional_field("residual")?;
-        let cost = from.optional_field("cost")?;
+        let residual = from.field("residual")?;
+        let cost = from.field("cost")?;
         let weights = from.matrix("weight", sizes.n_outputs)?;
         if weights.n_rows() != sizes.n_features {
             return Err(StoreError::array("weight", "does not have one row per feature"));
         }
-        let offset = from.floats("offset")?.of_length(sizes.n_outputs)?;
+        let offset = from.array::<f32>("offset")?.of_length(sizes.n_outputs)?;
         let offset = offset.where_all("a finite number", f32::is_finite)?.to_vec();
         Ok(Self {
             weights,

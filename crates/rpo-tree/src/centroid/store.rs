@@ -26,7 +26,7 @@ impl StoreRule for CentroidRule {
 
     fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
         let (mut offsets, mut n_features, mut features) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut n_entries, mut children, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut n_entries, mut children, mut weights) = (Vec::new(), Vec::<u32>::new(), Vec::new());
         for rule in rules {
             offsets.extend_from_slice(rule.offsets());
             n_features.push(rule.features().len() as u32);
@@ -44,39 +44,41 @@ impl StoreRule for CentroidRule {
         check_finite("entry.weight", &weights)?;
         // By bits, as what is left out is read as 0 and not as -0.
         if offsets.iter().any(|v| v.to_bits() != 0) {
-            out.floats("split.offset", &offsets)?;
+            out.array("split.offset", &offsets)?;
         }
-        out.integers("split.features", &n_features)?;
-        out.integers("feature.number", &features)?;
-        out.integers("feature.entries", &n_entries)?;
-        out.integers("entry.child", &children)?;
-        out.floats("entry.weight", &weights)
+        out.array("split.features", &n_features)?;
+        out.array("feature.number", &features)?;
+        out.array("feature.entries", &n_entries)?;
+        out.array("entry.child", &children)?;
+        out.array("entry.weight", &weights)
     }
 
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, _: usize) -> Result<Vec<Self>, StoreError> {
         let n_children = kinds.iter().map(|&kind| kind as usize).sum();
         let mut offsets = None;
         if from.has("split.offset") {
-            offsets = Some(from.floats("split.offset")?.of_length(n_children)?);
+            offsets = Some(from.array::<f32>("split.offset")?.of_length(n_children)?);
         }
-        let n_features = from.integers("split.features")?.of_length(kinds.len())?;
-        let mut features = from.integers("feature.number")?.of_length(n_features.total())?;
-        let n_entries = from.integers("feature.entries")?.of_length(features.len())?;
+        let n_features = from.array::<u32>("split.features")?.of_length(kinds.len())?;
+        let mut features = from
+            .array::<u32>("feature.number")?
+            .of_length(n_features.total())?;
+        let n_entries = from.array::<u32>("feature.entries")?.of_length(features.len())?;
         let fits = |v| v as usize <= MAX_CHILDREN;
         let mut n_entries = n_entries.where_all(KINDS, fits)?;
-        let children = from.integers("entry.child")?.of_length(n_entries.total())?;
+        let children = from.array::<u32>("entry.child")?.of_length(n_entries.total())?;
         let mut children = children.where_all(KINDS, fits)?;
-        let mut weights = from.floats("entry.weight")?.of_length(children.len())?;
-        let rules = kinds.iter().zip(n_features.iter()).enumerate();
+        let mut weights = from.array::<f32>("entry.weight")?.of_length(children.len())?;
+        let rules = kinds.iter().zip(n_features).enumerate();
         let rule = |(i, (&arity, n_features)): (usize, (&u32, u32))| {
             let offsets = match &mut offsets {
-                Some(offsets) => offsets.take(arity as usize)?,
+                Some(offsets) => offsets.part(arity as usize)?,
                 None => vec![0.0; arity as usize],
             };
-            let features = features.take(n_features as usize)?;
+            let features = features.part(n_features as usize)?;
             let counts = narrow(&mut n_entries, features.len())?;
             let n_entries = counts.iter().map(|&n| usize::from(n)).sum();
-            let (children, weights) = (narrow(&mut children, n_entries)?, weights.take(n_entries)?);
+            let (children, weights) = (narrow(&mut children, n_entries)?, weights.part(n_entries)?);
             let rule = Self::from_parts(offsets, features, &counts, children, weights);
             rule.map_err(|e| StoreError::part(format_args!("split {i}"), e))
         };
@@ -86,7 +88,7 @@ impl StoreRule for CentroidRule {
 
 /// The next `n` entries, which were checked to have 16 bits.
 fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreError> {
-    Ok(entries.take(n)?.into_iter().map(|v| v as u16).collect())
+    Ok(entries.part(n)?.into_iter().map(|v| v as u16).collect())
 }
 
 impl Store for RecordedTree {
@@ -97,12 +99,12 @@ impl Store for RecordedTree {
             .collect();
         if let Some(max) = self.max_entries() {
             // More than any number of features is as good as all.
-            out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
+            out.array("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
         }
-        out.integers("node.kind", &self.arities())?;
-        out.integers("leaf.size", &sizes)?;
-        out.integers("leaf.row", self.members().all_rows())?;
-        out.integers("split.centroid", &self.codes())
+        out.array("node.kind", &self.arities())?;
+        out.array("leaf.size", &sizes)?;
+        out.array("leaf.row", self.members().all_rows())?;
+        out.array("split.centroid", &self.codes())
     }
 }
 
@@ -110,17 +112,17 @@ impl Restore for RecordedTree {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let mut max_entries = None;
         if from.has("centroid.entries") {
-            let entries = from.integers("centroid.entries")?;
-            max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.single()? as usize);
+            let entries = from.array::<u32>("centroid.entries")?;
+            max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.of_length(1)?.get(0) as usize);
         }
-        let (leaf_sizes, rows) = (from.integers("leaf.size")?, from.integers("leaf.row")?);
+        let (leaf_sizes, rows) = (from.array::<u32>("leaf.size")?, from.array::<u32>("leaf.row")?);
         let members = LeafMembers::from_parts(rows.to_vec(), &leaf_sizes.to_vec(), sizes.n_train);
         let members = members.map_err(|e| rows.wrong(format!("is invalid: {e}")))?;
         let (arities, codes) = (
-            from.integers("node.kind")?.to_vec(),
-            from.integers("split.centroid")?,
+            from.array::<u32>("node.kind")?.to_vec(),
+            from.array::<u32>("split.centroid")?,
         );
-        let tree = Self::from_parts(&arities, members, codes.iter(), max_entries, sizes.n_train);
+        let tree = Self::from_parts(&arities, members, codes, max_entries, sizes.n_train);
         tree.map_err(|e| StoreError::part("nodes", e))
     }
 }

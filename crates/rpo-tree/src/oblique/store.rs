@@ -43,10 +43,10 @@ impl StoreRule for LinearRule {
         if sizes.is_empty() {
             return Ok(());
         }
-        out.integers("plane.size", &sizes)?;
-        out.integers("plane.feature", &features)?;
-        out.floats("plane.weight", &weights)?;
-        out.floats("plane.bias", &biases)
+        out.array("plane.size", &sizes)?;
+        out.array("plane.feature", &features)?;
+        out.array("plane.weight", &weights)?;
+        out.array("plane.bias", &biases)
     }
 
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, n_features: usize) -> Result<Vec<Self>, StoreError> {
@@ -71,14 +71,14 @@ fn restore_planes(
     from: &mut Reader<'_>,
     n_features: usize,
 ) -> Result<Vec<ObliqueRule>, StoreError> {
-    let sizes = from.integers("plane.size")?.of_length(n_planes)?;
-    let features = from.integers("plane.feature")?.of_length(sizes.total())?;
+    let sizes = from.array::<u32>("plane.size")?.of_length(n_planes)?;
+    let features = from.array::<u32>("plane.feature")?.of_length(sizes.total())?;
     let mut features = features.where_all("a feature of the model", |j| (j as usize) < n_features)?;
-    let mut weights = from.floats("plane.weight")?.of_length(features.len())?;
-    let biases = from.floats("plane.bias")?.of_length(n_planes)?;
-    let planes = sizes.iter().zip(biases.iter()).enumerate();
+    let mut weights = from.array::<f32>("plane.weight")?.of_length(features.len())?;
+    let biases = from.array::<f32>("plane.bias")?.of_length(n_planes)?;
+    let planes = sizes.zip(biases).enumerate();
     let plane = |(i, (size, bias)): (usize, (u32, f32))| {
-        let (features, weights) = (features.take(size as usize)?, weights.take(size as usize)?);
+        let (features, weights) = (features.part(size as usize)?, weights.part(size as usize)?);
         let rule = ObliqueRule::new(features, weights, bias);
         rule.map_err(|e| StoreError::part(format_args!("hyperplane {i}"), e))
     };

@@ -6,7 +6,7 @@
 use super::StoreRule;
 use crate::categories::CategorySet;
 use crate::rule::AxisRule;
-use rpo_core::store::{Reader, StoreError, Writer, check_entries};
+use rpo_core::store::{Reader, StoreError, Writer};
 
 /// The kind of a split of a number, and that of a split of categories.
 const SPLIT: u32 = 2;
@@ -35,7 +35,7 @@ impl StoreRule for AxisRule {
 
     fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
         let features: Vec<u32> = rules.iter().map(|rule| rule.feature()).collect();
-        out.integers("split.feature", &features)?;
+        out.array("split.feature", &features)?;
         let of_numbers = rules.iter().filter(|rule| rule.categories().is_none());
         let thresholds: Vec<f32> = of_numbers.map(|rule| rule.threshold()).collect();
         store_thresholds(&thresholds, out)?;
@@ -49,13 +49,13 @@ impl StoreRule for AxisRule {
         }
         let sizes: Vec<u32> = sets.iter().map(|words| words.len() as u32).collect();
         let (numbers, bits): (Vec<u32>, Vec<u32>) = sets.concat().into_iter().unzip();
-        out.integers("category.words", &sizes)?;
-        out.integers("category.word", &numbers)?;
-        out.integers("category.bits", &bits)
+        out.array("category.words", &sizes)?;
+        out.array("category.word", &numbers)?;
+        out.array("category.bits", &bits)
     }
 
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, n_features: usize) -> Result<Vec<Self>, StoreError> {
-        let features = from.integers("split.feature")?.of_length(kinds.len())?;
+        let features = from.array::<u32>("split.feature")?.of_length(kinds.len())?;
         let limit = n_features.min(1 << 31);
         let features = features.where_all("a feature of the model", |feature| (feature as usize) < limit)?;
         let of_categories = |kind: u32| kind & !MISSING_LEFT == CATEGORIES;
@@ -69,7 +69,7 @@ impl StoreRule for AxisRule {
                 false => Some(Self::new(feature, thresholds.next()?, missing_left)),
             }
         };
-        Ok(kinds.iter().zip(features.iter()).filter_map(rule).collect())
+        Ok(kinds.iter().zip(features).filter_map(rule).collect())
     }
 }
 
@@ -78,21 +78,28 @@ fn restore_sets(from: &mut Reader<'_>, n_sets: usize) -> Result<Vec<CategorySet>
     if n_sets == 0 {
         return Ok(Vec::new());
     }
-    let sizes = from.integers("category.words")?.of_length(n_sets)?;
-    let mut numbers = from.integers("category.word")?.of_length(sizes.total())?;
-    let mut bits = from.integers("category.bits")?.of_length(sizes.total())?;
+    let sizes = from.array::<u32>("category.words")?.of_length(n_sets)?;
+    let mut numbers = from.array::<u32>("category.word")?.of_length(sizes.total())?;
+    let mut bits = from.array::<u32>("category.bits")?.of_length(sizes.total())?;
     let set = |(split, size): (usize, u32)| {
-        let (numbers, bits) = (numbers.take(size as usize)?, bits.take(size as usize)?);
+        let (numbers, bits) = (numbers.part(size as usize)?, bits.part(size as usize)?);
         let words: Vec<(u32, u32)> = numbers.into_iter().zip(bits).collect();
         CategorySet::try_from(words)
             .map_err(|e| StoreError::part(format_args!("split {split} of categories"), e))
     };
-    sizes.iter().enumerate().map(set).collect()
+    sizes.enumerate().map(set).collect()
 }
 
 /// Stores thresholds in the form that takes less room.
 fn store_thresholds(thresholds: &[f32], out: &mut Writer) -> Result<(), StoreError> {
-    check_entries(THRESHOLDS, thresholds, "a number", |t| !t.is_nan())?;
+    if let Some(index) = thresholds.iter().position(|t| t.is_nan()) {
+        return Err(StoreError::Entry {
+            name: THRESHOLDS.to_owned(),
+            index,
+            value: f64::NAN,
+            expected: "a number",
+        });
+    }
     // By bits, so that -0 and 0 stay what they are.
     let mut distinct: Vec<u32> = thresholds.iter().map(|t| t.to_bits()).collect();
     distinct.sort_unstable();
@@ -100,23 +107,25 @@ fn store_thresholds(thresholds: &[f32], out: &mut Writer) -> Result<(), StoreErr
     let code_width = if distinct.len() <= 1 << 8 { 1 } else { 2 };
     let coded = code_width * thresholds.len() + 4 * distinct.len();
     if distinct.len() > 1 << 16 || coded >= 4 * thresholds.len() {
-        return out.floats(THRESHOLDS, thresholds);
+        return out.array(THRESHOLDS, thresholds);
     }
     let code = |t: &f32| distinct.partition_point(|&d| d < t.to_bits()) as u32;
     let codes: Vec<u32> = thresholds.iter().map(code).collect();
     let values: Vec<f32> = distinct.iter().map(|&bits| f32::from_bits(bits)).collect();
-    out.floats(THRESHOLDS, &values)?;
-    out.integers(CODES, &codes)
+    out.array(THRESHOLDS, &values)?;
+    out.array(CODES, &codes)
 }
 
 /// The threshold of each of `n_splits` splits.
 fn restore_thresholds(from: &mut Reader<'_>, n_splits: usize) -> Result<Vec<f32>, StoreError> {
-    let values = from.floats(THRESHOLDS)?.where_all("a number", |t| !t.is_nan())?;
+    let values = from
+        .array::<f32>(THRESHOLDS)?
+        .where_all("a number", |t| !t.is_nan())?;
     if !from.has(CODES) {
         return Ok(values.of_length(n_splits)?.to_vec());
     }
-    let codes = from.integers(CODES)?.of_length(n_splits)?;
+    let codes = from.array::<u32>(CODES)?.of_length(n_splits)?;
     let expected = "a position in the list of thresholds";
     let codes = codes.where_all(expected, |code| (code as usize) < values.len())?;
-    Ok(codes.iter().map(|code| values.get(code as usize)).collect())
+    Ok(codes.map(|code| values.get(code as usize)).collect())
 }

@@ -3,7 +3,7 @@
 use super::{StoreLeaves, of_tree};
 use crate::leaves::{DenseLeaves, LeafModel, Leaves, SampleLeaves, SparseLeaves};
 use ndarray::Array2;
-use rpo_core::store::{Entries, Reader, Sizes, SparseRows, StoreError, Writer};
+use rpo_core::store::{Entries, Reader, Sizes, StoreError, Writer};
 use rpo_core::{CsrView, Matrix};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl StoreLeaves for Leaves {
                 }
             });
         }
-        out.integers("tree.leaves", &storages)?;
+        out.array("tree.leaves", &storages)?;
         if storages.contains(&DENSE) {
             out.table("leaf.dense", &dense, width)?;
         }
@@ -51,36 +51,37 @@ impl StoreLeaves for Leaves {
     }
 
     fn restore_all(n_leaves: &[usize], from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
-        let storages = from.integers("tree.leaves")?.of_length(n_leaves.len())?;
+        let storages = from.array::<u32>("tree.leaves")?.of_length(n_leaves.len())?;
         let storages = storages.where_all("0, 1 or 2", |storage| storage <= SAMPLES)?;
-        let has = |wanted| storages.iter().any(|storage| storage == wanted);
+        let has = |wanted| storages.clone().any(|storage| storage == wanted);
         let width = sizes.n_outputs;
-        let mut dense = Entries::empty("leaf.dense");
+        let mut dense = Entries::default();
         if has(DENSE) {
             dense = from.table("leaf.dense", width)?;
         }
-        let mut sparse = SparseRows::empty("leaf.sparse");
+        let mut sparse = Vec::new().into_iter();
         if has(SPARSE) {
-            sparse = SparseRows::read(from, "leaf.sparse", width)?;
+            let sizes = n_leaves.iter().zip(storages.clone());
+            let sizes: Vec<usize> = sizes.filter(|of| of.1 == SPARSE).map(|of| *of.0).collect();
+            sparse = from.sparse("leaf.sparse", width, &sizes)?.into_iter();
         }
         let mut samples = None;
         if has(SAMPLES) {
             samples = Some(Samples::read(from, width)?);
         }
         let mut trees = Vec::with_capacity(n_leaves.len());
-        for (i, (&n, storage)) in n_leaves.iter().zip(storages.iter()).enumerate() {
+        for (i, (&n, storage)) in n_leaves.iter().zip(storages).enumerate() {
             trees.push(match (storage, &mut samples) {
                 (SAMPLES, Some(samples)) => Self::Samples(samples.next(n, i)?),
-                (SPARSE, _) => Self::Sparse(SparseLeaves::new(sparse.take(n)?)),
+                (SPARSE, _) => Self::Sparse(SparseLeaves::new(sparse.next().expect("as many as trees"))),
                 _ => {
-                    let values = dense.take(n.saturating_mul(width))?;
+                    let values = dense.part(n.saturating_mul(width))?;
                     let values = Array2::from_shape_vec((n, width), values).map_err(|e| of_tree(i, e))?;
                     Self::Dense(DenseLeaves { values })
                 }
             });
         }
         dense.finish()?;
-        sparse.finish()?;
         samples.map_or(Ok(()), Samples::finish)?;
         Ok(trees)
     }
@@ -99,15 +100,15 @@ fn store_samples(trees: &[&SampleLeaves], out: &mut Writer) -> Result<(), StoreE
             }
         }
     }
-    out.integers("leaf.size", &counts)?;
-    out.integers("leaf.row", &samples)?;
+    out.array("leaf.size", &counts)?;
+    out.array("leaf.row", &samples)?;
     let is_count = |w: &f32| w.fract() == 0.0 && (1.0..=f32::from(u16::MAX)).contains(w);
     if !weights.iter().all(is_count) {
-        return out.floats("leaf.weight", &weights);
+        return out.array("leaf.weight", &weights);
     }
     if weights.iter().any(|&w| w > 1.0) {
         let counts: Vec<u32> = weights.iter().map(|&w| w as u32).collect();
-        out.integers("leaf.weight", &counts)?;
+        out.array("leaf.weight", &counts)?;
     }
     Ok(())
 }
@@ -124,11 +125,11 @@ impl<'a> Samples<'a> {
     fn read(from: &mut Reader<'a>, n_outputs: usize) -> Result<Self, StoreError> {
         let outputs = from.shared("output", n_outputs)?;
         let outputs = outputs.ok_or_else(|| StoreError::array("output.size", "is missing"))?;
-        let counts = from.integers("leaf.size")?;
-        let rows = from.integers("leaf.row")?.of_length(counts.total())?;
+        let counts = from.array::<u32>("leaf.size")?;
+        let rows = from.array::<u32>("leaf.row")?.of_length(counts.total())?;
         let mut weights = None;
         if from.has("leaf.weight") {
-            weights = Some(from.floats("leaf.weight")?.of_length(rows.len())?);
+            weights = Some(from.array::<f32>("leaf.weight")?.of_length(rows.len())?);
         }
         Ok(Self {
             counts,
@@ -139,7 +140,7 @@ impl<'a> Samples<'a> {
     }
 
     fn next(&mut self, n_leaves: usize, tree: usize) -> Result<SampleLeaves, StoreError> {
-        let counts = self.counts.take(n_leaves)?;
+        let counts = self.counts.part(n_leaves)?;
         let mut starts = Vec::with_capacity(n_leaves + 1);
         let mut end: u32 = 0;
         starts.push(end);
@@ -149,11 +150,11 @@ impl<'a> Samples<'a> {
                 .ok_or_else(|| of_tree(tree, "its leaves have 2^32 samples or more"))?;
             starts.push(end);
         }
-        let rows = self.rows.take(end as usize)?;
+        let rows = self.rows.part(end as usize)?;
         let mut weights = None;
         if let Some(of_all) = &mut self.weights {
             // A tree that was grown without weights has none.
-            weights = Some(of_all.take(end as usize)?).filter(|of_tree| of_tree.iter().any(|w| *w != 1.0));
+            weights = Some(of_all.part(end as usize)?).filter(|of_tree| of_tree.iter().any(|w| *w != 1.0));
         }
         let leaves = SampleLeaves::from_parts(starts, rows, weights, Arc::clone(&self.outputs));
         leaves.map_err(|e| of_tree(tree, e))

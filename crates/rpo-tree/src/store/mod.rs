@@ -67,7 +67,7 @@ pub fn store_trees<'t, R: StoreRule + 't, L: LeafModel + StoreLeaves + 't>(
     out: &mut Writer,
 ) -> Result<(), StoreError> {
     let seeds: Vec<u64> = trees.clone().map(|(_, seed)| seed.value()).collect();
-    out.longs("tree.seed", &seeds)?;
+    out.array("tree.seed", &seeds)?;
     store_structures(trees.clone().map(|(tree, _)| tree.structure()), out)?;
     let leaves: Vec<&L> = trees.map(|(tree, _)| tree.leaves()).collect();
     L::store_all(&leaves, out)
@@ -85,13 +85,13 @@ pub fn restore_trees<R: StoreRule, L: LeafModel + StoreLeaves>(
     sizes: Sizes,
 ) -> Result<SeededTrees<R, L>, StoreError> {
     let structures = restore_structures(from, sizes.n_features)?;
-    let seeds = from.longs("tree.seed")?.of_length(structures.len())?;
+    let seeds = from.array::<u64>("tree.seed")?.of_length(structures.len())?;
     let n_leaves: Vec<usize> = structures
         .iter()
         .map(|s: &crate::Structure<R>| s.n_leaves())
         .collect();
     let leaves = L::restore_all(&n_leaves, from, sizes)?;
-    let parts = structures.into_iter().zip(leaves).zip(seeds.iter());
+    let parts = structures.into_iter().zip(leaves).zip(seeds);
     let trees = parts.enumerate().map(|(i, ((structure, leaves), seed))| {
         let tree = Tree::new(structure, leaves).map_err(|e| of_tree(i, e))?;
         Ok((tree, Seed::new(seed)))

@@ -40,12 +40,12 @@ pub fn store_structures<'t, R: StoreRule + 't>(
             }
         }
     }
-    out.integers("tree.nodes", &counts)?;
-    out.integers("node.kind", &kinds)?;
+    out.array("tree.nodes", &counts)?;
+    out.array("node.kind", &kinds)?;
     R::store_all(&rules, out)?;
     if !depth_first {
-        out.integers("split.child", &children)?;
-        out.integers("leaf.number", &leaves)?;
+        out.array("split.child", &children)?;
+        out.array("leaf.number", &leaves)?;
     }
     Ok(())
 }
@@ -58,10 +58,10 @@ pub fn restore_structures<R: StoreRule>(
     from: &mut Reader<'_>,
     n_features: usize,
 ) -> Result<Vec<Structure<R>>, StoreError> {
-    let counts = from.integers("tree.nodes")?;
-    let kinds = from.integers("node.kind")?.of_length(counts.total())?;
+    let counts = from.array::<u32>("tree.nodes")?;
+    let kinds = from.array::<u32>("node.kind")?.of_length(counts.total())?;
     let kinds = kinds.where_all(R::KINDS, |kind| kind == 0 || R::arity_of(kind).is_some())?;
-    let splits: Vec<u32> = kinds.iter().filter(|kind| *kind != 0).collect();
+    let splits: Vec<u32> = kinds.clone().filter(|kind| *kind != 0).collect();
     let n_leaves = kinds.len() - splits.len();
     // Every node but the roots is a child: rules have no more children than there are bytes.
     let n_children: u64 = splits
@@ -80,8 +80,8 @@ pub fn restore_structures<R: StoreRule>(
     let rules = R::restore_all(&splits, from, n_features)?;
     let mut places = None;
     if from.has("split.child") {
-        let children = from.integers("split.child")?.of_length(splits.len())?;
-        places = Some((children, from.integers("leaf.number")?.of_length(n_leaves)?));
+        let children = from.array::<u32>("split.child")?.of_length(splits.len())?;
+        places = Some((children, from.array::<u32>("leaf.number")?.of_length(n_leaves)?));
     }
     let mut nodes = Nodes {
         kinds,
@@ -89,7 +89,7 @@ pub fn restore_structures<R: StoreRule>(
         places,
     };
     let structure = |(tree, count)| nodes.next(count).map_err(|problem| of_tree(tree, problem));
-    counts.iter().enumerate().map(structure).collect()
+    counts.enumerate().map(structure).collect()
 }
 
 /// The nodes of the trees that were not restored yet.
@@ -104,12 +104,12 @@ impl<R: StoreRule> Nodes<'_, R> {
     /// The next tree, of so many nodes.
     fn next(&mut self, count: u32) -> Result<Structure<R>, String> {
         let text = |e: StoreError| e.to_string();
-        let kinds = self.kinds.take(count as usize).map_err(text)?;
+        let kinds = self.kinds.part(count as usize).map_err(text)?;
         let n_splits = kinds.iter().filter(|kind| **kind != 0).count();
         let places = match &mut self.places {
             Some((children, leaves)) => {
-                let leaves = leaves.take(kinds.len() - n_splits).map_err(text)?;
-                Some((children.take(n_splits).map_err(text)?, leaves))
+                let leaves = leaves.part(kinds.len() - n_splits).map_err(text)?;
+                Some((children.part(n_splits).map_err(text)?, leaves))
             }
             None => None,
         };

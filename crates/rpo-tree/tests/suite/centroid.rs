@@ -372,10 +372,10 @@ fn restored(
     sizes: &[u32],
 ) -> Result<RecordedTree, StoreError> {
     let mut out = Writer::default();
-    out.integers("node.kind", children).unwrap();
-    out.integers("split.centroid", codes).unwrap();
-    out.integers("leaf.row", rows).unwrap();
-    out.integers("leaf.size", sizes).unwrap();
+    out.array("node.kind", children).unwrap();
+    out.array("split.centroid", codes).unwrap();
+    out.array("leaf.row", rows).unwrap();
+    out.array("leaf.size", sizes).unwrap();
     let stored = out.finish().unwrap();
     let (mut from, n_train) = (stored.reader(), 5);
     let sizes = Sizes {
@@ -399,7 +399,7 @@ fn records_that_contradict_themselves_are_refused() {
     let mut out = Writer::default();
     chain.store(&mut out).unwrap();
     let stored = out.finish().unwrap();
-    let kinds = stored.reader().integers("node.kind").unwrap().to_vec();
+    let kinds = stored.reader().array::<u32>("node.kind").unwrap().to_vec();
     assert_eq!(kinds, [2, 0, 2, 0, 0]);
     assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_nodes(), 4);
     for (children, codes) in [

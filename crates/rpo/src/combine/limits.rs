@@ -82,7 +82,7 @@ impl Limits {
         }
         let low = from.table(LOW, n_outputs)?.of_length(n_outputs)?;
         let high = from.table(HIGH, n_outputs)?.of_length(n_outputs)?;
-        let ranges: Vec<(f32, f32)> = low.iter().zip(high.iter()).collect();
+        let ranges: Vec<(f32, f32)> = low.zip(high).collect();
         match ranges.iter().position(|(low, high)| low > high) {
             Some(output) => Err(StoreError::array(HIGH, format!("is below {LOW} at {output}"))),
             None if task == Task::MultiLabel => {

@@ -73,9 +73,9 @@ pub(crate) fn restore(
     context: &RestoreContext<'_>,
 ) -> Result<Ensemble, StoreError> {
     let about: Vec<Member<'_>> = from.field("members")?;
-    let link: Link = from.optional_field("link")?.unwrap_or_default();
+    let link: Link = from.field::<Option<_>>("link")?.unwrap_or_default();
     let limits = Limits::restore(from, context.schema.task, sizes.n_outputs)?;
-    let selection = from.optional_field("selection")?;
+    let selection = from.field("selection")?;
     let mut members = Vec::new();
     for (index, member) in about.into_iter().enumerate() {
         let invalid =

@@ -44,8 +44,8 @@ impl Container {
         put(&self.header)?;
         let mut n_bytes = self.header.len();
         for (_, array) in &self.arrays {
-            put(array.bytes())?;
-            n_bytes += array.bytes().len();
+            put(&array.bytes)?;
+            n_bytes += array.bytes.len();
         }
         Ok(n_bytes as u64)
     }
@@ -63,11 +63,11 @@ impl Index {
     /// Notes the array that follows those before.
     pub(super) fn push(&mut self, name: String, array: &Array) {
         let start = self.n_bytes;
-        self.n_bytes += array.bytes().len();
-        self.checksum.update(array.bytes());
+        self.n_bytes += array.bytes.len();
+        self.checksum.update(&array.bytes);
         let info = TensorInfo {
-            dtype: written_as(array.dtype()),
-            shape: array.shape().to_vec(),
+            dtype: written_as(array.dtype),
+            shape: array.shape.clone(),
             data_offsets: (start, self.n_bytes),
         };
         self.infos.push((name, info));
@@ -153,8 +153,8 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
             let problem = format!("has type {:?}, which no array of a model has", array.dtype());
             StoreError::array(&name, problem)
         })?;
-        let view = ArrayView::new(&name, dtype, array.shape().to_vec(), array.data())?;
-        Ok((name, view))
+        let (shape, bytes) = (array.shape().to_vec(), array.data());
+        Ok((name, ArrayView { dtype, shape, bytes }))
     });
     let arrays = arrays.collect::<Result<Vec<_>, StoreError>>()?;
     let fields = std::mem::take(&mut description.fields);

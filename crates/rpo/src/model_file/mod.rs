@@ -105,7 +105,7 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     let mut out = Writer::default();
     model.training().store(&mut out)?;
     if let Some(thresholds) = model.thresholds() {
-        out.doubles(THRESHOLDS, thresholds)?;
+        out.array(THRESHOLDS, thresholds)?;
     }
     if let Some(pipeline) = model.pipeline() {
         pipeline.store(&mut out)?;
@@ -143,7 +143,7 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     let schema = description.with_levels(schema)?;
     let mut thresholds = None;
     if from.has(THRESHOLDS) {
-        thresholds = Some(from.doubles(THRESHOLDS)?.to_vec());
+        thresholds = Some(from.array::<f64>(THRESHOLDS)?.to_vec());
     }
     let Some(kind) = registry.kinds().find(|kind| kind.name == description.kind) else {
         let mut supported: Vec<&str> = registry.kinds().map(|kind| kind.name).collect();

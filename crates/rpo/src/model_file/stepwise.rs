@@ -58,7 +58,7 @@ impl CraftmlFile {
     /// before it.
     pub(crate) fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
         self.trees.push(tree, &mut self.writer)?;
-        let arrays = self.writer.take_parts();
+        let arrays = std::mem::take(&mut self.writer.parts);
         self.put(arrays)
     }
 
@@ -127,7 +127,7 @@ impl CraftmlFile {
         for (name, array) in arrays {
             self.index.push(name, &array);
             self.arrays
-                .write_all(array.bytes())
+                .write_all(&array.bytes)
                 .map_err(|e| cannot("write", &self.path, &e))?;
         }
         Ok(())

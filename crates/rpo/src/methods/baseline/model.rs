@@ -71,13 +71,13 @@ impl Store for Baseline {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         let values = self.values.to_vec();
         check_finite("baseline.value", &values)?;
-        out.floats("baseline.value", &values)
+        out.array("baseline.value", &values)
     }
 }
 
 impl Restore for Baseline {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let values = from.floats("baseline.value")?.of_length(sizes.n_outputs)?;
+        let values = from.array::<f32>("baseline.value")?.of_length(sizes.n_outputs)?;
         let values = values.where_all("a finite number", f32::is_finite)?.to_vec();
         Ok(Self::new(values.into(), sizes.n_features, sizes.n_train))
     }
