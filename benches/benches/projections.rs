@@ -12,7 +12,7 @@ fn draw_and_apply(c: &mut Criterion) {
     let y = data.outputs().view();
     let mut group = c.benchmark_group("projections");
     group.throughput(Throughput::Elements(y.n_stored() as u64));
-    let random = ProjectionKind::named().filter(|kind| {
+    let random = ProjectionKind::NAMED.into_iter().filter(|kind| {
         !matches!(
             kind,
             ProjectionKind::Identity | ProjectionKind::Pca | ProjectionKind::LabelEmbedding

@@ -10,7 +10,7 @@
 use clap::Parser;
 use rpo::core::Seed;
 use rpo::data::generate::MultiLabelSet;
-use rpo::projections::least_squares::{LANES, Ridge, RidgeSolver, panel_product, relative_penalty};
+use rpo::projections::least_squares::{Design, LANES, Penalty, Ridge, RidgeSolver, panel_product};
 use rpo::projections::{LabelEmbedding, Rank};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
 
@@ -64,7 +64,12 @@ fn main() -> anyhow::Result<()> {
     };
 
     // One panel: a solve of so many iterations, and as many products as it makes.
-    let ridge = Ridge::new(&x, relative_penalty(&x, 1e-4), false, solver)?;
+    let design = Design {
+        rows: &x,
+        intercept: false,
+        factors: None,
+    };
+    let ridge = Ridge::new(design, Penalty::Relative(1e-4).on(&x, None), solver)?;
     let q: Vec<[f64; LANES]> = (0..arguments.outputs)
         .map(|j| {
             std::array::from_fn(|lane| {

@@ -25,20 +25,20 @@ use crate::{
 pub enum ProjectionKind {
     /// [`Gaussian`].
     Gaussian,
-    /// [`Rademacher::new`] with this s.
+    /// [`Rademacher`] with this s.
     Rademacher {
         /// One over the fraction of entries that are not zero.
         s: f64,
     },
-    /// [`Rademacher::achlioptas`]: s = 3.
+    /// [`Rademacher`] with s = 3: a third of the entries is not zero (Achlioptas 2003).
     Achlioptas,
-    /// [`Rademacher::sqrt_outputs`]: s = √d.
+    /// [`Rademacher`] with s = √d.
     Sparse,
     /// [`Hadamard`].
     Hadamard,
-    /// [`Subsample::without_replacement`].
+    /// [`Subsample`] without replacement.
     Subsample,
-    /// [`Subsample::with_replacement`].
+    /// [`Subsample`] with replacement.
     SubsampleReplace,
     /// [`Hashing`].
     Hashing,
@@ -67,28 +67,31 @@ const NAMES: [(&str, ProjectionKind); 11] = [
 
 impl ProjectionKind {
     /// The kinds that have their own names, in the order of the list above.
-    pub fn named() -> impl Iterator<Item = Self> {
-        NAMES.into_iter().map(|(_, kind)| kind)
-    }
+    pub const NAMED: [Self; NAMES.len()] = {
+        let mut kinds = [Self::Gaussian; NAMES.len()];
+        let mut i = 0;
+        while i < kinds.len() {
+            kinds[i] = NAMES[i].1;
+            i += 1;
+        }
+        kinds
+    };
 
-    /// The family.
-    ///
-    /// # Errors
-    /// [`ProjectionError::Sparsity`] if the s of `Rademacher` is out of its range.
-    pub fn family(self) -> Result<Box<dyn Projection>, ProjectionError> {
-        Ok(match self {
+    fn family(self) -> Box<dyn Projection> {
+        let subsample = |with_replacement| Box::new(Subsample { with_replacement });
+        match self {
             Self::Gaussian => Box::new(Gaussian),
-            Self::Rademacher { s } => Box::new(Rademacher::new(s)?),
-            Self::Achlioptas => Box::new(Rademacher::achlioptas()),
-            Self::Sparse => Box::new(Rademacher::sqrt_outputs()),
+            Self::Rademacher { s } => Box::new(Rademacher { s: Some(s) }),
+            Self::Achlioptas => Box::new(Rademacher { s: Some(3.0) }),
+            Self::Sparse => Box::new(Rademacher { s: None }),
             Self::Hadamard => Box::new(Hadamard),
-            Self::Subsample => Box::new(Subsample::without_replacement()),
-            Self::SubsampleReplace => Box::new(Subsample::with_replacement()),
+            Self::Subsample => subsample(false),
+            Self::SubsampleReplace => subsample(true),
             Self::Hashing => Box::new(Hashing),
             Self::Pca => Box::new(Pca::default()),
             Self::LabelEmbedding => Box::new(LabelEmbedding::default()),
             Self::Identity => Box::new(Identity),
-        })
+        }
     }
 }
 
@@ -99,7 +102,7 @@ impl Projection for ProjectionKind {
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.family()?.fit(data, n_components, seed)
+        self.family().fit(data, n_components, seed)
     }
 }
 
@@ -122,11 +125,9 @@ impl FromStr for ProjectionKind {
         }
         let unknown = || ProjectionError::UnknownKind(text.to_owned());
         let s = text.strip_prefix("rademacher:").ok_or_else(unknown)?;
-        let kind = Self::Rademacher {
-            s: s.parse().map_err(|_| unknown())?,
-        };
-        kind.family()?;
-        Ok(kind)
+        let s = s.parse().map_err(|_| unknown())?;
+        Rademacher { s: Some(s) }.check()?;
+        Ok(Self::Rademacher { s })
     }
 }
 
@@ -138,7 +139,10 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for kind in ProjectionKind::named().chain([ProjectionKind::Rademacher { s: 7.25 }]) {
+        for kind in ProjectionKind::NAMED
+            .into_iter()
+            .chain([ProjectionKind::Rademacher { s: 7.25 }])
+        {
             assert_eq!(kind.to_string().parse(), Ok(kind));
             let json = serde_json::to_string(&kind).unwrap();
             assert_eq!(json, format!("\"{kind}\""));

@@ -8,8 +8,7 @@ use rpo_core::Seed;
 
 /// A statistic of the data and of resamples of its samples (Efron 1979).
 ///
-/// To compare two methods on the same samples, resample their [`differences`](crate::differences). For a metric of a
-/// whole matrix, such as macro F1, resample its samples with [`Bootstrap::draw`].
+/// To compare two methods on the same samples, resample the mean of their differences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     /// The statistic of the data.
@@ -19,31 +18,6 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Returns the mean of `x` and of `x[indices]` for each given list of indices.
-    ///
-    /// # Errors
-    /// No value, no resample, an empty resample, an index out of range, values that are not finite.
-    pub fn mean_of<R: AsRef<[usize]>>(x: &[f64], resamples: &[R]) -> Result<Self, StatsError> {
-        check_enough("values", x.len(), 1)?;
-        check_enough("resamples", resamples.len(), 1)?;
-        check_finite(x)?;
-        for (resample, indices) in resamples.iter().map(AsRef::as_ref).enumerate() {
-            check_enough("values of a resample", indices.len(), 1)?;
-            if let Some(&index) = indices.iter().find(|index| **index >= x.len()) {
-                return Err(StatsError::ResampleIndex {
-                    resample,
-                    index,
-                    n_values: x.len(),
-                });
-            }
-        }
-        let mean = |rows: &[usize]| rows.iter().map(|&i| x[i]).sum::<f64>() / rows.len() as f64;
-        Ok(Self {
-            observed: x.iter().sum::<f64>() / x.len() as f64,
-            resampled: resamples.iter().map(|rows| mean(rows.as_ref())).collect(),
-        })
-    }
-
     /// Returns `statistic(indices)` for all of `n` samples in order and for `n_resamples` resamples of n, drawn with
     /// replacement. Resample b draws from stream b of `seed`: the same for any number of threads.
     ///
@@ -120,17 +94,10 @@ mod tests {
 
     #[test]
     fn bad_resamples_are_refused() {
-        let expected = StatsError::ResampleIndex {
-            resample: 1,
-            index: 2,
-            n_values: 2,
-        };
-        assert_eq!(Bootstrap::mean_of(&[1.0, 2.0], &[[0, 1], [0, 2]]), Err(expected));
-        let none: [[usize; 1]; 0] = [];
-        assert!(Bootstrap::mean_of(&[1.0], &none).is_err());
-        assert!(Bootstrap::mean_of(&[1.0], &[[]]).is_err());
-        assert!(Bootstrap::draw(2, 3, Seed::new(0), |_| f64::NAN).is_err());
-        let one = Bootstrap::mean_of(&[1.0, 2.0], &[[0, 1]]).unwrap();
+        let draw = |n, n_resamples, value| Bootstrap::draw(n, n_resamples, Seed::new(0), |_| value);
+        assert!(draw(0, 3, 1.0).is_err() && draw(2, 0, 1.0).is_err());
+        assert!(draw(2, 3, f64::NAN).is_err());
+        let one = draw(2, 1, 1.5).unwrap();
         assert!(one.interval(1.0).is_err() && one.standard_error().is_nan());
         assert_eq!(one.interval(0.5).unwrap(), (1.5, 1.5));
     }

@@ -38,16 +38,6 @@ pub enum StatsError {
         /// The largest number.
         limit: usize,
     },
-    /// A resample that refers to a value that does not exist.
-    #[error("resample {resample} refers to value {index} of {n_values}")]
-    ResampleIndex {
-        /// The resample, from 0.
-        resample: usize,
-        /// The position it refers to, from 0.
-        index: usize,
-        /// The number of values.
-        n_values: usize,
-    },
 }
 
 pub(crate) fn check_finite(values: &[f64]) -> Result<(), StatsError> {

@@ -20,12 +20,15 @@ pub enum Better {
 /// Ranks of k methods on each of N data sets, with Friedman's test on them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Friedman {
-    ranks: Array2<f64>,
-    average_ranks: Vec<f64>,
-    /// Σ_j (2 R_j)², R_j the rank sum of method j.
-    squares: u128,
-    /// Σ (t³ - t) over groups of t tied methods.
-    ties: u128,
+    /// The rank of each method (column) on each data set (row), 1 for the best.
+    pub ranks: Array2<f64>,
+    /// The mean rank of each method.
+    pub average_ranks: Vec<f64>,
+    /// The test without correction for ties: χ² = 12 N / (k (k + 1)) [Σ R_j² - k (k + 1)² / 4] over mean ranks R_j (Demšar
+    /// 2006, section 3.2.2).
+    pub uncorrected: FriedmanTest,
+    /// The test with χ² divided by 1 - Σ(t³ - t) / (N k (k² - 1)) over groups of t ties, NaN if all tie everywhere.
+    pub tie_corrected: FriedmanTest,
 }
 
 /// Friedman's χ² and the F of Iman and Davenport (1980), less conservative.
@@ -43,6 +46,30 @@ pub struct FriedmanTest {
     pub f_df: (usize, usize),
     /// Probability of a larger F.
     pub f_p: f64,
+}
+
+impl FriedmanTest {
+    /// The test of N data sets and k methods, with Σ_j (2 R_j)², R_j the rank sum of method j, and Σ (t³ - t) over groups of t
+    /// tied methods. χ² is a fraction of integers, so that "all data sets agree" is exact and not a matter of rounding.
+    fn of((n_datasets, n_methods): (usize, usize), squares: u128, ties: u128) -> Self {
+        let (n, k) = (n_datasets as u128, n_methods as u128);
+        // χ² = (k - 1) numerator / denominator.
+        let numerator = 3 * (squares - n * n * k * (k + 1) * (k + 1));
+        let denominator = n * k * (k * k - 1) - ties;
+        let chi2 = ((k - 1) * numerator) as f64 / denominator as f64;
+        // N (k - 1) - χ² = (k - 1)(N denominator - numerator) / denominator.
+        let f = ((n - 1) * numerator) as f64 / (n * denominator - numerator) as f64;
+        let df = n_methods - 1;
+        let f_df = (df, df * (n_datasets - 1));
+        Self {
+            chi2,
+            df,
+            p: chi2_survival(chi2, df),
+            f,
+            f_df,
+            f_p: f_survival(f, f_df),
+        }
+    }
 }
 
 impl Friedman {
@@ -67,56 +94,13 @@ impl Friedman {
                 out[j] = rank as f64 / 2.0;
             }
         }
+        let squares = sums.iter().map(|&r| u128::from(r).pow(2)).sum();
         Ok(Self {
             ranks,
             average_ranks: sums.iter().map(|&r| r as f64 / (2 * n) as f64).collect(),
-            squares: sums.iter().map(|&r| u128::from(r).pow(2)).sum(),
-            ties,
+            uncorrected: FriedmanTest::of((n, k), squares, 0),
+            tie_corrected: FriedmanTest::of((n, k), squares, ties),
         })
-    }
-
-    /// Returns the rank of each method (column) on each data set (row), 1 for the best.
-    pub fn ranks(&self) -> ArrayView2<'_, f64> {
-        self.ranks.view()
-    }
-
-    /// Returns the mean rank of each method.
-    pub fn average_ranks(&self) -> &[f64] {
-        &self.average_ranks
-    }
-
-    /// Returns the test without correction for ties: χ² = 12 N / (k (k + 1)) [Σ R_j² - k (k + 1)² / 4] over mean ranks
-    /// R_j (Demšar 2006, section 3.2.2).
-    pub fn uncorrected(&self) -> FriedmanTest {
-        self.test(0)
-    }
-
-    /// Returns the test with χ² divided by 1 - Σ(t³ - t) / (N k (k² - 1)) over groups of t ties, NaN if all tie
-    /// everywhere.
-    pub fn tie_corrected(&self) -> FriedmanTest {
-        self.test(self.ties)
-    }
-
-    /// χ² as a fraction of integers, so that "all data sets agree" is exact and not a matter of rounding.
-    fn test(&self, ties: u128) -> FriedmanTest {
-        let (n_datasets, n_methods) = self.ranks.dim();
-        let (n, k) = (n_datasets as u128, n_methods as u128);
-        // χ² = (k - 1) numerator / denominator.
-        let numerator = 3 * (self.squares - n * n * k * (k + 1) * (k + 1));
-        let denominator = n * k * (k * k - 1) - ties;
-        let chi2 = ((k - 1) * numerator) as f64 / denominator as f64;
-        // N (k - 1) - χ² = (k - 1)(N denominator - numerator) / denominator.
-        let f = ((n - 1) * numerator) as f64 / (n * denominator - numerator) as f64;
-        let df = n_methods - 1;
-        let f_df = (df, df * (n_datasets - 1));
-        FriedmanTest {
-            chi2,
-            df,
-            p: chi2_survival(chi2, df),
-            f,
-            f_df,
-            f_p: f_survival(f, f_df),
-        }
     }
 
     /// Returns Nemenyi's p-value for each pair of methods (k x k, 1 on the diagonal): the probability that the range
@@ -158,12 +142,12 @@ mod tests {
     fn agreement_is_infinite_and_ties_are_undefined() {
         let agree = array![[1.0, 2.0, 3.0], [0.1, 0.2, 0.7], [5.0, 6.0, 7.0]];
         let friedman = Friedman::new(agree.view(), Better::Lower).unwrap();
-        assert_eq!(friedman.average_ranks(), [1.0, 2.0, 3.0]);
-        let test = friedman.uncorrected();
+        assert_eq!(friedman.average_ranks, [1.0, 2.0, 3.0]);
+        let test = friedman.uncorrected;
         assert_eq!((test.chi2, test.f, test.f_p), (6.0, f64::INFINITY, 0.0));
         let tied = Friedman::new(Array2::ones((3, 2)).view(), Better::Higher).unwrap();
-        assert_eq!(tied.uncorrected().chi2, 0.0);
-        assert!(tied.tie_corrected().chi2.is_nan());
+        assert_eq!(tied.uncorrected.chi2, 0.0);
+        assert!(tied.tie_corrected.chi2.is_nan());
         assert_eq!(tied.nemenyi_p(), Array2::<f64>::ones((2, 2)));
     }
 

@@ -18,11 +18,11 @@ mod ranks;
 mod wilcoxon;
 
 pub use bootstrap::Bootstrap;
-pub use corrections::{bonferroni, holm};
+pub use corrections::Correction;
 pub use error::StatsError;
 pub use friedman::{Better, Friedman, FriedmanTest};
 pub use paired_t::PairedT;
-pub use post_hoc::{bonferroni_dunn_quantile, critical_difference, nemenyi_quantile};
+pub use post_hoc::PostHoc;
 pub use wilcoxon::{NormalApproximation, SignedRanks, Zeros};
 
 use error::check_finite;
@@ -43,7 +43,7 @@ pub struct PValues {
 ///
 /// # Errors
 /// Samples of different lengths, values that are not finite.
-pub fn differences(x: &[f64], y: &[f64]) -> Result<Vec<f64>, StatsError> {
+pub(crate) fn differences(x: &[f64], y: &[f64]) -> Result<Vec<f64>, StatsError> {
     Mismatch::check("values of the second sample", x.len(), y.len())?;
     let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
     check_finite(x)?;

@@ -3,12 +3,11 @@
 use crate::distributions::{t_two_sided, t_two_sided_quantile};
 use crate::error::{check_enough, check_level};
 use crate::{PValues, StatsError, differences};
-use rpo_core::ParameterError;
+use rpo_core::check_not_negative;
 
 /// The t test of paired samples.
 ///
-/// Over several data sets [`SignedRanks`](crate::SignedRanks) assumes less. For repeated splits of one data set use
-/// [`resampled`](Self::resampled). If all differences are equal, t is infinite, or NaN if they are zero.
+/// Over several data sets [`SignedRanks`](crate::SignedRanks) assumes less. If all differences are equal, t is infinite, or NaN if they are zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedT {
     /// The mean difference divided by its standard error.
@@ -28,24 +27,14 @@ pub struct PairedT {
 impl PairedT {
     /// Tests whether the mean of x - y is 0.
     ///
-    /// # Errors
-    /// Lengths that differ, fewer than two pairs, values that are not finite.
-    pub fn new(x: &[f64], y: &[f64]) -> Result<Self, StatsError> {
-        Self::with_overlap(x, y, 0.0)
-    }
-
-    /// Tests whether the mean of x - y is 0, for pairs that are repeated random splits of one data set into `train`
-    /// and `test` samples. Their training sets overlap, so the variance of the mean is taken as
-    /// (1/n + test/train) times that of a difference, in place of 1/n (Nadeau and Bengio 2003, section 5.1).
+    /// `overlap` is 0 for independent pairs. For repeated random splits of one data set it is the number of test samples over
+    /// that of training samples: as training sets overlap, the variance of the mean is taken as (1/n + overlap) times that of
+    /// a difference, in place of 1/n (Nadeau and Bengio 2003, section 5.1).
     ///
     /// # Errors
-    /// As [`new`](Self::new); no training sample.
-    pub fn resampled(x: &[f64], y: &[f64], train: usize, test: usize) -> Result<Self, StatsError> {
-        ParameterError::unless(train > 0, "train", train, "at least 1")?;
-        Self::with_overlap(x, y, test as f64 / train as f64)
-    }
-
-    fn with_overlap(x: &[f64], y: &[f64], overlap: f64) -> Result<Self, StatsError> {
+    /// Lengths that differ, fewer than two pairs, values that are not finite; an overlap that is negative or not finite.
+    pub fn new(x: &[f64], y: &[f64], overlap: f64) -> Result<Self, StatsError> {
+        check_not_negative("overlap", overlap)?;
         let differences = differences(x, y)?;
         check_enough("pairs", differences.len(), 2)?;
         let n = differences.len() as f64;
@@ -92,21 +81,21 @@ mod tests {
 
     #[test]
     fn equal_differences() {
-        let ahead = PairedT::new(&[1.1, 2.1, 3.1], &[1.0, 2.0, 3.0]).unwrap();
+        let ahead = PairedT::new(&[1.1, 2.1, 3.1], &[1.0, 2.0, 3.0], 0.0).unwrap();
         assert!(ahead.t > 1e10);
-        let exactly = PairedT::new(&[2.0, 3.0], &[1.0, 2.0]).unwrap();
+        let exactly = PairedT::new(&[2.0, 3.0], &[1.0, 2.0], 0.0).unwrap();
         assert_eq!(
             (exactly.t, exactly.p.two_sided, exactly.p.less),
             (f64::INFINITY, 0.0, 1.0)
         );
-        let none = PairedT::new(&[1.0, 2.0], &[1.0, 2.0]).unwrap();
+        let none = PairedT::new(&[1.0, 2.0], &[1.0, 2.0], 0.0).unwrap();
         assert!(none.t.is_nan() && none.p.two_sided.is_nan());
     }
 
     #[test]
     fn two_pairs_by_hand() {
         // Differences 1 and 3: t = 2 / (sqrt(2) / sqrt(2)), Cauchy tails.
-        let test = PairedT::new(&[2.0, 4.0], &[1.0, 1.0]).unwrap();
+        let test = PairedT::new(&[2.0, 4.0], &[1.0, 1.0], 0.0).unwrap();
         assert!((test.t - 2.0).abs() < 1e-15);
         assert!((test.p.greater - (0.5 - 2.0_f64.atan() / std::f64::consts::PI)).abs() < 1e-15);
         assert!(test.interval(1.0).is_err() && test.interval(f64::NAN).is_err());
@@ -115,10 +104,10 @@ mod tests {
     #[test]
     fn overlapping_training_sets_widen_the_error() {
         // Differences 1 and 3, two thirds for training: the variance of the mean is 2 (1/2 + 1/2).
-        let test = PairedT::resampled(&[2.0, 4.0], &[1.0, 1.0], 20, 10).unwrap();
+        let test = PairedT::new(&[2.0, 4.0], &[1.0, 1.0], 0.5).unwrap();
         assert!((test.standard_error - 2.0_f64.sqrt()).abs() < 1e-15);
         assert!((test.t - 2.0_f64.sqrt()).abs() < 1e-15);
-        assert!(PairedT::resampled(&[2.0, 4.0], &[1.0, 1.0], 0, 10).is_err());
+        assert!(PairedT::new(&[2.0, 4.0], &[1.0, 1.0], f64::INFINITY).is_err());
     }
 
     #[test]
@@ -128,14 +117,17 @@ mod tests {
             expected: 1,
             given: 0,
         };
-        assert_eq!(PairedT::new(&[1.0], &[]), Err(StatsError::Mismatch(expected)));
+        assert_eq!(
+            PairedT::new(&[1.0], &[], 0.0),
+            Err(StatsError::Mismatch(expected))
+        );
         let expected = StatsError::TooFew {
             what: "pairs",
             given: 1,
             needed: 2,
         };
-        assert_eq!(PairedT::new(&[1.0], &[2.0]), Err(expected));
-        let found = PairedT::new(&[1.0, f64::INFINITY], &[2.0, 1.0]);
+        assert_eq!(PairedT::new(&[1.0], &[2.0], 0.0), Err(expected));
+        let found = PairedT::new(&[1.0, f64::INFINITY], &[2.0, 1.0], 0.0);
         let expected = StatsError::NonFinite {
             index: 1,
             value: f64::INFINITY,

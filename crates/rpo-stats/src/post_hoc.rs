@@ -5,37 +5,35 @@ use crate::distributions::{normal_quantile, studentized_range_quantile};
 use crate::error::{check_enough, check_level};
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// Returns Nemenyi's quantile for comparing all pairs of `k` methods at level `alpha`: the studentized range's with
-/// infinite degrees of freedom, divided by √2 (Demšar 2006, table 5a, which this computes rather than tabulates).
-///
-/// # Errors
-/// Fewer than two methods, a level outside (0, 1).
-pub fn nemenyi_quantile(k: usize, alpha: f64) -> Result<f64, StatsError> {
-    check_enough("methods", k, 2)?;
-    check_level("alpha", alpha)?;
-    Ok(studentized_range_quantile(alpha, k) * FRAC_1_SQRT_2)
+/// A comparison of methods by their mean ranks, after Friedman's test has found that they differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PostHoc {
+    /// All pairs of k methods, by the quantile q of the studentized range with infinite degrees of freedom, divided by √2
+    /// (Demšar 2006, table 5a, which this computes rather than tabulates).
+    Nemenyi,
+    /// k - 1 methods with a control, by the normal quantile q at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
+    BonferroniDunn,
 }
 
-/// Returns Bonferroni and Dunn's quantile for comparing `k` - 1 methods with a control at level `alpha`: the normal
-/// quantile at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
-///
-/// # Errors
-/// Fewer than two methods, a level outside (0, 1).
-pub fn bonferroni_dunn_quantile(k: usize, alpha: f64) -> Result<f64, StatsError> {
-    check_enough("methods", k, 2)?;
-    check_level("alpha", alpha)?;
-    Ok(-normal_quantile(alpha / (2.0 * (k - 1) as f64)))
-}
+impl PostHoc {
+    fn quantile(self, k: usize, alpha: f64) -> f64 {
+        match self {
+            Self::Nemenyi => studentized_range_quantile(alpha, k) * FRAC_1_SQRT_2,
+            Self::BonferroniDunn => -normal_quantile(alpha / (2.0 * (k - 1) as f64)),
+        }
+    }
 
-/// Returns the difference of mean ranks over `n` data sets from which two of `k` methods differ: q √(k (k + 1) / (6
-/// n)), with q from [`nemenyi_quantile`] or [`bonferroni_dunn_quantile`] (Demšar 2006, section 3.2.2).
-///
-/// # Errors
-/// Fewer than two methods, no data set.
-pub fn critical_difference(quantile: f64, k: usize, n: usize) -> Result<f64, StatsError> {
-    check_enough("methods", k, 2)?;
-    check_enough("data sets", n, 1)?;
-    Ok(quantile * rank_difference_unit(k, n))
+    /// Returns the difference of mean ranks over `n` data sets from which two of `k` methods differ at level `alpha`:
+    /// q √(k (k + 1) / (6 n)) (Demšar 2006, section 3.2.2).
+    ///
+    /// # Errors
+    /// Fewer than two methods, no data set, a level outside (0, 1).
+    pub fn critical_difference(self, k: usize, n: usize, alpha: f64) -> Result<f64, StatsError> {
+        check_enough("methods", k, 2)?;
+        check_enough("data sets", n, 1)?;
+        check_level("alpha", alpha)?;
+        Ok(self.quantile(k, alpha) * rank_difference_unit(k, n))
+    }
 }
 
 /// The standard deviation of a difference of two mean ranks under the hypothesis of no difference.
@@ -53,11 +51,11 @@ mod tests {
     proptest! {
         #[test]
         fn nemenyi_p_is_alpha_at_the_critical_difference(k in 2_usize..20, alpha in 0.001_f64..0.1) {
-            let q = nemenyi_quantile(k, alpha).unwrap();
+            let q = PostHoc::Nemenyi.quantile(k, alpha);
             let p = studentized_range_survival(q * std::f64::consts::SQRT_2, k);
             prop_assert!((p / alpha - 1.0).abs() < 1e-9);
             // Comparing all pairs takes a larger difference than comparing with one control.
-            prop_assert!(q >= bonferroni_dunn_quantile(k, alpha).unwrap() - 1e-9);
+            prop_assert!(q >= PostHoc::BonferroniDunn.quantile(k, alpha) - 1e-9);
         }
     }
 
@@ -68,16 +66,14 @@ mod tests {
             given: 1,
             needed: 2,
         };
-        assert_eq!(nemenyi_quantile(1, 0.05), Err(too_few.clone()));
-        assert_eq!(bonferroni_dunn_quantile(1, 0.05), Err(too_few));
-        for alpha in [0.0, 1.0, -0.5, f64::NAN] {
-            assert!(nemenyi_quantile(3, alpha).is_err() && bonferroni_dunn_quantile(3, alpha).is_err());
+        for test in [PostHoc::Nemenyi, PostHoc::BonferroniDunn] {
+            assert_eq!(test.critical_difference(1, 3, 0.05), Err(too_few.clone()));
+            for alpha in [0.0, 1.0, -0.5, f64::NAN] {
+                assert!(test.critical_difference(3, 4, alpha).is_err());
+            }
+            assert!(test.critical_difference(3, 0, 0.05).is_err());
         }
-        assert!(critical_difference(2.0, 3, 0).is_err());
-        assert!(
-            critical_difference(2.0, usize::MAX, usize::MAX)
-                .unwrap()
-                .is_finite()
-        );
+        let largest = PostHoc::BonferroniDunn.critical_difference(usize::MAX, usize::MAX, 0.05);
+        assert!(largest.unwrap().is_finite());
     }
 }

@@ -35,6 +35,8 @@ pub struct SignedRanks {
     pub r_plus: f64,
     /// The rank sum of the pairs with x < y.
     pub r_minus: f64,
+    /// The smaller of the two rank sums: Wilcoxon's T.
+    pub statistic: f64,
 }
 
 /// The normal approximation of the test.
@@ -70,19 +72,16 @@ impl SignedRanks {
         let differences = differences(x, y)?;
         check_enough("pairs", differences.len(), 1)?;
         let sums = sums(&differences, Zeros::Drop);
+        let (r_plus, r_minus) = (sums.plus as f64 / 2.0, sums.minus as f64 / 2.0);
         Ok(Self {
             n: differences.len(),
             n_zero: differences.iter().filter(|d| **d == 0.0).count(),
             has_ties: sums.ties > 0,
-            r_plus: sums.plus as f64 / 2.0,
-            r_minus: sums.minus as f64 / 2.0,
+            r_plus,
+            r_minus,
+            statistic: r_plus.min(r_minus),
             differences,
         })
-    }
-
-    /// Returns the smaller of the two rank sums: Wilcoxon's T.
-    pub fn statistic(&self) -> f64 {
-        self.r_plus.min(self.r_minus)
     }
 
     /// Returns the p-values of the exact permutation distribution of the rank sum: over all 2^n signs, given the (tied)
@@ -208,7 +207,7 @@ mod tests {
         let x = [1.0, -1.0, 0.0, 2.0, 3.0, -3.0];
         let test = SignedRanks::new(&x, &[0.0; 6]).unwrap();
         assert_eq!((test.n, test.n_zero, test.has_ties), (6, 1, true));
-        assert_eq!((test.r_plus, test.r_minus, test.statistic()), (9.0, 6.0, 6.0));
+        assert_eq!((test.r_plus, test.r_minus, test.statistic), (9.0, 6.0, 6.0));
         let ranks = [1.5, 1.5, 3.0, 4.5, 4.5];
         let sum = |signs: u32| -> f64 { (0..5).filter(|i| signs >> i & 1 == 1).map(|i| ranks[i]).sum() };
         let fraction = |keep: fn(f64) -> bool| (0..32).filter(|&s| keep(sum(s))).count() as f64 / 32.0;

@@ -3,7 +3,7 @@
 use super::results::Results;
 use crate::describe::measures;
 use ndarray::Array2;
-use rpo_stats::{Better, Friedman, SignedRanks, StatsError, critical_difference, holm, nemenyi_quantile};
+use rpo_stats::{Better, Correction, Friedman, PostHoc, SignedRanks, StatsError};
 
 /// The level of the tests.
 pub(crate) const ALPHA: f64 = 0.05;
@@ -84,7 +84,7 @@ impl Ranks {
             names,
             scores,
             friedman,
-            critical_difference: critical_difference(nemenyi_quantile(k, ALPHA)?, k, n)?,
+            critical_difference: PostHoc::Nemenyi.critical_difference(k, n, ALPHA)?,
         })
     }
 
@@ -95,7 +95,7 @@ impl Ranks {
 
     /// The mean rank of each column.
     pub(crate) fn average_ranks(&self) -> &[f64] {
-        self.friedman.average_ranks()
+        &self.friedman.average_ranks
     }
 
     /// All pairs of methods that can be tested.
@@ -118,7 +118,10 @@ impl Ranks {
             })
             .collect();
         let p: Vec<f64> = pairs.iter().map(|pair| pair.p).collect();
-        for (pair, corrected) in pairs.iter_mut().zip(holm(&p).unwrap_or_default()) {
+        for (pair, corrected) in pairs
+            .iter_mut()
+            .zip(Correction::Holm.adjust(&p).unwrap_or_default())
+        {
             pair.corrected = corrected;
         }
         pairs

@@ -152,7 +152,7 @@ fn rank_section(ranks: &Ranks) -> Vec<Block> {
 
 /// What the tests of mean ranks say.
 pub(super) fn rank_sentence(ranks: &Ranks) -> String {
-    let test = ranks.friedman.tie_corrected();
+    let test = ranks.friedman.tie_corrected;
     let means = ranks.names.iter().zip(ranks.average_ranks());
     let means: Vec<String> = means.map(|(name, rank)| format!("{name} {rank:.2}")).collect();
     format!(

@@ -8,7 +8,7 @@ use rpo_tree::cluster::Points;
 
 /// Draws the map of a node: entries ±√(s/m) with s the root of the number of columns.
 pub(super) fn draw(n_columns: usize, width: usize, seed: Seed) -> Result<SparseMap, ProjectionError> {
-    Rademacher::sqrt_outputs().map(n_columns, width, seed)
+    Rademacher { s: None }.map(n_columns, width, seed)
 }
 
 /// Labels projected anew at every node.

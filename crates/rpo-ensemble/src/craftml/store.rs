@@ -76,7 +76,7 @@ impl Store for TrainingSet {
 impl Store for CraftmlTree {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         if let FeatureMap::Hashed(map) = self.features() {
-            out.array("hash.seed", &[map.seed().value()])?;
+            out.array("hash.seed", &[map.seed.value()])?;
             out.array("hash.width", &[map.n_components() as u32])?;
         }
         match self.nodes() {

@@ -39,7 +39,11 @@ impl FeatureMap {
             n_inputs = weights.ncols();
         }
         if let Some(fourier) = &fourier {
-            Mismatch::check("inputs of the random features", n_inputs, fourier.n_inputs())?;
+            Mismatch::check(
+                "inputs of the random features",
+                n_inputs,
+                fourier.frequencies.nrows(),
+            )?;
         }
         Ok(Self {
             n_features,
@@ -56,7 +60,7 @@ impl FeatureMap {
     /// Number of terms, s + 1.
     pub(crate) fn n_terms(&self) -> usize {
         1 + match (&self.fourier, &self.projection) {
-            (Some(fourier), _) => fourier.n_features(),
+            (Some(fourier), _) => fourier.phases.len(),
             (None, Some((weights, _))) => weights.ncols(),
             (None, None) => self.n_features,
         }

@@ -3,7 +3,8 @@
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::seq::SliceRandom;
 use rpo_core::{InverseLink, Learner, Matrix, MatrixView, Seed, math};
-use rpo_projections::{LabelEmbedding, Penalty, RandomFeatures, Rank, standard_normal};
+use rpo_projections::least_squares::{Design, Ridge};
+use rpo_projections::{LabelEmbedding, Penalty, ProjectionError, RandomFeatures, Rank, standard_normal};
 
 use super::normal::NormalEquations;
 use super::params::{Kernel, LabelEmbeddingParams};
@@ -138,7 +139,7 @@ impl LabelEmbeddingParams {
                 let log_odds = log_odds(&counts, training.len(), self.inverse_link());
                 add_intercepts(&mut start, &log_odds, factor.last_row());
                 let sgd = Sgd {
-                    terms: &terms.whitened(factor.to_f32())?,
+                    terms: &terms.whitened((&factor).into())?,
                     y,
                     inverse_link: self.inverse_link(),
                     params,
@@ -278,6 +279,20 @@ pub(super) fn usual_features(n: usize, d: usize) -> usize {
     (n / 2).clamp(100, most)
 }
 
+/// The least squares problem that the embedding and the regressions onto it have in common.
+fn ridge<'a, 'x>(
+    embedding: &LabelEmbedding,
+    penalty: Penalty,
+    x: &'a MatrixView<'x>,
+) -> Result<Ridge<'a, MatrixView<'x>>, ProjectionError> {
+    let design = Design {
+        rows: x,
+        intercept: embedding.intercept,
+        factors: None,
+    };
+    Ridge::new(design, penalty.on(x, None), embedding.solver)
+}
+
 /// V, learned or drawn, and W = argmin ‖YV - XW‖² + λ̄'‖W‖² with its offset.
 fn regression(
     params: &LabelEmbeddingParams,
@@ -288,7 +303,7 @@ fn regression(
     seed: Seed,
 ) -> Result<(Array2<f32>, Array1<f32>), LinearError> {
     let embedding = params.label_embedding();
-    let ridge = embedding.ridge(&x)?;
+    let ridge = ridge(&embedding, embedding.penalty, &x)?;
     let v = if learned {
         let found = embedding.fit_on(&ridge, &y, rank, seed)?;
         found.directions.reversed_axes()
@@ -302,9 +317,7 @@ fn regression(
         ridge.solve(&y, v.view())?
     } else {
         let penalty = embedding.penalty.scaled(ratio);
-        LabelEmbedding { penalty, ..embedding }
-            .ridge(&x)?
-            .solve(&y, v.view())?
+        self::ridge(&embedding, penalty, &x)?.solve(&y, v.view())?
     };
     let p = x.n_cols();
     let weights = w.slice(s![..p, ..]).mapv(|v| v as f32);

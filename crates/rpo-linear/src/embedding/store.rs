@@ -13,8 +13,8 @@ impl Store for LinkModel {
             store_vector("link.offset", offset, out)?;
         }
         if let Some(fourier) = &self.map().fourier {
-            store_matrix("link.frequency", fourier.frequencies(), out)?;
-            store_vector("link.phase", fourier.phases(), out)?;
+            store_matrix("link.frequency", &fourier.frequencies, out)?;
+            store_vector("link.phase", &fourier.phases, out)?;
         }
         store_matrix("link.weight", self.weights(), out)
     }
@@ -35,8 +35,7 @@ impl Restore for LinkModel {
         if from.has("link.frequency") {
             let phases = restore_vector("link.phase", from)?;
             let frequencies = restore_matrix("link.frequency", (inputs, phases.len()), from)?;
-            let features = RandomFeatures::new(frequencies, phases);
-            fourier = Some(features.map_err(|e| StoreError::part("random features", e))?);
+            fourier = Some(RandomFeatures { frequencies, phases });
         }
         let invalid = |e| StoreError::part("label embedding", e);
         let map = FeatureMap::new(sizes.n_features, projection, fourier).map_err(invalid)?;

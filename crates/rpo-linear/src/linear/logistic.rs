@@ -101,7 +101,7 @@ impl Learner for LogisticRegressionParams {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
-        let penalty = self.lambda.on_weighted(&x, weights);
+        let penalty = self.lambda.on(&x, weights);
         if let PenaltyDiagonal::Uniform(penalty) = penalty {
             let rows = Rows::new(x, false, weights);
             let share = rows.n_stored() as f64 / (x.n_rows() as f64 * x.n_cols() as f64);
@@ -113,7 +113,11 @@ impl Learner for LogisticRegressionParams {
         let shape = (x.n_cols(), y.n_cols());
         fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
             let panel = Panel {
-                x: Design::new(&x, true),
+                x: Design {
+                    rows: &x,
+                    intercept: true,
+                    factors: None,
+                },
                 y: PanelOutputs {
                     y,
                     first,

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use rpo_core::{InverseLink, Learner, MatrixView, Predictor, check_not_negative};
 use rpo_projections::Penalty;
-use rpo_projections::least_squares::{LANES, Lanes, Ridge, RidgeSolver};
+use rpo_projections::least_squares::{Design, LANES, Lanes, Ridge, RidgeSolver};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,8 +116,12 @@ impl RidgeParams {
     ) -> Result<Ridge<'a, MatrixView<'x>>, LinearError> {
         self.check()?;
         check_data(*x, y, InverseLink::Identity)?;
-        let penalty = self.lambda.on_weighted(x, weights);
-        Ok(Ridge::scaled(x, roots, penalty, true, RidgeSolver::Auto)?)
+        let design = Design {
+            rows: x,
+            intercept: true,
+            factors: roots,
+        };
+        Ok(Ridge::new(design, self.lambda.on(x, weights), RidgeSolver::Auto)?)
     }
 }
 

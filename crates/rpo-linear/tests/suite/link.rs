@@ -44,7 +44,7 @@ fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
         None => x.clone(),
     };
     let phi = match &map.fourier {
-        Some(fourier) => (z.dot(fourier.frequencies()) + fourier.phases()).mapv(f32::cos),
+        Some(fourier) => (z.dot(&fourier.frequencies) + &fourier.phases).mapv(f32::cos),
         None => z,
     };
     concatenate![Axis(1), phi, Array2::ones((x.nrows(), 1))].mapv(f64::from)

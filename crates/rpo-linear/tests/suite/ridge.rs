@@ -6,7 +6,7 @@ use rpo_core::{Learner, Matrix, MatrixView, Predictor, WeightError};
 use rpo_linear::{
     FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, OneVsRestParams, Penalty, RidgeParams,
 };
-use rpo_projections::least_squares::{Ridge, RidgeSolver};
+use rpo_projections::least_squares::{Design, Ridge, RidgeSolver};
 
 fn params(lambda: Penalty) -> RidgeParams {
     RidgeParams { lambda }
@@ -15,10 +15,15 @@ fn params(lambda: Penalty) -> RidgeParams {
 /// The prediction for a sample of the fit to all others with the penalties of all.
 fn naive(lambda: Penalty, x: &Array2<f32>, y: &Array2<f32>, sample: usize) -> Vec<f64> {
     let others: Vec<usize> = (0..x.nrows()).filter(|&other| other != sample).collect();
-    let penalty = lambda.on(&MatrixView::from(x));
+    let penalty = lambda.on(&MatrixView::from(x), None);
     let (rest, y) = (x.select(Axis(0), &others), y.select(Axis(0), &others));
     let rest = MatrixView::from(&rest);
-    let ridge = Ridge::new(&rest, penalty, true, RidgeSolver::Cholesky).unwrap();
+    let design = Design {
+        rows: &rest,
+        intercept: true,
+        factors: None,
+    };
+    let ridge = Ridge::new(design, penalty, RidgeSolver::Cholesky).unwrap();
     let z = ridge
         .solve(&MatrixView::from(&y), Array2::eye(y.ncols()).view())
         .unwrap();

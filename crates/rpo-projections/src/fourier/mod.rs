@@ -21,8 +21,10 @@ pub use law::SpectralLaw;
 /// the same kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFeatures {
-    frequencies: Array2<f32>,
-    phases: Array1<f32>,
+    /// The frequencies as columns, k x s.
+    pub frequencies: Array2<f32>,
+    /// The phases, s.
+    pub phases: Array1<f32>,
 }
 
 impl RandomFeatures {
@@ -54,53 +56,22 @@ impl RandomFeatures {
         Ok(Self { frequencies, phases })
     }
 
-    /// Features with given frequencies (k x s) and phases (s).
-    ///
-    /// # Errors
-    /// [`ProjectionError::Mismatch`] unless there is one phase per column.
-    pub fn new(frequencies: Array2<f32>, phases: Array1<f32>) -> Result<Self, ProjectionError> {
-        Mismatch::check("phases of the random features", frequencies.ncols(), phases.len())?;
-        let frequencies = if frequencies.is_standard_layout() {
-            frequencies
-        } else {
-            frequencies.as_standard_layout().into_owned()
-        };
-        Ok(Self { frequencies, phases })
-    }
-
-    /// The frequencies as columns, k x s.
-    pub const fn frequencies(&self) -> &Array2<f32> {
-        &self.frequencies
-    }
-
-    /// The phases, s.
-    pub const fn phases(&self) -> &Array1<f32> {
-        &self.phases
-    }
-
-    /// Number of inputs k.
-    pub fn n_inputs(&self) -> usize {
-        self.frequencies.nrows()
-    }
-
-    /// Number of features s.
-    pub fn n_features(&self) -> usize {
-        self.frequencies.ncols()
-    }
-
     /// Writes the features of rows (h x k, sparse or dense) to `out` (h x s). Cost: s times the values stored.
     ///
     /// Phases beyond 10⁷ or so have lost their cosine in `f32`; their features stay within [-1, 1].
     ///
     /// # Errors
-    /// [`ProjectionError::Mismatch`] for rows of another length than k, [`ProjectionError::TargetShape`].
+    /// [`ProjectionError::Mismatch`] for rows of another length than k, or another number of phases than s,
+    /// [`ProjectionError::TargetShape`].
     pub fn apply_into(
         &self,
         rows: MatrixView<'_>,
         mut out: ArrayViewMut2<'_, f32>,
     ) -> Result<(), ProjectionError> {
-        Mismatch::check("inputs of the random features", self.n_inputs(), rows.n_cols())?;
-        let (expected, found) = ((rows.n_rows(), self.n_features()), out.dim());
+        let (inputs, features) = self.frequencies.dim();
+        Mismatch::check("phases of the random features", features, self.phases.len())?;
+        Mismatch::check("inputs of the random features", inputs, rows.n_cols())?;
+        let (expected, found) = ((rows.n_rows(), features), out.dim());
         if expected != found {
             return Err(ProjectionError::TargetShape { expected, found });
         }
@@ -168,3 +139,7 @@ impl RandomFeatures {
         Ok([median, mean].into_iter().find(|v| *v > 0.0).unwrap_or(1.0))
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/suite/fourier.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use rpo_core::{Mismatch, Seed, product};
 
 use super::Rank;
-use crate::least_squares::{Penalty, Ridge, RidgeSolver, Rows, by_panels, panel_product};
+use crate::least_squares::{Design, Penalty, Ridge, RidgeSolver, Rows, by_panels, panel_product};
 use crate::linalg::{
     completed, fix_row_signs, orthonormal, standard_normal, symmetric_eigen, thin_gram, times,
 };
@@ -54,12 +54,14 @@ impl Default for LabelEmbedding {
 }
 
 impl LabelEmbedding {
-    /// Prepares the least squares problem on X, which an embedding shares with regressions onto it.
-    ///
-    /// # Errors
-    /// As [`Ridge::new`].
-    pub fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
-        Ridge::new(x, self.penalty.on(x), self.intercept, self.solver)
+    /// The least squares problem on X.
+    fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
+        let design = Design {
+            rows: x,
+            intercept: self.intercept,
+            factors: None,
+        };
+        Ridge::new(design, self.penalty.on(x, None), self.solver)
     }
 
     /// Fits the embedding of outputs Y (n x d) that features X (n x p) predict.
@@ -84,7 +86,8 @@ impl LabelEmbedding {
         self.fit_on(&self.ridge(x)?, y, rank, seed)
     }
 
-    /// [`fit`](Self::fit) on a problem that was prepared by [`ridge`](Self::ridge).
+    /// [`fit`](Self::fit) on the least squares problem of the features, which regressions onto the embedding can share: in place
+    /// of what the penalty, the intercept and the solver make of X.
     ///
     /// # Errors
     /// As [`fit`](Self::fit).
@@ -166,7 +169,8 @@ impl Projection for LabelEmbedding {
         let x = data.features.ok_or(ProjectionError::NoFeatures)?;
         check_csr(x)?;
         check_csr(data.outputs)?;
-        Self::fit(self, &x, &data.outputs, Rank::Exact(n_components), seed)?.map()
+        let found = Self::fit(self, &x, &data.outputs, Rank::Exact(n_components), seed)?;
+        Ok(Box::new(TableMap::new(found.directions.view())?))
     }
 }
 
@@ -178,16 +182,6 @@ pub struct Embedding {
     /// Estimates of the k largest eigenvalues of G, decreasing, at least 0: the squared length of the fitted values
     /// of Y along each direction.
     pub eigenvalues: Array1<f64>,
-}
-
-impl Embedding {
-    /// The map Z = Y V, for trees to grow on.
-    ///
-    /// # Errors
-    /// [`ProjectionError::OutOfMemory`] if its table does not fit.
-    pub fn map(&self) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        Ok(Box::new(TableMap::new(self.directions.view())?))
-    }
 }
 
 /// Refuses values that are not finite.

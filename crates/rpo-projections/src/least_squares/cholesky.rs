@@ -14,7 +14,7 @@ pub(super) const RIGHT_SIDES: usize = 256;
 
 /// The factor L of A = L Lᵀ, in blocks, made to solve for many right-hand sides.
 ///
-/// Factored in `f64`; [`to_f32`](Cholesky::to_f32) returns a copy that solves in `f32`, at half the memory and twice
+/// Factored in `f64`; `Cholesky::<f32>::from` rounds it to a copy that solves in `f32`, at half the memory and twice
 /// the speed, for a preconditioner. No right-hand side depends on the others, so that results are the same bits for any
 /// number of threads.
 #[derive(Debug, Clone)]
@@ -59,13 +59,15 @@ impl Cholesky<f64> {
         }
         Ok(Self { factor: a, inverses })
     }
+}
 
+impl From<&Cholesky<f64>> for Cholesky<f32> {
     /// The same factor, rounded.
-    pub fn to_f32(&self) -> Cholesky<f32> {
+    fn from(exact: &Cholesky<f64>) -> Self {
         let round = |a: &Array2<f64>| a.mapv(|v| v as f32);
-        Cholesky {
-            factor: round(&self.factor),
-            inverses: self.inverses.iter().map(round).collect(),
+        Self {
+            factor: round(&exact.factor),
+            inverses: exact.inverses.iter().map(round).collect(),
         }
     }
 }
@@ -79,8 +81,8 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
     /// Replaces every row b of a matrix (m x s) by A⁻¹ b. Cost: 2 m s² operations, in parallel over rows.
     ///
     /// # Errors
-    /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
-    pub fn solve_rows(&self, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
+    /// As [`forward_rows`](Self::forward_rows).
+    pub(crate) fn solve_rows(&self, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
         self.forward_rows(b.view_mut())?;
         self.backward_rows(b)
     }
@@ -89,7 +91,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
     /// parallel over rows.
     ///
     /// # Errors
-    /// As [`solve_rows`](Self::solve_rows).
+    /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
     pub fn forward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
         self.for_each_chunk(b, |rows| self.solve_forward(rows))
     }
@@ -97,7 +99,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
     /// Replaces every row b of a matrix (m x s) by L⁻ᵀ b. Cost: m s² operations, in parallel over rows.
     ///
     /// # Errors
-    /// As [`solve_rows`](Self::solve_rows).
+    /// As [`forward_rows`](Self::forward_rows).
     pub fn backward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
         self.for_each_chunk(b, |rows| self.solve_backward(rows))
     }
@@ -239,7 +241,9 @@ mod tests {
                 assert!((&last - &unit).iter().all(|v| v.abs() < 1e-9), "{size}");
             }
             let mut rounded = b.mapv(|v| v as f32);
-            cholesky.to_f32().solve_rows(rounded.view_mut()).unwrap();
+            Cholesky::<f32>::from(&cholesky)
+                .solve_rows(rounded.view_mut())
+                .unwrap();
             assert!(
                 rounded
                     .iter()

@@ -5,32 +5,12 @@ use super::Rows;
 /// X, or X with a last column of ones, which is not stored; each row times a factor, if there are factors.
 #[derive(Debug)]
 pub struct Design<'a, R> {
-    rows: &'a R,
-    intercept: bool,
-    factors: Option<&'a [f64]>,
-}
-
-impl<'a, R> Design<'a, R> {
-    /// The rows of a matrix, followed by a 1 if there is an intercept.
-    pub const fn new(rows: &'a R, intercept: bool) -> Self {
-        Self {
-            rows,
-            intercept,
-            factors: None,
-        }
-    }
-
-    /// The same with each row, the intercept's column too, multiplied by a number: for least squares with weights, by the
-    /// root of its weight.
-    #[must_use]
-    pub const fn scaled(self, factors: Option<&'a [f64]>) -> Self {
-        Self { factors, ..self }
-    }
-
-    /// Returns true if the last column is the intercept's.
-    pub const fn intercept(&self) -> bool {
-        self.intercept
-    }
+    /// X.
+    pub rows: &'a R,
+    /// Whether a column of ones follows.
+    pub intercept: bool,
+    /// Numbers that rows are multiplied by, the intercept's column too: for least squares with weights, their roots.
+    pub factors: Option<&'a [f64]>,
 }
 
 impl<R: Rows> Design<'_, R> {

@@ -17,6 +17,6 @@ pub use design::Design;
 pub(crate) use gram::gram;
 pub(crate) use panel::by_panels;
 pub use panel::{LANES, Lanes, panel_product};
-pub use penalty::{Penalty, PenaltyDiagonal, relative_penalty};
+pub use penalty::{Penalty, PenaltyDiagonal};
 pub use ridge::{Ridge, RidgeSolver};
 pub use rows::Rows;

@@ -69,16 +69,11 @@ impl Penalty {
         Ok(check_not_negative("lambda", self.strength())?)
     }
 
-    /// The penalties for given features.
-    pub fn on(self, x: &impl Rows) -> PenaltyDiagonal {
-        self.on_weighted(x, None)
-    }
-
-    /// The penalties for features of samples with weights: those of a set in which a sample of weight 2 occurs twice.
+    /// The penalties for features of samples, which may have weights: those of a set in which a sample of weight 2 occurs twice.
     ///
     /// # Panics
     /// If there are fewer weights than rows.
-    pub fn on_weighted(self, x: &impl Rows, weights: Option<&[f32]>) -> PenaltyDiagonal {
+    pub fn on(self, x: &impl Rows, weights: Option<&[f32]>) -> PenaltyDiagonal {
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row].into());
         match self {
             Self::Relative(lambda) => PenaltyDiagonal::Uniform(lambda * mean_diagonal(x, weight)),
@@ -115,13 +110,7 @@ impl From<f64> for PenaltyDiagonal {
     }
 }
 
-/// λ tr(XᵀX) / p: a penalty in units of the mean diagonal of XᵀX, so that λ means the same for features of any scale.
-/// 0 for a matrix without columns.
-pub fn relative_penalty(x: &impl Rows, lambda: f64) -> f64 {
-    lambda * mean_diagonal(x, |_| 1.0)
-}
-
-/// tr(XᵀWX) / p.
+/// tr(XᵀWX) / p; 0 for a matrix without columns.
 fn mean_diagonal(x: &impl Rows, weight: impl Fn(usize) -> f64) -> f64 {
     let mut trace = 0.0;
     (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, v| trace += weight(i) * (v * v)));
@@ -209,7 +198,7 @@ mod tests {
     fn variances_are_those_of_the_columns() {
         // Variances 1, 0, 4.
         let x = array![[1.0, 5.0, 0.0], [3.0, 5.0, 4.0]];
-        let found = Penalty::Variance(0.5).on(&x.view());
+        let found = Penalty::Variance(0.5).on(&x.view(), None);
         let mean = 5.0 / 3.0;
         let PenaltyDiagonal::PerFeature(found) = found else {
             panic!("{found:?}")
@@ -221,12 +210,12 @@ mod tests {
         sparse[[0, 0]] = 2.0;
         sparse[[3, 2]] = -1.0;
         // E x² - (E x)²: 0.4 - 0.04 and 0.1 - 0.01.
-        let PenaltyDiagonal::Uniform(found) = Penalty::Variance(2.0).on(&sparse.view()) else {
+        let PenaltyDiagonal::Uniform(found) = Penalty::Variance(2.0).on(&sparse.view(), None) else {
             panic!("not uniform")
         };
         assert!((found - 0.9).abs() < 1e-12, "{found}");
         assert_eq!(
-            Penalty::Relative(2.0).on(&sparse.view()),
+            Penalty::Relative(2.0).on(&sparse.view(), None),
             (2.0 * 5.0 / 4.0).into()
         );
     }
@@ -239,7 +228,7 @@ mod tests {
             Array2::zeros((3, 0)),
             Array2::zeros((0, 2)),
         ] {
-            assert_eq!(Penalty::Variance(0.3).on(&x.view()), 0.3.into());
+            assert_eq!(Penalty::Variance(0.3).on(&x.view(), None), 0.3.into());
         }
     }
 

@@ -37,7 +37,7 @@ impl RidgeSolver {
     pub const DIRECT_COLUMNS: usize = 2000;
 
     /// Conjugate gradients with 100 iterations at most and a relative squared residual of 1e-6.
-    pub const fn conjugate_gradients(jacobi: bool) -> Self {
+    pub(crate) const fn conjugate_gradients(jacobi: bool) -> Self {
         Self::ConjugateGradients {
             iterations: 100,
             tolerance: 1e-6,
@@ -107,43 +107,27 @@ enum Method {
 
 impl<'a, R: Rows + Sync> Ridge<'a, R> {
     /// Prepares to solve on X with a number as absolute penalty of all weights, or the
-    /// penalties that [`Penalty::on`](super::Penalty::on) computes for X.
-    ///
-    /// # Errors
-    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
-    /// [`ProjectionError::Mismatch`] for another number of penalties than features, and with
-    /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
-    pub fn new(
-        rows: &'a R,
-        penalty: impl Into<PenaltyDiagonal>,
-        intercept: bool,
-        solver: RidgeSolver,
-    ) -> Result<Self, ProjectionError> {
-        Self::scaled(rows, None, penalty, intercept, solver)
-    }
-
-    /// [`new`](Self::new) with each row of X, the intercept's column too, multiplied by a number. With the roots of weights,
+    /// penalties that [`Penalty::on`](super::Penalty::on) computes for X. With the roots of weights as factors of the rows of X,
     /// and targets whose rows are multiplied by them too, the solution is that of weighted least squares.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`ProjectionError::Mismatch`] for another number of factors than rows.
-    pub fn scaled(
-        rows: &'a R,
-        factors: Option<&'a [f64]>,
+    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
+    /// [`ProjectionError::Mismatch`] for another number of penalties than features or of factors than rows, and with
+    /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
+    pub fn new(
+        x: Design<'a, R>,
         penalty: impl Into<PenaltyDiagonal>,
-        intercept: bool,
         solver: RidgeSolver,
     ) -> Result<Self, ProjectionError> {
         solver.check()?;
-        if let Some(factors) = factors {
-            Mismatch::check("factors of the rows", rows.row_count(), factors.len())?;
+        if let Some(factors) = x.factors {
+            Mismatch::check("factors of the rows", x.row_count(), factors.len())?;
         }
         let penalty = Penalties {
             diagonal: penalty.into(),
-            n_features: rows.column_count(),
+            n_features: x.rows.column_count(),
         };
         penalty.diagonal.check(penalty.n_features)?;
-        let x = Design::new(rows, intercept).scaled(factors);
         let method = match solver {
             RidgeSolver::Cholesky => Method::Factored(factor(&x, &penalty)?),
             RidgeSolver::ConjugateGradients {
@@ -161,7 +145,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
                     Ok(Some(factor)) => Method::Factored(factor),
                     Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
                         let solver = RidgeSolver::conjugate_gradients(is_sparse(&x));
-                        return Self::scaled(rows, factors, penalty.diagonal, intercept, solver);
+                        return Self::new(x, penalty.diagonal, solver);
                     }
                     Err(e) => return Err(e),
                 }

@@ -46,17 +46,13 @@ impl RandomProjection for Hashing {
 /// A signed hashing of outputs to components: a seed and two sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashingMap {
+    /// The seed of its hash function.
+    pub seed: Seed,
     n_outputs: usize,
     n_components: usize,
-    seed: Seed,
 }
 
 impl HashingMap {
-    /// The seed of its hash function.
-    pub const fn seed(&self) -> Seed {
-        self.seed
-    }
-
     /// The component h(j) and the sign ξ(j), 1 or -1, of output j.
     pub const fn entry(&self, output: u32) -> (u32, f32) {
         let hash = self.seed.hash(output as u64);

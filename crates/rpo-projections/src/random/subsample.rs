@@ -19,23 +19,9 @@ use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, memory};
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subsample {
-    with_replacement: bool,
-}
-
-impl Subsample {
-    /// Every output at most once; at most d components.
-    pub const fn without_replacement() -> Self {
-        Self {
-            with_replacement: false,
-        }
-    }
-
-    /// Independent choices, so that an output may come several times; any number of components.
-    pub const fn with_replacement() -> Self {
-        Self {
-            with_replacement: true,
-        }
-    }
+    /// Chooses independently, so that an output may come several times, and for any number of components. Otherwise every output
+    /// comes at most once, and there are at most d components.
+    pub with_replacement: bool,
 }
 
 impl RandomProjection for Subsample {

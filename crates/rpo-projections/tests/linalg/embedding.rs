@@ -1,6 +1,7 @@
 //! The label embedding against the explicit matrix G = Yᵀ Π Y.
 
 use super::common::{csr, outputs, sparse};
+use super::unweighted;
 use ndarray::{Array1, Array2, Axis, s};
 use proptest::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Seed};
@@ -86,7 +87,7 @@ proptest! {
 
         let fit = |q: Array2<f64>| {
             let (x, y) = (x.view(), y.view());
-            Ridge::new(&x, 0.0, false, solver).unwrap().solve(&y, q.view()).unwrap()
+            Ridge::new(unweighted(&x, false), 0.0, solver).unwrap().solve(&y, q.view()).unwrap()
         };
         let v = found.directions.t().to_owned();
         let (w, ols) = (fit(v.clone()), fit(Array2::eye(d)));
@@ -385,7 +386,7 @@ fn it_is_a_projection_of_samples_with_features() {
 fn designs_end_in_ones() {
     let x = outputs(5, 3, 0.5, false, 1);
     let view = MatrixView::from(&x);
-    let design = rpo_projections::least_squares::Design::new(&view, true);
+    let design = unweighted(&view, true);
     assert_eq!((design.row_count(), design.column_count()), (5, 4));
     let norms = design.squared_norms();
     assert_eq!(norms[3], 5.0);

@@ -1,5 +1,6 @@
 //! Reference vectors of other libraries: `linalg.json` in the folder that `RPO_FIXTURES` names.
 
+use super::unweighted;
 use std::path::PathBuf;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -289,7 +290,7 @@ fn ridge_regressions() {
         ];
         for (solver, intercept) in solvers.into_iter().flat_map(|s| [(s, false), (s, true)]) {
             let (x, y, identity) = (x.view(), y.view(), Array2::eye(y.ncols()));
-            let ridge = Ridge::new(&x, lambda, intercept, solver).unwrap();
+            let ridge = Ridge::new(unweighted(&x, intercept), lambda, solver).unwrap();
             let mut found = ridge.solve(&y, identity.view()).unwrap();
             let context = format!("{name}, {solver:?}, intercept: {intercept}");
             let coefficients = if intercept {

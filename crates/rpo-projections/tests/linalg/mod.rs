@@ -9,3 +9,14 @@ mod fixtures;
 mod nalgebra;
 mod pca;
 mod ridge;
+
+use rpo_projections::least_squares::{Design, Rows};
+
+/// Features without weights.
+fn unweighted<R: Rows>(rows: &R, intercept: bool) -> Design<'_, R> {
+    Design {
+        rows,
+        intercept,
+        factors: None,
+    }
+}

@@ -1,9 +1,10 @@
 //! Regularised least squares: every way of solving against the factor, and what a solution satisfies.
 
 use super::common::{csr, outputs};
+use super::unweighted;
 use ndarray::{Array2, Axis, concatenate, s};
 use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
-use rpo_projections::least_squares::{LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver, relative_penalty};
+use rpo_projections::least_squares::{LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver};
 use rpo_projections::{ProjectionError, standard_normal};
 
 const CG: RidgeSolver = RidgeSolver::ConjugateGradients {
@@ -33,7 +34,7 @@ fn iterative_solvers_agree_with_the_factor() {
         let (sparse, x) = (MatrixView::Sparse(sparse.view()), MatrixView::from(&x));
         for (lambda, intercept) in [(0.5, false), (0.5, true), (20.0, true)] {
             let solve = |x: &MatrixView<'_>, solver| {
-                Ridge::new(x, lambda, intercept, solver)
+                Ridge::new(unweighted(x, intercept), lambda, solver)
                     .unwrap()
                     .solve(&y, q.view())
                     .unwrap()
@@ -59,8 +60,10 @@ fn iterative_solvers_agree_with_the_factor() {
 fn solutions_satisfy_the_normal_equations() {
     let x = outputs(50, 7, 0.6, false, 4);
     let y = outputs(50, 5, 0.4, true, 5);
-    let lambda = relative_penalty(&MatrixView::from(&x), 0.1);
-    let ridge = Ridge::new(&MatrixView::from(&x), lambda, true, RidgeSolver::Auto)
+    let PenaltyDiagonal::Uniform(lambda) = Penalty::Relative(0.1).on(&MatrixView::from(&x), None) else {
+        panic!("one penalty for all");
+    };
+    let ridge = Ridge::new(unweighted(&MatrixView::from(&x), true), lambda, RidgeSolver::Auto)
         .map(|ridge| ridge.solve(&MatrixView::from(&y), Array2::eye(5).view()).unwrap());
     let z = ridge.unwrap();
     let ones = Array2::<f64>::ones((50, 1));
@@ -93,13 +96,14 @@ fn leverages_leave_one_row_out() {
             };
             let fit = |x: &Array2<f32>, y: &Array2<f32>| {
                 let x = MatrixView::from(x);
-                let ridge = Ridge::new(&x, penalty.clone(), intercept, RidgeSolver::Cholesky).unwrap();
+                let ridge =
+                    Ridge::new(unweighted(&x, intercept), penalty.clone(), RidgeSolver::Cholesky).unwrap();
                 ridge.solve(&MatrixView::from(y), Array2::eye(3).view()).unwrap()
             };
             let sparse = csr(x.view());
             let rows: Vec<usize> = (0..n).rev().collect();
             let leverages = |x: &MatrixView<'_>| {
-                let ridge = Ridge::new(x, penalty.clone(), intercept, RidgeSolver::Auto).unwrap();
+                let ridge = Ridge::new(unweighted(x, intercept), penalty.clone(), RidgeSolver::Auto).unwrap();
                 ridge.leverages(&rows).unwrap().unwrap()
             };
             let found = leverages(&MatrixView::from(&x));
@@ -125,7 +129,10 @@ fn leverages_leave_one_row_out() {
     }
     let x = outputs(9, 3, 1.0, false, 1);
     let x = MatrixView::from(&x);
-    assert_eq!(Ridge::new(&x, 1.0, true, CG).unwrap().leverages(&[0]), Ok(None));
+    assert_eq!(
+        Ridge::new(unweighted(&x, true), 1.0, CG).unwrap().leverages(&[0]),
+        Ok(None)
+    );
 }
 
 /// A penalty by variance makes predictions on dense features those on features of variance 1, in any units, by every
@@ -145,14 +152,14 @@ fn penalties_by_variance_undo_units() {
     let standard = &standard / &deviations;
     // λ̄ = α p on features of variance 1.
     let view = standard.view();
-    let alone = Ridge::new(&view, 0.3 * 7.0, true, RidgeSolver::Cholesky).unwrap();
+    let alone = Ridge::new(unweighted(&view, true), 0.3 * 7.0, RidgeSolver::Cholesky).unwrap();
     let expected = alone.solve(&y, Array2::eye(3).view()).unwrap();
     let expected = standard.dot(&expected.slice(s![..7, ..])) + expected.row(7);
     for solver in [RidgeSolver::Cholesky, JACOBI] {
         let view = MatrixView::from(&scaled);
-        let penalty = Penalty::Variance(0.3).on(&view);
+        let penalty = Penalty::Variance(0.3).on(&view, None);
         assert!(matches!(penalty, PenaltyDiagonal::PerFeature(_)));
-        let found = Ridge::new(&view, penalty, true, solver).unwrap();
+        let found = Ridge::new(unweighted(&view, true), penalty, solver).unwrap();
         let found = found.solve(&y, Array2::eye(3).view()).unwrap();
         let found = scaled.mapv(f64::from).dot(&found.slice(s![..7, ..])) + found.row(7);
         assert!(
@@ -163,7 +170,12 @@ fn penalties_by_variance_undo_units() {
     }
     let few = PenaltyDiagonal::PerFeature(vec![1.0; 6]);
     assert!(matches!(
-        Ridge::new(&MatrixView::from(&scaled), few, true, RidgeSolver::Cholesky).map(|_| ()),
+        Ridge::new(
+            unweighted(&MatrixView::from(&scaled), true),
+            few,
+            RidgeSolver::Cholesky
+        )
+        .map(|_| ()),
         Err(ProjectionError::Mismatch(Mismatch {
             expected: 7,
             given: 6,
@@ -181,13 +193,13 @@ fn singular_problems_have_the_shortest_solution() {
     x.column_mut(5).fill(0.0);
     let y = outputs(30, 2, 0.5, false, 7);
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
-    let refused = Ridge::new(&x, 0.0, false, RidgeSolver::Cholesky).map(|_| ());
+    let refused = Ridge::new(unweighted(&x, false), 0.0, RidgeSolver::Cholesky).map(|_| ());
     assert!(matches!(
         refused,
         Err(ProjectionError::NotPositiveDefinite { row: 4, .. })
     ));
     let solve = |lambda, solver| {
-        Ridge::new(&x, lambda, false, solver)
+        Ridge::new(unweighted(&x, false), lambda, solver)
             .unwrap()
             .solve(&y, Array2::eye(2).view())
             .unwrap()
@@ -206,7 +218,7 @@ fn nothing_to_learn_from_gives_zeros() {
     let (x, y) = (Array2::<f32>::zeros((9, 3)), outputs(9, 2, 0.5, true, 8));
     for solver in [CG, JACOBI, RidgeSolver::Auto] {
         let x = MatrixView::from(&x);
-        let found = Ridge::new(&x, 0.0, false, solver).unwrap();
+        let found = Ridge::new(unweighted(&x, false), 0.0, solver).unwrap();
         let z = found.solve(&MatrixView::from(&y), Array2::eye(2).view()).unwrap();
         assert_eq!(z, Array2::<f64>::zeros((3, 2)), "{solver:?}");
     }
@@ -220,7 +232,7 @@ fn results_do_not_depend_on_threads() {
     for solver in [RidgeSolver::Cholesky, JACOBI] {
         let solve = || {
             let x = MatrixView::from(&x);
-            let ridge = Ridge::new(&x, 0.1, true, solver).unwrap();
+            let ridge = Ridge::new(unweighted(&x, true), 0.1, solver).unwrap();
             ridge.solve(&MatrixView::from(&y), q.view()).unwrap()
         };
         let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
@@ -235,7 +247,7 @@ fn results_do_not_depend_on_threads() {
 fn impossible_settings_are_refused() {
     let x = Array2::<f32>::ones((4, 2));
     let x = MatrixView::from(&x);
-    let name = |lambda, solver| match Ridge::new(&x, lambda, false, solver) {
+    let name = |lambda, solver| match Ridge::new(unweighted(&x, false), lambda, solver) {
         Err(ProjectionError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
         other => panic!("{other:?}"),
     };
@@ -252,7 +264,7 @@ fn impossible_settings_are_refused() {
         assert_eq!(name(1.0, cg(1, tolerance)), "tolerance");
     }
     let y = Array2::<f32>::ones((5, 2));
-    let ridge = Ridge::new(&x, 1.0, false, RidgeSolver::Auto).unwrap();
+    let ridge = Ridge::new(unweighted(&x, false), 1.0, RidgeSolver::Auto).unwrap();
     let found = ridge.solve(&MatrixView::from(&y), Array2::eye(2).view());
     assert!(matches!(
         found,

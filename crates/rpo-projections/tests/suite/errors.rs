@@ -9,7 +9,7 @@ use rpo_projections::{
 
 #[test]
 fn impossible_sizes() {
-    for kind in ProjectionKind::named() {
+    for kind in ProjectionKind::NAMED {
         let fit = |d, m| {
             let (x, y) = (Array2::ones((3, 2)), Array2::ones((3, d)));
             let data = ProjectionInput {

@@ -20,7 +20,7 @@ fn points(n: usize, k: usize, seed: u64) -> Array2<f32> {
 }
 
 fn features(of: &RandomFeatures, z: &Array2<f32>) -> Array2<f32> {
-    let mut out = Array2::zeros((z.nrows(), of.n_features()));
+    let mut out = Array2::zeros((z.nrows(), of.phases.len()));
     of.apply_into(z.into(), out.view_mut()).unwrap();
     out
 }
@@ -60,7 +60,10 @@ fn half_a_turn_of_phases_gives_the_same_kernel() {
     let full = RandomFeatures::draw(SpectralLaw::Gaussian, INVERSE_BANDWIDTH, k, s, Seed::new(4)).unwrap();
     let mut rng = Seed::new(5).stream();
     let half = Array1::from_shape_simple_fn(s, || std::f32::consts::PI * (rng.r#gen::<f32>() - 0.5));
-    let half = RandomFeatures::new(full.frequencies().clone(), half).unwrap();
+    let half = RandomFeatures {
+        frequencies: full.frequencies.clone(),
+        phases: half,
+    };
     let z = points(5, k, 6);
     let (a, b) = (features(&full, &z), features(&half, &z));
     for (i, j) in (0..5).flat_map(|i| (0..i).map(move |j| (i, j))) {
@@ -76,7 +79,7 @@ fn features_are_the_cosines_of_their_definition() {
     for law in LAWS {
         let map = RandomFeatures::draw(law, 1.3, 5, 33, Seed::new(8)).unwrap();
         let found = features(&map, &z);
-        let phases = z.dot(map.frequencies()) + map.phases();
+        let phases = z.dot(&map.frequencies) + &map.phases;
         for (a, x) in found.iter().zip(&phases) {
             assert!((a - x.cos()).abs() < 1e-6 * (1.0 + x.abs()));
         }
@@ -87,8 +90,8 @@ fn features_are_the_cosines_of_their_definition() {
         assert!((&from_sparse - &found).iter().all(|v| v.abs() < 1e-5 * scale));
         // More features leave the first ones as they are.
         let more = RandomFeatures::draw(law, 1.3, 5, 40, Seed::new(8)).unwrap();
-        assert_eq!(more.frequencies().slice(s![.., ..33]), map.frequencies());
-        assert_eq!(more.phases().slice(s![..33]), map.phases());
+        assert_eq!(more.frequencies.slice(s![.., ..33]), map.frequencies);
+        assert_eq!(more.phases.slice(s![..33]), map.phases);
     }
 }
 
@@ -139,8 +142,10 @@ fn impossible_features_are_refused() {
         Err(ProjectionError::TargetShape { expected, found })
     );
     let phases = Array1::zeros(4);
+    let uneven = RandomFeatures { phases, ..map };
+    let mut out = Array2::zeros((5, 3));
     assert!(matches!(
-        RandomFeatures::new(map.frequencies().clone(), phases),
+        uneven.apply_into((&z).into(), out.view_mut()),
         Err(ProjectionError::Mismatch(_))
     ));
 }

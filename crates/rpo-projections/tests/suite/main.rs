@@ -7,7 +7,6 @@
 
 mod common;
 mod errors;
-mod fourier;
 mod moments;
 mod naive;
 mod props;

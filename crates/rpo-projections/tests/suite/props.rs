@@ -103,7 +103,7 @@ proptest! {
     fn subsampling_keeps_whole_outputs(d in 1_usize..60, share in 0.0..1.0, seed in any::<u64>()) {
         let m = 1 + (share * (d - 1) as f64) as usize;
         let entry = ((d as f64 / m as f64).sqrt()) as f32;
-        for (family, distinct) in [(Subsample::without_replacement(), true), (Subsample::with_replacement(), false)] {
+        for (family, distinct) in [(Subsample::default(), true), (Subsample { with_replacement: true }, false)] {
             let phi = dense_matrix(&*family.draw(d, m, Seed::new(seed)).unwrap());
             for row in phi.rows() {
                 prop_assert_eq!(row.iter().filter(|v| **v == entry).count(), 1);

@@ -2,8 +2,7 @@
 
 use crate::reference::{Check, cases, counts, fixture, matrix, number, numbers};
 use rpo_stats::{
-    Better, Bootstrap, Friedman, FriedmanTest, PValues, PairedT, SignedRanks, Zeros, bonferroni,
-    bonferroni_dunn_quantile, critical_difference, differences, holm, nemenyi_quantile,
+    Better, Bootstrap, Correction, Friedman, FriedmanTest, PValues, PairedT, PostHoc, SignedRanks, Zeros,
 };
 use serde_json::Value;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
@@ -21,6 +20,10 @@ fn check<'a>(case: &'a str, expected: &'a Value, (absolute, relative): (f64, f64
         absolute,
         relative,
     }
+}
+
+fn differences(x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| x - y).collect()
 }
 
 fn name(case: &Value) -> &str {
@@ -47,18 +50,18 @@ fn friedman_and_nemenyi() {
             Better::Lower
         };
         let friedman = Friedman::new(matrix(&case["scores"]).view(), better).unwrap();
-        assert_eq!(friedman.ranks(), matrix(&expected["ranks"]), "{name}");
+        assert_eq!(friedman.ranks, matrix(&expected["ranks"]), "{name}");
         let statistic = check(name, expected, STATISTIC);
         let p_value = check(name, expected, P_VALUE);
-        statistic.all("average_ranks", friedman.average_ranks());
+        statistic.all("average_ranks", &friedman.average_ranks);
         let FriedmanTest {
             df, f_df: (df1, df2), ..
-        } = friedman.uncorrected();
+        } = friedman.uncorrected;
         statistic.one("df", df as f64);
         statistic.all("iman_davenport_df", &[df1 as f64, df2 as f64]);
         for (kind, test) in [
-            ("uncorrected", friedman.uncorrected()),
-            ("tie_corrected", friedman.tie_corrected()),
+            ("uncorrected", friedman.uncorrected),
+            ("tie_corrected", friedman.tie_corrected),
         ] {
             statistic.one(&format!("chi2_{kind}"), test.chi2);
             p_value.one(&format!("p_{kind}"), test.p);
@@ -71,10 +74,9 @@ fn friedman_and_nemenyi() {
         }
         let quantile = check(name, &expected["nemenyi_cd"], QUANTILE);
         for (alpha, _) in expected["nemenyi_cd"].as_object().unwrap() {
-            let (n, k) = friedman.ranks().dim();
-            let q = nemenyi_quantile(k, alpha.parse().unwrap()).unwrap();
-            let found = critical_difference(q, k, n).unwrap();
-            quantile.one(alpha, found);
+            let (n, k) = friedman.ranks.dim();
+            let found = PostHoc::Nemenyi.critical_difference(k, n, alpha.parse().unwrap());
+            quantile.one(alpha, found.unwrap());
         }
     }
 }
@@ -87,16 +89,15 @@ fn critical_differences() {
     for row in cases(&file, "nemenyi_table") {
         let (k, alpha) = (number(&row["k"]) as usize, number(&row["alpha"]));
         let check = check("critical differences", row, QUANTILE);
-        let quantiles = [
-            ("nemenyi", nemenyi_quantile(k, alpha).unwrap()),
-            ("bonferroni_dunn", bonferroni_dunn_quantile(k, alpha).unwrap()),
-        ];
-        for (kind, q) in quantiles {
-            check.one(&format!("q_{kind}"), q);
-            let differences: Vec<f64> = numbers(&row["N"])
-                .into_iter()
-                .map(|n| critical_difference(q, k, n as usize).unwrap())
-                .collect();
+        for (kind, test) in [
+            ("nemenyi", PostHoc::Nemenyi),
+            ("bonferroni_dunn", PostHoc::BonferroniDunn),
+        ] {
+            let difference = |n| test.critical_difference(k, n, alpha).unwrap();
+            let unit = ((k * (k + 1)) as f64 / 6.0).sqrt();
+            check.one(&format!("q_{kind}"), difference(1) / unit);
+            let n = numbers(&row["N"]).into_iter();
+            let differences: Vec<f64> = n.map(|n| difference(n as usize)).collect();
             check.all(&format!("cd_{kind}"), &differences);
         }
     }
@@ -112,14 +113,14 @@ fn wilcoxon() {
         let (x, y) = (numbers(&case["x"]), numbers(&case["y"]));
         let test = SignedRanks::new(&x, &y).unwrap();
         let statistic = check(name, expected, STATISTIC);
-        statistic.all("differences", &differences(&x, &y).unwrap());
+        statistic.all("differences", &differences(&x, &y));
         statistic.one("n", test.n as f64);
         statistic.one("n_zero", test.n_zero as f64);
         statistic.one("n_nonzero", (test.n - test.n_zero) as f64);
         assert_eq!(test.has_ties, expected["has_ties"].as_bool().unwrap(), "{name}");
         statistic.one("r_plus", test.r_plus);
         statistic.one("r_minus", test.r_minus);
-        statistic.one("statistic_min", test.statistic());
+        statistic.one("statistic_min", test.statistic);
         if let Some(exact) = expected.get("exact").filter(|e| !e.is_null()) {
             p_values(name, exact, test.exact().unwrap());
         }
@@ -147,7 +148,7 @@ fn paired_t() {
     };
     for case in cases(&file, "paired_t") {
         let (name, expected) = (name(case), &case["expected"]);
-        let test = PairedT::new(&numbers(&case["x"]), &numbers(&case["y"])).unwrap();
+        let test = PairedT::new(&numbers(&case["x"]), &numbers(&case["y"]), 0.0).unwrap();
         let statistic = check(name, expected, STATISTIC);
         statistic.one("t", test.t);
         statistic.one("df", test.df as f64);
@@ -168,8 +169,8 @@ fn corrections() {
         let (name, expected) = (name(case), case["expected"].as_object().unwrap());
         let p = numbers(&case["p"]);
         for (kind, adjusted) in [
-            ("bonferroni", bonferroni(&p).unwrap()),
-            ("holm", holm(&p).unwrap()),
+            ("bonferroni", Correction::Bonferroni.adjust(&p).unwrap()),
+            ("holm", Correction::Holm.adjust(&p).unwrap()),
         ] {
             check(name, &case["expected"], STATISTIC).all(&format!("{kind}_adjusted"), &adjusted);
             let decisions = expected.iter().filter_map(|(field, wanted)| {
@@ -194,14 +195,18 @@ fn bootstrap() {
         let x = numbers(&case["x"]);
         let values = case
             .get("y")
-            .map_or_else(|| x.clone(), |y| differences(&x, &numbers(y)).unwrap());
+            .map_or_else(|| x.clone(), |y| differences(&x, &numbers(y)));
         let resamples: Vec<Vec<usize>> = case["resample_indices"]
             .as_array()
             .unwrap()
             .iter()
             .map(counts)
             .collect();
-        let found = Bootstrap::mean_of(&values, &resamples).unwrap();
+        let mean = |rows: &[usize]| rows.iter().map(|&i| values[i]).sum::<f64>() / rows.len() as f64;
+        let found = Bootstrap {
+            observed: values.iter().sum::<f64>() / values.len() as f64,
+            resampled: resamples.iter().map(|rows| mean(rows)).collect(),
+        };
         check.one("observed_mean", found.observed);
         check.all("resample_means", &found.resampled);
         check.one("standard_error", found.standard_error());

@@ -135,15 +135,11 @@ struct Paired {
 impl Paired {
     /// Nothing where there are fewer than three repetitions, or they differ by nothing.
     fn of(left: &[f64], right: &[f64], set: &PlannedSet) -> Option<Self> {
-        let plain = PairedT::new(left, right).ok()?;
+        let plain = PairedT::new(left, right, 0.0).ok()?;
         let mut corrected = None;
         if set.resampled {
-            corrected = Some(
-                PairedT::resampled(left, right, set.train, set.test)
-                    .ok()?
-                    .p
-                    .two_sided,
-            );
+            let overlap = set.test as f64 / set.train as f64;
+            corrected = Some(PairedT::new(left, right, overlap).ok()?.p.two_sided);
         }
         (plain.df >= 2 && plain.p.two_sided.is_finite()).then_some(Self {
             difference: plain.mean_difference,

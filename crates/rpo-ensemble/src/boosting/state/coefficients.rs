@@ -310,7 +310,7 @@ mod tests {
         let y = ndarray::Array2::from_shape_vec((1, d), row.clone()).unwrap();
         let wide: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
         let stored = MatrixView::from(&y).to_csr();
-        for kind in ProjectionKind::named() {
+        for kind in ProjectionKind::NAMED {
             if matches!(kind, ProjectionKind::Pca | ProjectionKind::LabelEmbedding) {
                 continue;
             }

@@ -15,13 +15,23 @@ pub(crate) fn random_families() -> Vec<(&'static str, Box<dyn RandomProjection>)
     vec![
         ("gaussian", Box::new(Gaussian)),
         ("rademacher", Box::new(Rademacher::default())),
-        ("achlioptas", Box::new(Rademacher::achlioptas())),
-        ("rademacher:40", Box::new(Rademacher::new(40.0).unwrap())),
-        ("rademacher:90", Box::new(Rademacher::new(90.0).unwrap())),
-        ("sparse", Box::new(Rademacher::sqrt_outputs())),
+        ("achlioptas", Box::new(Rademacher { s: Some(3.0) })),
+        ("rademacher:40", Box::new(Rademacher { s: Some(40.0) })),
+        ("rademacher:90", Box::new(Rademacher { s: Some(90.0) })),
+        ("sparse", Box::new(Rademacher { s: None })),
         ("hadamard", Box::new(Hadamard)),
-        ("subsample", Box::new(Subsample::without_replacement())),
-        ("subsample-replace", Box::new(Subsample::with_replacement())),
+        (
+            "subsample",
+            Box::new(Subsample {
+                with_replacement: false,
+            }),
+        ),
+        (
+            "subsample-replace",
+            Box::new(Subsample {
+                with_replacement: true,
+            }),
+        ),
         ("hashing", Box::new(Hashing)),
     ]
 }
