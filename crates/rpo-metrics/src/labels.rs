@@ -183,8 +183,8 @@ impl<'a> LabelSets<'a> {
         self.starts.len() - 1
     }
 
-    /// Returns the number of labels.
-    pub fn n_labels(&self) -> usize {
+    /// The number of labels.
+    pub(crate) fn n_labels(&self) -> usize {
         self.n_labels
     }
 

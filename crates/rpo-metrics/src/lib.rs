@@ -32,7 +32,7 @@ pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};
 pub use mean::{EmptySamples, Mean, MissingTruth};
 pub use metric::{Metric, Needs, Score};
-pub use ranking::{Curve, area_per_label, coverage_error, lrap, micro_area, ranking_loss};
+pub use ranking::{Curve, Ranking, area_per_label, micro_area, ranking};
 pub use real::Real;
 pub use regression::{Baseline, OutputMetric, RegressionSums};
 pub use rpo_core::Propensity;

@@ -1,8 +1,8 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
 use crate::{
-    Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, SetMetric,
-    at_k, ranking,
+    Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, Ranking,
+    SetMetric, at_k, ranking,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -102,13 +102,13 @@ impl<S: Score + ?Sized> Score for &S {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Metric {
-    /// `lrap`: [`lrap`](crate::lrap).
+    /// `lrap`: [`Ranking::Lrap`].
     Lrap,
-    /// `lrap-all`: [`lrap`](crate::lrap) with samples without labels counted as 1, as scikit-learn does.
+    /// `lrap-all`: [`Ranking::Lrap`] with samples without labels counted as 1, as scikit-learn does.
     LrapAll,
-    /// `coverage`: [`coverage_error`](crate::coverage_error).
+    /// `coverage`: [`Ranking::Coverage`].
     Coverage,
-    /// `ranking-loss`: [`ranking_loss`](crate::ranking_loss).
+    /// `ranking-loss`: [`Ranking::Loss`].
     RankingLoss,
     /// `one-error`: [`one_error`](crate::one_error).
     OneError,
@@ -132,9 +132,9 @@ pub enum Metric {
     MicroAuc,
     /// `average-precision`, macro, labels without positives skipped: [`Curve::PrecisionRecall`].
     AveragePrecision,
-    /// `hamming`: [`SetComparison::hamming_loss`](crate::SetComparison::hamming_loss).
+    /// `hamming`, over all entries: [`SetMetric::ErrorRate`].
     Hamming,
-    /// `subset-accuracy`: [`SetComparison::subset_accuracy`](crate::SetComparison::subset_accuracy).
+    /// `subset-accuracy`, over samples: [`SetMetric::Exact`].
     SubsetAccuracy,
     /// `jaccard`, over samples: [`SetMetric::Jaccard`].
     Jaccard,
@@ -252,10 +252,10 @@ impl Metric {
     fn value(self, on: &Evaluation<'_>) -> Result<f64, MetricError> {
         let (empty, zero) = (on.options.empty_samples, on.options.zero_division);
         Ok(match self {
-            Self::Lrap => ranking::lrap(on.labels()?, on.dense_scores()?, empty)?.value,
-            Self::LrapAll => ranking::lrap(on.labels()?, on.dense_scores()?, EmptySamples::One)?.value,
-            Self::Coverage => ranking::coverage_error(on.labels()?, on.dense_scores()?)?.value,
-            Self::RankingLoss => ranking::ranking_loss(on.labels()?, on.dense_scores()?)?.value,
+            Self::Lrap => of_ranking(on, Ranking::Lrap(empty))?,
+            Self::LrapAll => of_ranking(on, Ranking::Lrap(EmptySamples::One))?,
+            Self::Coverage => of_ranking(on, Ranking::Coverage)?,
+            Self::RankingLoss => of_ranking(on, Ranking::Loss)?,
             Self::OneError => at_k::one_error(on.labels()?, &*on.top_k(1)?, empty)?.value,
             Self::PrecisionAt(k) => at_k::gain_at_k(on.labels()?, &*on.top_k(k)?, Gain::Precision, k)?,
             Self::NdcgAt(k) => at_k::gain_at_k(on.labels()?, &*on.top_k(k)?, Gain::Ndcg, k)?,
@@ -267,8 +267,8 @@ impl Metric {
             Self::MacroAuc => macro_area(on, Curve::Roc)?,
             Self::MicroAuc => ranking::micro_area(on.labels()?, on.dense_scores()?, Curve::Roc)?,
             Self::AveragePrecision => macro_area(on, Curve::PrecisionRecall)?,
-            Self::Hamming => on.sets()?.hamming_loss(),
-            Self::SubsetAccuracy => on.sets()?.subset_accuracy(),
+            Self::Hamming => on.sets()?.average(Average::Micro, SetMetric::ErrorRate),
+            Self::SubsetAccuracy => on.sets()?.average(Average::Samples, SetMetric::Exact),
             Self::Jaccard => on.sets()?.average(Average::Samples, SetMetric::Jaccard(zero)),
             Self::MicroF1 => on.sets()?.average(Average::Micro, SetMetric::F1(zero)),
             Self::MacroF1 => on.sets()?.average(Average::Macro, SetMetric::F1(zero)),
@@ -297,6 +297,10 @@ impl Metric {
             }
         })
     }
+}
+
+fn of_ranking(on: &Evaluation<'_>, metric: Ranking) -> Result<f64, MetricError> {
+    Ok(ranking::ranking(on.labels()?, on.dense_scores()?, metric)?.value)
 }
 
 fn propensity_scored(on: &Evaluation<'_>, gain: Gain, k: usize) -> Result<f64, MetricError> {

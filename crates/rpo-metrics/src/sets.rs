@@ -27,9 +27,13 @@ pub enum ZeroDivision {
     One,
 }
 
-/// A metric of the counts of a [`Confusion`], larger is better.
+/// A metric of the counts of a [`Confusion`], larger is better unless it says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetMetric {
+    /// The fraction of wrong entries, (FP + FN) / (TP + FP + FN + TN), smaller is better: the Hamming loss over all entries.
+    ErrorRate,
+    /// 1 if no entry is wrong, else 0: over samples the subset accuracy, and what is left to 1 the zero-one loss.
+    Exact,
     /// TP / (TP + FP).
     Precision(ZeroDivision),
     /// TP / (TP + FN).
@@ -66,6 +70,8 @@ impl Confusion {
     pub fn value(self, metric: SetMetric) -> f64 {
         let [tp, fp, fn_, tn] = self.counts();
         match metric {
+            SetMetric::ErrorRate => self.errors() as f64 / self.n() as f64,
+            SetMetric::Exact => f64::from(u8::from(self.errors() == 0)),
             SetMetric::Precision(zero) => ratio(self.true_positives, self.false_positives, zero),
             SetMetric::Recall(zero) => ratio(self.true_positives, self.false_negatives, zero),
             SetMetric::F1(zero) => ratio(2 * self.true_positives, self.errors(), zero),
@@ -134,7 +140,7 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 /// let truth = LabelSets::from_lists(3, &[vec![0, 1], vec![2]])?;
 /// let predicted = LabelSets::from_lists(3, &[vec![0], vec![2]])?;
 /// let sets = SetComparison::new(&truth, &predicted)?;
-/// assert_eq!(sets.hamming_loss(), 1.0 / 6.0);
+/// assert_eq!(sets.average(Average::Micro, SetMetric::ErrorRate), 1.0 / 6.0);
 /// assert_eq!(sets.average(Average::Micro, SetMetric::F1(ZeroDivision::Zero)), 0.8);
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
@@ -184,19 +190,6 @@ impl SetComparison {
         total
     }
 
-    /// Returns the fraction of wrong entries among the observed ones, smaller is better.
-    pub fn hamming_loss(&self) -> f64 {
-        let total = self.total();
-        total.errors() as f64 / total.n() as f64
-    }
-
-    /// Returns the fraction of samples predicted without any error, larger is better; what is left to 1 is the zero-one loss.
-    pub fn subset_accuracy(&self) -> f64 {
-        let observed = self.per_sample.iter().filter(|c| c.n() > 0);
-        let right = observed.clone().filter(|c| c.errors() == 0).count();
-        right as f64 / observed.count() as f64
-    }
-
     /// Returns a metric over all entries, or its mean over the labels or samples with observed entries where it is defined.
     pub fn average(&self, average: Average, metric: SetMetric) -> f64 {
         let mean = |of: &[Confusion]| {
@@ -244,7 +237,7 @@ mod tests {
             assert_eq!(sets.average(average, SetMetric::F1(ZeroDivision::One)), 1.0);
             assert_eq!(sets.average(average, SetMetric::Jaccard(ZeroDivision::One)), 1.0);
         }
-        assert_eq!(sets.subset_accuracy(), 1.0);
+        assert_eq!(sets.average(Average::Samples, SetMetric::Exact), 1.0);
     }
 
     #[test]
@@ -275,8 +268,8 @@ mod tests {
             sets.average(Average::Samples, SetMetric::Jaccard(ZeroDivision::Zero)),
             0.4
         );
-        assert_eq!(sets.hamming_loss(), 0.5);
-        assert_eq!(sets.subset_accuracy(), 0.0);
+        assert_eq!(sets.average(Average::Micro, SetMetric::ErrorRate), 0.5);
+        assert_eq!(sets.average(Average::Samples, SetMetric::Exact), 0.0);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use rpo_tree::TreeError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What writes model files.
@@ -358,12 +359,13 @@ impl Model {
 
     /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
     /// and from how many of those; rows without any are NaN. `None` if the method has no such thing, or features contain
-    /// the targets of these samples ([`Pipeline::contains_targets`]).
+    /// the targets of these samples ([`Pipeline::target_encoded`]).
     ///
     /// # Errors
     /// Other samples than those of the training set; predictions of more than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        match self.pipeline.as_ref().is_some_and(Pipeline::contains_targets) {
+        let contains_targets = |pipeline: &Pipeline| pipeline.target_encoded().next().is_some();
+        match self.pipeline.as_ref().is_some_and(contains_targets) {
             true => Ok(None),
             false => self.with_features(x, Predict::oob_predictions),
         }
@@ -421,8 +423,9 @@ impl Model {
 
     /// The first feature that is missing, by the name that the data have for it.
     fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
-        let encodes = |feature| self.pipeline.as_ref().is_some_and(|p| p.encodes_missing(feature));
-        let (row, column) = first_missing(x, |feature| !encodes(feature))?;
+        let encoded = self.pipeline.iter().flat_map(Pipeline::target_encoded);
+        let encoded: BTreeSet<usize> = encoded.collect();
+        let (row, column) = first_missing(x, |feature| !encoded.contains(&feature))?;
         let name = self.schema.feature_names.get(column)?.into_owned();
         Some(ModelError::MissingFeature { row, name })
     }

@@ -300,16 +300,11 @@ impl Pipeline {
         }
     }
 
-    /// Returns true if missing values of a feature, by its index before the steps, are encoded as values are: by means of
-    /// targets.
-    pub fn encodes_missing(&self, feature: usize) -> bool {
+    /// The features, by their index before the steps, that become means of targets: their missing values are encoded as values
+    /// are, and what a training sample has in their place contains its own targets.
+    pub fn target_encoded(&self) -> impl Iterator<Item = usize> + '_ {
         let replaced = self.target_encoding.iter().flat_map(|e| e.columns().replaced());
-        replaced.map(|r| r.feature).any(|replaced| replaced == feature)
-    }
-
-    /// Returns true if features are means of targets: those of a training sample contain its own.
-    pub fn contains_targets(&self) -> bool {
-        self.target_encoding.is_some()
+        replaced.map(|r| r.feature)
     }
 
     /// Names, from those before the steps, of the features that no training sample has, for which imputation fills in 0.

@@ -17,83 +17,83 @@ use ndarray::ArrayView2;
 use observed::ObservedSample;
 use rayon::prelude::*;
 
-/// Returns the label ranking average precision (LRAP), larger is better.
+/// A metric of the order of a sample's scores s, of which the d labels' relevant ones are R.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranking {
+    /// The label ranking average precision (LRAP), larger is better:
+    /// $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l \ge s_j\}|}$, over samples with R ≠ ∅ (or also
+    /// the others, each as 1). 1 for a perfect ranking, |R|/d if all scores tie. Source: Joly, Geurts, Wehenkel 2014, eq. 6, which
+    /// leaves samples without labels out: hence the default [`EmptySamples::Skip`]. scikit-learn counts them as 1.
+    Lrap(EmptySamples),
+    /// The coverage error, the depth of the ranking that holds every relevant label, smaller is better:
+    /// $\max_{j \in R} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a sample without relevant labels contributes 0
+    /// (scikit-learn's convention). Between the mean number of labels and d.
+    Coverage,
+    /// The ranking loss, the fraction of wrongly ordered pairs (relevant, irrelevant), smaller is better:
+    /// $\frac{|\{(j, l) : j \in R, l \notin R, s_l \ge s_j\}|}{|R| (d - |R|)}$; a tie counts as a full error and samples with no or
+    /// all labels relevant contribute 0 (scikit-learn's convention).
+    Loss,
+}
+
+/// Returns the mean of a metric over the samples with observed labels where it is defined.
 ///
-/// For a sample with relevant labels R: $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l
-/// \ge s_j\}|}$; the mean over samples with R ≠ ∅ (or also the others, each as 1). 1 for a perfect ranking, |R|/d if
-/// all scores tie.
-/// Source: Joly, Geurts, Wehenkel 2014, eq. 6, which leaves samples without labels out: hence the default
-/// [`EmptySamples::Skip`]. scikit-learn counts them as 1.
+/// ```
+/// use ndarray::array;
+/// use rpo_metrics::{LabelSets, Ranking, ranking};
+/// let truth = LabelSets::from_lists(4, &[[1, 3]])?;
+/// // Two of the four labels at or above the lower relevant one are relevant.
+/// let scores = array![[0.9, 0.8, 0.7, 0.6]];
+/// assert_eq!(ranking(&truth, scores.view(), Ranking::Lrap(Default::default()))?.value, 0.5);
+/// assert_eq!(ranking(&truth, scores.view(), Ranking::Coverage)?.value, 4.0);
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn lrap<S: Real>(
+pub fn ranking<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
-    empty_samples: EmptySamples,
+    metric: Ranking,
 ) -> Result<Mean, MetricError> {
-    let empty = match empty_samples {
-        EmptySamples::Skip => f64::NAN,
-        EmptySamples::One => 1.0,
+    let rows = match metric {
+        Ranking::Lrap(empty_samples) => {
+            let empty = match empty_samples {
+                EmptySamples::Skip => f64::NAN,
+                EmptySamples::One => 1.0,
+            };
+            each_row(truth, scores, |relevant, row, levels, counts| {
+                if relevant.is_empty() {
+                    return empty;
+                }
+                count_row(relevant, row, levels, counts);
+                average_precision(levels.walk(counts), relevant.len() as u64)
+            })
+        }
+        Ranking::Coverage => each_row(truth, scores, |relevant, row, levels, counts| {
+            // The lowest relevant score decides.
+            let lowest = relevant
+                .iter()
+                .map(|&j| row[j as usize])
+                .min_by(|a, b| a.order(*b));
+            levels.set(lowest.into_iter());
+            counts.reset(levels);
+            levels.count::<false>(row, counts);
+            levels.walk(counts).last().map_or(0.0, |l| l.at_least as f64)
+        }),
+        Ranking::Loss => each_row(truth, scores, |relevant, row, levels, counts| {
+            let n_pairs = relevant.len() * (row.len() - relevant.len());
+            if n_pairs == 0 {
+                return 0.0;
+            }
+            count_row(relevant, row, levels, counts);
+            let wrong: u64 = levels
+                .walk(counts)
+                .map(|l| l.relevant * (l.at_least - l.relevant_at_least))
+                .sum();
+            wrong as f64 / n_pairs as f64
+        }),
     };
-    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
-        if relevant.is_empty() {
-            return empty;
-        }
-        count_row(relevant, row, levels, counts);
-        average_precision(levels.walk(counts), relevant.len() as u64)
-    })?;
-    Ok(Mean::of_defined(rows))
-}
-
-/// Returns the coverage error, the depth of the ranking that holds every relevant label, smaller is better.
-///
-/// $\frac{1}{n} \sum_i \max_{j \in R_i} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a sample without relevant
-/// labels contributes 0 (scikit-learn's convention). Between the mean number of labels and d. The mean is over the samples
-/// with observed labels.
-///
-/// # Errors
-/// Shapes that differ, scores that are not finite.
-pub fn coverage_error<S: Real>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
-) -> Result<Mean, MetricError> {
-    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
-        // The lowest relevant score decides.
-        let lowest = relevant
-            .iter()
-            .map(|&j| row[j as usize])
-            .min_by(|a, b| a.order(*b));
-        levels.set(lowest.into_iter());
-        counts.reset(levels);
-        levels.count::<false>(row, counts);
-        levels.walk(counts).last().map_or(0.0, |l| l.at_least as f64)
-    })?;
-    Ok(Mean::of_defined(rows))
-}
-
-/// Returns the ranking loss, the fraction of wrongly ordered pairs (relevant, irrelevant), smaller is better.
-///
-/// $\frac{1}{n} \sum_i \frac{|\{(j, l) : j \in R_i, l \notin R_i, s_l \ge s_j\}|}{|R_i| (d - |R_i|)}$; a tie counts
-/// as a full error and samples with no or all labels relevant contribute 0 (scikit-learn's convention). The mean is over the
-/// samples with observed labels.
-///
-/// # Errors
-/// Shapes that differ, scores that are not finite.
-pub fn ranking_loss<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<Mean, MetricError> {
-    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
-        let n_pairs = relevant.len() * (row.len() - relevant.len());
-        if n_pairs == 0 {
-            return 0.0;
-        }
-        count_row(relevant, row, levels, counts);
-        let wrong: u64 = levels
-            .walk(counts)
-            .map(|l| l.relevant * (l.at_least - l.relevant_at_least))
-            .sum();
-        wrong as f64 / n_pairs as f64
-    })?;
-    Ok(Mean::of_defined(rows))
+    Ok(Mean::of_defined(rows?))
 }
 
 fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {
@@ -138,11 +138,16 @@ mod tests {
         let truth = LabelSets::from_lists(4, &[[1, 3]]).unwrap();
         let scores = array![[0.9, 0.8, 0.7, 0.6]];
         assert_eq!(
-            lrap(&truth, scores.view(), EmptySamples::Skip).unwrap().value,
+            ranking(&truth, scores.view(), Ranking::Lrap(EmptySamples::Skip))
+                .unwrap()
+                .value,
             0.5
         );
-        assert_eq!(coverage_error(&truth, scores.view()).unwrap().value, 4.0);
-        assert_eq!(ranking_loss(&truth, scores.view()).unwrap().value, 0.75);
+        assert_eq!(
+            ranking(&truth, scores.view(), Ranking::Coverage).unwrap().value,
+            4.0
+        );
+        assert_eq!(ranking(&truth, scores.view(), Ranking::Loss).unwrap().value, 0.75);
     }
 
     #[test]
@@ -154,13 +159,18 @@ mod tests {
             n_used: 1,
             n_skipped: 1,
         };
-        assert_eq!(lrap(&truth, scores.view(), EmptySamples::Skip).unwrap(), skipped);
         assert_eq!(
-            lrap(&truth, scores.view(), EmptySamples::One).unwrap().value,
+            ranking(&truth, scores.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap(),
+            skipped
+        );
+        assert_eq!(
+            ranking(&truth, scores.view(), Ranking::Lrap(EmptySamples::One))
+                .unwrap()
+                .value,
             0.75
         );
         let none = LabelSets::from_lists(2, &[vec![], vec![]]).unwrap();
-        let found = lrap(&none, scores.view(), EmptySamples::Skip).unwrap();
+        let found = ranking(&none, scores.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap();
         assert!(found.value.is_nan() && found.n_skipped == 2);
     }
 
@@ -173,7 +183,7 @@ mod tests {
             expected: 2,
             given: 3,
         };
-        assert_eq!(ranking_loss(&truth, wide.view()), Err(expected.into()));
+        assert_eq!(ranking(&truth, wide.view(), Ranking::Loss), Err(expected.into()));
         let infinite = array![[0.0, 1.0], [f64::INFINITY, f64::NAN]];
         let expected = MetricError::NonFinite {
             what: "scores",
@@ -181,6 +191,6 @@ mod tests {
             column: 0,
             value: f64::INFINITY,
         };
-        assert_eq!(coverage_error(&truth, infinite.view()), Err(expected));
+        assert_eq!(ranking(&truth, infinite.view(), Ranking::Coverage), Err(expected));
     }
 }

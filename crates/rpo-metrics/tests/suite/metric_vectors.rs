@@ -9,19 +9,29 @@ use rpo_metrics::{
 
 const ZERO: ZeroDivision = ZeroDivision::Zero;
 
-fn ranking<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>) {
+fn of_scores<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>) {
     let scores = scores.view();
     let top = TopK::from_scores(scores, 1).unwrap();
     check.one(
         "lrap_dropping_empty",
-        lrap(truth, scores, EmptySamples::Skip).unwrap().value,
+        ranking(truth, scores, Ranking::Lrap(EmptySamples::Skip))
+            .unwrap()
+            .value,
     );
     check.one(
         "lrap_including_empty",
-        lrap(truth, scores, EmptySamples::One).unwrap().value,
+        ranking(truth, scores, Ranking::Lrap(EmptySamples::One))
+            .unwrap()
+            .value,
     );
-    check.one("coverage_error", coverage_error(truth, scores).unwrap().value);
-    check.one("label_ranking_loss", ranking_loss(truth, scores).unwrap().value);
+    check.one(
+        "coverage_error",
+        ranking(truth, scores, Ranking::Coverage).unwrap().value,
+    );
+    check.one(
+        "label_ranking_loss",
+        ranking(truth, scores, Ranking::Loss).unwrap().value,
+    );
     check.one(
         "one_error_dropping_empty",
         one_error(truth, &top, EmptySamples::Skip).unwrap().value,
@@ -76,9 +86,15 @@ fn at_k<S: Real>(
 }
 
 fn sets(sets: &SetComparison, check: &Check<'_>) {
-    check.one("hamming_loss", sets.hamming_loss());
-    check.one("subset_accuracy", sets.subset_accuracy());
-    check.one("zero_one_loss", 1.0 - sets.subset_accuracy());
+    check.one("hamming_loss", sets.average(Average::Micro, SetMetric::ErrorRate));
+    check.one(
+        "subset_accuracy",
+        sets.average(Average::Samples, SetMetric::Exact),
+    );
+    check.one(
+        "zero_one_loss",
+        1.0 - sets.average(Average::Samples, SetMetric::Exact),
+    );
     let averages = [
         ("micro", Average::Micro),
         ("macro", Average::Macro),
@@ -177,14 +193,14 @@ fn multi_label_vectors() {
         check.all("inverse_propensity", &inverse);
 
         let ks = counts(&case["k"]);
-        ranking(&truth, &scores, &check);
+        of_scores(&truth, &scores, &check);
         at_k(&truth, &scores, &ks, &inverse, &check);
         sets(&SetComparison::new(&truth, &predicted).unwrap(), &check);
         // Columns first in memory: the same values from rows that are not contiguous.
         let by_columns = scores.t().as_standard_layout().to_owned();
         let by_columns = by_columns.t().to_owned();
         assert!(!by_columns.is_standard_layout() || by_columns.nrows() == 1 || by_columns.ncols() == 1);
-        ranking(&truth, &by_columns, &check);
+        of_scores(&truth, &by_columns, &check);
 
         let csr = truth.to_csr();
         assert_eq!(
@@ -194,7 +210,7 @@ fn multi_label_vectors() {
         // Scores that are 32-bit floats to begin with give the same values as such.
         let narrow = scores.mapv(|v| v as f32);
         if narrow.mapv(f64::from) == scores {
-            ranking(&truth, &narrow, &check);
+            of_scores(&truth, &narrow, &check);
             at_k(&truth, &narrow, &ks, &inverse, &check);
             by_name(&y_true, &narrow, &predicted, &ks, &inverse, &check);
         }

@@ -77,11 +77,11 @@ proptest! {
     fn row_metrics_are_their_definitions((truth, scores) in example(), k in 1_usize..50) {
         let (t, s) = (sets(&truth), scores.view());
         let mean = |value: naive::Value| naive::row_mean(&truth, &scores, value);
-        let found = lrap(&t, s, EmptySamples::Skip).unwrap();
+        let found = ranking(&t, s, Ranking::Lrap(EmptySamples::Skip)).unwrap();
         prop_assert!(close(found.value, mean(naive::average_precision)));
         prop_assert_eq!(found.n_skipped, (0..t.n_samples()).filter(|&i| t.labels(i).is_empty()).count());
-        prop_assert!(close(coverage_error(&t, s).unwrap().value, mean(naive::coverage)));
-        prop_assert!(close(ranking_loss(&t, s).unwrap().value, mean(naive::ranking_loss)));
+        prop_assert!(close(ranking(&t, s, Ranking::Coverage).unwrap().value, mean(naive::coverage)));
+        prop_assert!(close(ranking(&t, s, Ranking::Loss).unwrap().value, mean(naive::ranking_loss)));
         let top = TopK::from_scores(s, k).unwrap();
         let precision = naive::row_mean(&truth, &scores, |t, s| naive::precision(t, s, k));
         prop_assert!(close(gain_at_k(&t, &top, Gain::Precision, k).unwrap(), precision));
@@ -142,19 +142,19 @@ proptest! {
             bits(&area_per_label(&t, scores.view(), Curve::Roc).unwrap())
         );
         let skip = EmptySamples::Skip;
-        let narrow = lrap(&t, scores.view(), skip).unwrap().value;
-        prop_assert!(close(lrap(&t, wide.view(), skip).unwrap().value, narrow));
+        let narrow = ranking(&t, scores.view(), Ranking::Lrap(skip)).unwrap().value;
+        prop_assert!(close(ranking(&t, wide.view(), Ranking::Lrap(skip)).unwrap().value, narrow));
     }
 
     #[test]
     fn lrap_lies_between_its_worst_and_one((truth, scores) in example_without_ties()) {
         let t = sets(&truth);
-        let d = t.n_labels() as f64;
-        let found = lrap(&t, scores.view(), EmptySamples::Skip).unwrap();
+        let d = truth.ncols() as f64;
+        let found = ranking(&t, scores.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap();
         prop_assert!(found.n_used == 0 || found.value <= 1.0);
         // The worst: all relevant labels last.
         let worst = scores.clone() - truth.mapv(|v| 1e6 * v);
-        let worst = lrap(&t, worst.view(), EmptySamples::Skip).unwrap().value;
+        let worst = ranking(&t, worst.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap().value;
         let bounds = (0..t.n_samples()).map(|i| t.labels(i).len()).filter(|r| *r > 0).map(|r| {
             let terms = (1..=r).map(|i| i as f64 / (d - r as f64 + i as f64));
             terms.sum::<f64>() / r as f64
@@ -163,9 +163,9 @@ proptest! {
         prop_assert!(found.n_used == 0 || found.value >= worst - 1e-12);
         // The best: all relevant labels first. And a tie of all labels is worth the share of relevant ones.
         let best = scores.clone() + truth.mapv(|v| 1e6 * v);
-        let best = lrap(&t, best.view(), EmptySamples::One).unwrap().value;
+        let best = ranking(&t, best.view(), Ranking::Lrap(EmptySamples::One)).unwrap().value;
         prop_assert_eq!(best, 1.0);
-        let tied = lrap(&t, Array2::<f32>::zeros(scores.dim()).view(), EmptySamples::Skip).unwrap().value;
+        let tied = ranking(&t, Array2::<f32>::zeros(scores.dim()).view(), Ranking::Lrap(EmptySamples::Skip)).unwrap().value;
         let shares = (0..t.n_samples()).map(|i| t.labels(i).len() as f64 / d).filter(|s| *s > 0.0);
         prop_assert!(close(tied, Mean::of_defined(shares).value));
     }
@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn more_predictions_hit_more((truth, scores) in example()) {
         let t = sets(&truth);
-        let d = t.n_labels();
+        let d = truth.ncols();
         let top = TopK::from_scores(scores.view(), d + 3).unwrap();
         let hits: Vec<f64> = (1..=d + 3).map(|k| k as f64 * gain_at_k(&t, &top, Gain::Precision, k).unwrap()).collect();
         prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12));
@@ -215,9 +215,9 @@ proptest! {
         let t = sets(&truth);
         let top = TopK::from_scores(scores.view(), k).unwrap();
         let scored = |gain, inverse: &[f64]| propensity_scored_at_k(&t, &top, gain, inverse, k).unwrap();
-        let psp = scored(Gain::Precision, &vec![1.0; t.n_labels()]);
+        let psp = scored(Gain::Precision, &vec![1.0; truth.ncols()]);
         prop_assert!(close(psp.unnormalised, gain_at_k(&t, &top, Gain::Precision, k).unwrap()));
-        let psndcg = scored(Gain::Ndcg, &vec![2.0; t.n_labels()]);
+        let psndcg = scored(Gain::Ndcg, &vec![2.0; truth.ncols()]);
         prop_assert!(close(psndcg.unnormalised, 2.0 * gain_at_k(&t, &top, Gain::Ndcg, k).unwrap()));
         let inverse = Propensity::default().inverse(&t.label_counts(), t.n_samples() + 2).unwrap();
         for value in [Gain::Precision, Gain::Ndcg].map(|gain| scored(gain, &inverse).value) {
@@ -233,9 +233,9 @@ proptest! {
         let chosen = scores.mapv(|s| f32::from(u8::from(s >= f32::from(threshold))));
         prop_assert_eq!(&sets(&chosen), &predicted);
         let wrong = truth.iter().zip(&chosen).filter(|(t, c)| t != c).count();
-        prop_assert!(close(compared.hamming_loss(), wrong as f64 / truth.len() as f64));
+        prop_assert!(close(compared.average(Average::Micro, SetMetric::ErrorRate), wrong as f64 / truth.len() as f64));
         let exact = truth.rows().into_iter().zip(chosen.rows()).filter(|(t, c)| t == c).count();
-        prop_assert!(close(compared.subset_accuracy(), exact as f64 / truth.nrows() as f64));
+        prop_assert!(close(compared.average(Average::Samples, SetMetric::Exact), exact as f64 / truth.nrows() as f64));
         for (j, counts) in compared.per_label.iter().enumerate() {
             let both = truth.column(j).iter().zip(chosen.column(j)).map(|(t, c)| t * c).sum::<f32>();
             prop_assert_eq!(counts.true_positives, both as u64);
@@ -255,7 +255,7 @@ proptest! {
             }
         }
         // Every label is among the best d, so the top-k form loses nothing.
-        let top = TopK::from_scores(scores.view(), t.n_labels()).unwrap();
+        let top = TopK::from_scores(scores.view(), truth.ncols()).unwrap();
         let options = || EvaluationOptions { thresholds: Thresholds::One(threshold.into()), ..EvaluationOptions::default() };
         let from_top = Evaluation::with_options((&truth).into(), Scores::TopK(&top), options());
         prop_assert_eq!(from_top.sets().unwrap(), &compared);

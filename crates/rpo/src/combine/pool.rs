@@ -11,7 +11,7 @@ use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError};
 use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::{
-    EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Score, Scores, lrap,
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Ranking, Score, Scores, ranking,
 };
 use std::ops::Range;
 
@@ -427,7 +427,7 @@ impl Scoring {
         match self {
             Self::Labels { sum, n } => {
                 let truth = LabelSets::new(truth, MissingTruth::Skip)?;
-                let mean = lrap(&truth, scores, EmptySamples::Skip)?;
+                let mean = ranking(&truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
                 if mean.n_used > 0 {
                     *sum += mean.value * mean.n_used as f64;
                     *n += mean.n_used;

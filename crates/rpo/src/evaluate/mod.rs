@@ -15,7 +15,7 @@ use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
-    Propensity, Score, Scores, Thresholds, TopK, coverage_error, lrap, ranking_loss,
+    Propensity, Ranking, Score, Scores, Thresholds, TopK, ranking,
 };
 use std::time::Instant;
 
@@ -308,16 +308,16 @@ impl SampleSums {
         truth: &LabelSets<'_>,
         scores: ndarray::ArrayView2<'_, f32>,
     ) -> Result<(), MetricError> {
-        let precision = lrap(truth, scores, EmptySamples::Skip)?;
+        let precision = ranking(truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
         if precision.n_used > 0 {
             self.lrap += precision.value * precision.n_used as f64;
             self.labelled += precision.n_used;
         }
-        let coverage = coverage_error(truth, scores)?;
+        let coverage = ranking(truth, scores, Ranking::Coverage)?;
         if coverage.n_used > 0 {
             let observed = coverage.n_used as f64;
             self.coverage += coverage.value * observed;
-            self.ranking_loss += ranking_loss(truth, scores)?.value * observed;
+            self.ranking_loss += ranking(truth, scores, Ranking::Loss)?.value * observed;
             self.observed += coverage.n_used;
         }
         Ok(())
