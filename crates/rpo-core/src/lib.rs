@@ -30,12 +30,11 @@ pub use sprs;
 pub use inverse_link::InverseLink;
 pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{
-    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, SparseAccumulator, check_dense, csr_row,
-    product, product_into,
+    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, product, product_into,
 };
 pub use memory::MemoryLimit;
 pub use parameter::{
-    Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
+    Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
 };
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use propensity::Propensity;

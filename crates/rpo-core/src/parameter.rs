@@ -122,12 +122,7 @@ pub fn check_count(name: &'static str, count: impl Into<Option<usize>>) -> Resul
 /// # Errors
 /// [`ParameterError::OutOfRange`], also for NaN.
 pub fn check_fraction(name: &'static str, share: f64) -> Result<(), ParameterError> {
-    ParameterError::unless(is_fraction(share), name, share, "in (0, 1]")
-}
-
-/// Returns true for a fraction in (0, 1].
-pub fn is_fraction(v: f64) -> bool {
-    v > 0.0 && v <= 1.0
+    ParameterError::unless(share > 0.0 && share <= 1.0, name, share, "in (0, 1]")
 }
 
 /// Refuses a number that is not positive and finite.

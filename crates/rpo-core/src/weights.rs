@@ -17,42 +17,28 @@ pub enum WeightError {
 }
 
 impl WeightError {
-    /// Refuses weights, each beside the sample it is of, that are negative or not finite.
+    /// Refuses weights that are negative or not finite, or all 0.
+    ///
+    /// ```
+    /// use rpo_core::WeightError;
+    /// assert_eq!(WeightError::check([0.5, 0.0, 2.0]), Ok(()));
+    /// assert_eq!(WeightError::check([1.0, -1.0]), Err(WeightError::OutOfRange { sample: 1, value: -1.0 }));
+    /// assert_eq!(WeightError::check([0.0, 0.0]), Err(WeightError::AllZero));
+    /// ```
     ///
     /// # Errors
-    /// [`WeightError::OutOfRange`] for the first of them.
-    pub fn check_range(weights: impl IntoIterator<Item = (usize, f32)>) -> Result<(), Self> {
-        let mut weights = weights.into_iter();
-        let bad = weights.find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0));
-        bad.map_or(Ok(()), |(sample, value)| Err(Self::OutOfRange { sample, value }))
-    }
-
-    /// [`check_range`](Self::check_range), and refuses weights that are all 0.
-    ///
-    /// # Errors
-    /// [`WeightError`].
-    pub fn check_of(weights: impl IntoIterator<Item = (usize, f32)>) -> Result<(), Self> {
+    /// [`WeightError`], of the first that is out of range.
+    pub fn check(weights: impl IntoIterator<Item = f32>) -> Result<(), Self> {
         let mut has_weight = false;
-        let weights = weights.into_iter();
-        Self::check_range(weights.inspect(|(_, weight)| has_weight |= *weight > 0.0))?;
+        for (sample, value) in weights.into_iter().enumerate() {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Self::OutOfRange { sample, value });
+            }
+            has_weight |= value > 0.0;
+        }
         match has_weight {
             true => Ok(()),
             false => Err(Self::AllZero),
         }
-    }
-
-    /// The same of a weight for each sample, in their order.
-    ///
-    /// ```
-    /// use rpo_core::WeightError;
-    /// assert_eq!(WeightError::check(&[0.5, 0.0, 2.0]), Ok(()));
-    /// assert_eq!(WeightError::check(&[1.0, -1.0]), Err(WeightError::OutOfRange { sample: 1, value: -1.0 }));
-    /// assert_eq!(WeightError::check(&[0.0, 0.0]), Err(WeightError::AllZero));
-    /// ```
-    ///
-    /// # Errors
-    /// [`WeightError`].
-    pub fn check(weights: &[f32]) -> Result<(), Self> {
-        Self::check_of(weights.iter().copied().enumerate())
     }
 }

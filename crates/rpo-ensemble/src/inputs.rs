@@ -50,7 +50,7 @@ pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), Ensemb
     if weights.len() != n_rows {
         return mismatch("weights for the rows of features", n_rows, weights.len());
     }
-    Ok(WeightError::check(weights)?)
+    Ok(WeightError::check(weights.iter().copied())?)
 }
 
 /// Checks shapes and values; the labels as CSR.

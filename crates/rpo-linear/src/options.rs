@@ -49,7 +49,7 @@ impl<'a> FitOptions<'a> {
             return Ok(None);
         };
         Mismatch::check("weights of the samples", n, weights.len())?;
-        WeightError::check(weights)?;
+        WeightError::check(weights.iter().copied())?;
         Ok(Some(weights))
     }
 

@@ -7,7 +7,7 @@ use super::{LN_2_HIGH, LN_2_LOW, ROUND};
 /// eˣ = 2ᵏ eʳ with k = round(x / ln 2), and eʳ by its Taylor series up to r¹³ on |r| ≤ ½ ln 2, which leaves 4·10⁻¹⁸.
 #[inline(always)]
 #[must_use]
-pub fn exp(x: f64) -> f64 {
+pub(super) fn exp(x: f64) -> f64 {
     // Beyond these the result is infinite or 0. Comparisons that leave NaN as it is.
     let x = if x > 710.0 { 710.0 } else { x };
     let x = if x < -746.0 { -746.0 } else { x };
@@ -35,7 +35,7 @@ fn power_of_two(shifted: f64) -> f64 {
 /// The logistic sigmoid 1 / (1 + e⁻ˣ).
 #[inline(always)]
 #[must_use]
-pub fn sigmoid(x: f64) -> f64 {
+pub(super) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }
 

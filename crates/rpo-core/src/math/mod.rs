@@ -6,17 +6,68 @@
 //! everywhere, and of moves of bits. A lint refuses those of the standard library in all crates.
 //!
 //! `exp`, `ln` and what is made of them have no branches: loops over slices become vector code. The rare ones come from the
-//! crate `libm`. Functions of `f32` are in [`single`].
+//! crate `libm`.
 
 mod exp;
 mod log;
 mod normal;
-pub mod single;
+mod single;
 
-pub use exp::{exp, sigmoid};
 pub use libm::{expm1 as exp_m1, hypot, pow as powf, sin, tanh};
 pub use log::{ln, ln_1p, log2, softplus};
 pub use normal::Normals;
+pub use single::cos;
+
+/// The numbers that [`exp`] and [`sigmoid`] are for: `f32` and `f64`.
+pub trait Real: Sized {
+    /// See [`exp`].
+    #[must_use]
+    fn exp(self) -> Self;
+
+    /// See [`sigmoid`].
+    #[must_use]
+    fn sigmoid(self) -> Self;
+}
+
+/// To 1 unit in the last place: 0 below the range of `f64`, infinite above.
+impl Real for f64 {
+    #[inline(always)]
+    fn exp(self) -> Self {
+        exp::exp(self)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        exp::sigmoid(self)
+    }
+}
+
+/// To a relative error of 2e-7, 3e-7 for the sigmoid, for |x| ≤ 87; beyond, the value there.
+impl Real for f32 {
+    #[inline(always)]
+    fn exp(self) -> Self {
+        single::exp(self)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        single::sigmoid(self)
+    }
+}
+
+/// eˣ, as exact as [`Real`] has it for the type.
+#[inline(always)]
+#[must_use]
+pub fn exp<T: Real>(x: T) -> T {
+    Real::exp(x)
+}
+
+/// The logistic sigmoid 1 / (1 + e⁻ˣ), without overflow.
+#[inline(always)]
+#[must_use]
+pub fn sigmoid<T: Real>(x: T) -> T {
+    Real::sigmoid(x)
+}
 
 /// 1.5 · 2⁵²: adding it rounds to a whole number, which is then in the low bits. The compiler vectorizes it, as it does not
 /// `round` without newer instructions.

@@ -6,7 +6,7 @@
 /// from where a shift makes it the exponent; eʳ is a Taylor polynomial on |r| ≤ ½ ln 2.
 #[inline(always)]
 #[must_use]
-pub fn exp(x: f32) -> f32 {
+pub(super) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
     // ln 2 in two parts: k times the first is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
@@ -25,11 +25,11 @@ pub fn exp(x: f32) -> f32 {
 /// The logistic sigmoid 1 / (1 + e⁻ˣ) to a relative error of 3e-7 for x ≥ -87: no overflow for any x.
 #[inline(always)]
 #[must_use]
-pub fn sigmoid(x: f32) -> f32 {
+pub(super) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// cos(x), within 2e-7 for |x| below 10⁶: turns, of which the whole part is dropped in `f64`, then a polynomial.
+/// cos(x) of an `f32`, within 2e-7 for |x| below 10⁶: turns, of which the whole part is dropped in `f64`, then a polynomial.
 #[inline]
 #[must_use]
 pub fn cos(x: f32) -> f32 {

@@ -1,10 +1,8 @@
 //! Dense or CSR matrices of `f32`, owned and borrowed.
 
 mod product;
-mod sparse_accumulator;
 
 pub use product::{Fused, product, product_into};
-pub use sparse_accumulator::SparseAccumulator;
 
 use crate::MemoryLimit;
 use ndarray::{Array2, ArrayView2, Axis};

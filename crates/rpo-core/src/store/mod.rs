@@ -9,7 +9,7 @@
 //!   allocated, and an array or a field that no type takes is an error.
 //! * **Parts**: [`Writer::scoped`] and [`Reader::scoped`] put the name of a part and a slash before every name, so that
 //!   the same type can be stored many times. What all parts refer to is stored once ([`Writer::share`]), but for those of
-//!   another training set ([`Writer::apart`]).
+//!   another training set ([`Sharing`]).
 //!
 //! ```
 //! use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
@@ -80,6 +80,15 @@ pub trait Restore: Sized {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError>;
 }
 
+/// Where the matrices that a part [shares](Writer::share) with others are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Outside of the part, with those of the parts beside it.
+    Outside,
+    /// In the part, which is of another training set than those beside it.
+    Inside,
+}
+
 /// The sizes of the training set of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
@@ -123,7 +132,7 @@ mod tests {
                 out.share("output", &outputs)?;
                 out.table("table", &[1.0, 2.0], 2)
             };
-            out.scoped(part, store).unwrap();
+            out.scoped(part, Sharing::Outside, store).unwrap();
         }
         let stored = out.finish().unwrap();
         let names: Vec<&str> = stored.arrays.iter().map(|(name, _)| &name[..]).collect();
@@ -146,7 +155,7 @@ mod tests {
         assert_eq!(from.array::<f64>("double").unwrap().to_vec(), [0.1]);
         assert_eq!(from.field::<String>("name").unwrap(), "x");
         for part in 0..2 {
-            let restored = from.scoped(part, |from| {
+            let restored = from.scoped(part, Sharing::Outside, |from| {
                 assert_eq!(from.table("table", 2)?.to_vec(), [1.0, 2.0]);
                 from.shared("output", 3)
             });
@@ -164,28 +173,37 @@ mod tests {
             move |out: &mut Writer| out.share("output", &matrix)
         };
         let mut out = Writer::default();
-        out.scoped("a", share(&whole)).unwrap();
-        out.apart("b", |out| {
-            out.scoped(0, share(&part))?;
-            out.scoped(1, share(&part))
+        out.scoped("a", Sharing::Outside, share(&whole)).unwrap();
+        out.scoped("b", Sharing::Inside, |out| {
+            out.scoped(0, Sharing::Outside, share(&part))?;
+            out.scoped(1, Sharing::Outside, share(&part))
         })
         .unwrap();
-        out.scoped("c", share(&whole)).unwrap();
+        out.scoped("c", Sharing::Outside, share(&whole)).unwrap();
         let stored = out.finish().unwrap();
         let names: Vec<&str> = stored.arrays.iter().map(|(name, _)| &name[..]).collect();
         let expected = ["b/output.column", "b/output.size", "output.column", "output.size"];
         assert!(expected.iter().all(|name| names.contains(name)), "{names:?}");
         let mut from = stored.reader();
         let shared = |from: &mut Reader<'_>| from.shared("output", 3);
-        assert_eq!(from.scoped("a", shared).unwrap().as_deref(), Some(&*whole));
-        from.apart("b", |from| {
+        assert_eq!(
+            from.scoped("a", Sharing::Outside, shared).unwrap().as_deref(),
+            Some(&*whole)
+        );
+        from.scoped("b", Sharing::Inside, |from| {
             for index in 0..2 {
-                assert_eq!(from.scoped(index, shared)?.as_deref(), Some(&*part));
+                assert_eq!(
+                    from.scoped(index, Sharing::Outside, shared)?.as_deref(),
+                    Some(&*part)
+                );
             }
             Ok(())
         })
         .unwrap();
-        assert_eq!(from.scoped("c", shared).unwrap().as_deref(), Some(&*whole));
+        assert_eq!(
+            from.scoped("c", Sharing::Outside, shared).unwrap().as_deref(),
+            Some(&*whole)
+        );
         from.finish().unwrap();
     }
 
@@ -247,7 +265,10 @@ mod tests {
             "array \"size\" is missing",
         );
         check(
-            found(&|from| from.scoped(7, |from| from.array::<u64>("a")).map(drop)),
+            found(&|from| {
+                from.scoped(7, Sharing::Outside, |from| from.array::<u64>("a"))
+                    .map(drop)
+            }),
             "array \"7/a\" is missing",
         );
         check(

@@ -1,6 +1,6 @@
 //! Named arrays and fields of a model that is restored.
 
-use super::{ArrayView, Entries, Entry, StoreError};
+use super::{ArrayView, Entries, Entry, Sharing, StoreError};
 use crate::Matrix;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -43,30 +43,20 @@ impl<'a> Reader<'a> {
     pub fn scoped<T>(
         &mut self,
         part: impl Display,
+        sharing: Sharing,
         restore: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let outside = self.prefix.len();
         self.prefix += &format!("{part}/");
-        let result = restore(self);
-        self.prefix.truncate(outside);
-        result
-    }
-
-    /// Reads a part that was stored [apart](super::Writer::apart).
-    ///
-    /// # Errors
-    /// Those of `restore`.
-    pub fn apart<T>(
-        &mut self,
-        part: impl Display,
-        restore: impl FnOnce(&mut Self) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let (shared, shares) = (std::mem::take(&mut self.shared), self.shares);
-        let result = self.scoped(part, |from| {
-            from.shares = from.prefix.len();
-            restore(from)
+        let others = (sharing == Sharing::Inside).then(|| {
+            let shares = std::mem::replace(&mut self.shares, self.prefix.len());
+            (std::mem::take(&mut self.shared), shares)
         });
-        (self.shared, self.shares) = (shared, shares);
+        let result = restore(self);
+        if let Some(others) = others {
+            (self.shared, self.shares) = others;
+        }
+        self.prefix.truncate(outside);
         result
     }
 

@@ -1,7 +1,7 @@
 //! Named arrays and fields of a model that is stored.
 
 use super::entries::{Entry, bytes_of};
-use super::{Array, ArrayView, Dtype, Reader, StoreError};
+use super::{Array, ArrayView, Dtype, Reader, Sharing, StoreError};
 use crate::Matrix;
 use half::f16;
 use serde::Serialize;
@@ -115,45 +115,37 @@ impl Writer {
     /// Stores a part: `part` and a slash go before the names of what `store` writes.
     ///
     /// # Errors
-    /// Those of `store`.
+    /// Those of `store`, and a shared matrix in the part that cannot be stored.
     pub fn scoped(
         &mut self,
         part: impl Display,
+        sharing: Sharing,
         store: impl FnOnce(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let outside = self.prefix.len();
         self.prefix += &format!("{part}/");
         let others = std::mem::take(&mut self.arrays);
-        let result = store(self);
+        let result = if sharing == Sharing::Inside {
+            let shared = std::mem::take(&mut self.shared);
+            let result = store(self).and_then(|()| self.store_shared());
+            self.shared = shared;
+            result
+        } else {
+            store(self)
+        };
         let arrays = std::mem::replace(&mut self.arrays, others);
         self.parts.extend(in_order(arrays));
         self.prefix.truncate(outside);
         result
     }
 
-    /// Stores a part as [`scoped`](Self::scoped) does, with the matrices that it [shares](Self::share) in it: those of another
-    /// training set than that of the other parts.
-    ///
-    /// # Errors
-    /// Those of `store`, and a shared matrix that cannot be stored.
-    pub fn apart(
-        &mut self,
-        part: impl Display,
-        store: impl FnOnce(&mut Self) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let others = std::mem::take(&mut self.shared);
-        let result = self.scoped(part, |out| {
-            store(out)?;
-            let shared = std::mem::take(&mut out.shared);
-            let mut shared = shared.into_iter();
-            shared.try_for_each(|(name, matrix)| out.matrix(name, &matrix))
-        });
-        self.shared = others;
-        result
+    fn store_shared(&mut self) -> Result<(), StoreError> {
+        let shared = std::mem::take(&mut self.shared);
+        let mut shared = shared.into_iter();
+        shared.try_for_each(|(name, matrix)| self.matrix(name, &matrix))
     }
 
-    /// Stores a matrix that several parts refer to once, outside of all parts but those that are stored
-    /// [apart](Self::apart).
+    /// Stores a matrix that several parts refer to once, outside of all parts but those with [`Sharing::Inside`].
     ///
     /// # Errors
     /// [`StoreError::Part`] if another matrix was shared under this name.
@@ -174,9 +166,7 @@ impl Writer {
     /// # Errors
     /// [`StoreError`] if a shared matrix cannot be stored.
     pub fn finish(mut self) -> Result<Stored, StoreError> {
-        for (name, matrix) in std::mem::take(&mut self.shared) {
-            self.matrix(name, &matrix)?;
-        }
+        self.store_shared()?;
         let mut arrays = self.parts;
         arrays.extend(in_order(self.arrays));
         Ok(Stored {

@@ -138,7 +138,7 @@ impl Dataset {
 
     fn with_sample_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
         Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
-        WeightError::check(&weights)?;
+        WeightError::check(weights.iter().copied())?;
         self.weights.samples = Some(weights.into());
         Ok(self)
     }
@@ -168,8 +168,13 @@ impl Dataset {
             self.n_outputs(),
             weights.ncols(),
         )?;
-        let cells = weights.indexed_iter();
-        WeightError::check_of(cells.map(|((sample, _), &weight)| (sample, weight)))?;
+        WeightError::check(weights.iter().copied()).map_err(|error| match error {
+            WeightError::OutOfRange { sample: cell, value } => WeightError::OutOfRange {
+                sample: cell / weights.ncols(),
+                value,
+            },
+            all_zero => all_zero,
+        })?;
         let weights = match weights.is_standard_layout() {
             true => weights,
             false => weights.as_standard_layout().into_owned(),

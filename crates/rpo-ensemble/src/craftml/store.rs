@@ -10,7 +10,7 @@ use super::training_set::label;
 use super::{Craftml, CraftmlTree, FeatureMap, TrainingSet};
 use crate::error::EnsembleError;
 use rayon::prelude::*;
-use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
+use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
 use rpo_tree::LeafKind;
@@ -44,7 +44,7 @@ impl TreeByTree {
     /// # Errors
     /// [`StoreError`] if the tree refers to other training outputs than those before it.
     pub fn push(&mut self, tree: &CraftmlTree, out: &mut Writer) -> Result<(), StoreError> {
-        out.scoped(self.n_trees, |out| tree.store(out))
+        out.scoped(self.n_trees, Sharing::Outside, |out| tree.store(out))
             .map_err(|e| StoreError::part(format_args!("tree {}", self.n_trees), e))?;
         self.n_trees += 1;
         self.needs_training |= matches!(tree.nodes(), Nodes::Recorded { .. });
@@ -109,7 +109,9 @@ impl Restore for Craftml {
         }
         let mut parts = Vec::new();
         for tree in 0..n_trees {
-            let part = from.scoped(tree, |from| read_tree(from, training.as_deref(), sizes));
+            let part = from.scoped(tree, Sharing::Outside, |from| {
+                read_tree(from, training.as_deref(), sizes)
+            });
             parts.push(part.map_err(|e| of_tree(tree, e))?);
         }
         let finish = |(tree, part)| match part {

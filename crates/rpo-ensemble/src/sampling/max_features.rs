@@ -1,7 +1,7 @@
 //! How many features a node looks at.
 
 use crate::error::EnsembleError;
-use rpo_core::{ParameterError, is_fraction};
+use rpo_core::ParameterError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -47,7 +47,7 @@ impl MaxFeatures {
         match self {
             Self::All | Self::Sqrt | Self::Log2 => true,
             Self::Count(k) => k > 0,
-            Self::Share(share) => is_fraction(share),
+            Self::Share(share) => share > 0.0 && share <= 1.0,
         }
     }
 

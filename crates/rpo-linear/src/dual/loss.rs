@@ -1,6 +1,6 @@
 //! Losses of margins, and their steps in the dual for several labels side by side.
 
-use rpo_core::math::{self, single::sigmoid};
+use rpo_core::math::{self, sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

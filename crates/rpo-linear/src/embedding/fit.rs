@@ -265,8 +265,7 @@ fn feature_map(
         Some(z) => Matrix::Dense(z),
         None => x.select_rows(sample),
     };
-    let distance = RandomFeatures::median_squared_distance(z.view(), seed)?;
-    let inverse_bandwidth = kernel.law.inverse_bandwidth(kernel.bandwidth, distance);
+    let inverse_bandwidth = kernel.law.inverse_bandwidth(kernel.bandwidth, z.view(), seed)?;
     let (inputs, s) = (z.n_cols(), n_features(&kernel));
     check_matrix::<f32>("the frequencies of the random features", inputs, s, limit)?;
     let fourier = RandomFeatures::draw(kernel.law, inverse_bandwidth, inputs, s, seed)?;

@@ -8,8 +8,8 @@ use rpo_core::math;
 pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayViewMut2<'_, f32>) {
     match inverse_link {
         InverseLink::Identity => {}
-        InverseLink::Logistic => activations.mapv_inplace(math::single::sigmoid),
-        InverseLink::Exponential => activations.mapv_inplace(|a| math::exp(a.into()) as f32),
+        InverseLink::Logistic => activations.mapv_inplace(math::sigmoid),
+        InverseLink::Exponential => activations.mapv_inplace(|a| math::exp(f64::from(a)) as f32),
         InverseLink::Softmax => {
             for mut row in activations.rows_mut() {
                 let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
@@ -63,7 +63,7 @@ fn sum_of_softplus(activations: ArrayView1<'_, f32>) -> f64 {
         let (mut positive, mut product) = (0.0, 1.0);
         for &a in chunk {
             positive += f64::from(a.max(0.0));
-            product *= 1.0 + f64::from(math::single::exp(-a.abs()));
+            product *= 1.0 + f64::from(math::exp(-a.abs()));
         }
         sum += positive + math::ln(product);
     }

@@ -1,7 +1,7 @@
 //! Storage of label trees: a part for each tree.
 
 use rpo_core::Seed;
-use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
+use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
 
 use super::structure::{Node, Structure};
 use super::{LabelTree, LabelTreeModel};
@@ -17,7 +17,7 @@ impl Store for LabelTreeModel {
         }
         out.field("n_trees", self.trees.len())?;
         for (index, tree) in self.trees.iter().enumerate() {
-            out.scoped(index, |out| tree.store(out))
+            out.scoped(index, Sharing::Outside, |out| tree.store(out))
                 .map_err(|e| of_tree(index, e))?;
         }
         Ok(())
@@ -37,7 +37,7 @@ impl Restore for LabelTreeModel {
         let cost = from.field("cost")?;
         let mut trees = Vec::new();
         for index in 0..n_trees {
-            let tree = from.scoped(index, |from| LabelTree::restore(from, sizes));
+            let tree = from.scoped(index, Sharing::Outside, |from| LabelTree::restore(from, sizes));
             trees.push(tree.map_err(|e| of_tree(index, e))?);
         }
         let shape = (sizes.n_train, sizes.n_features, sizes.n_outputs);

@@ -7,7 +7,9 @@ use ndarray::ArrayViewMut1;
 use rand::RngCore;
 use rpo_core::check_positive;
 use rpo_core::math::{self, Normals};
+use rpo_core::{MatrixView, Seed};
 
+use super::median_squared_distance;
 use crate::ProjectionError;
 
 /// Frequencies are kept within this magnitude, so that no sum of products leaves the range of `f32`. Such a draw has
@@ -53,13 +55,26 @@ impl SpectralLaw {
         }
     }
 
-    /// σ⁻¹ for a factor c and the median D of squared distances: c √(2/D) for the Gaussian and the Cauchy law, c /
-    /// √D for Student's. Source: the software of the paper's authors.
-    pub fn inverse_bandwidth(self, factor: f64, median_squared_distance: f64) -> f64 {
-        match self {
-            Self::Gaussian | Self::CauchyIid => factor * (2.0 / median_squared_distance).sqrt(),
-            Self::Student { .. } => factor / median_squared_distance.sqrt(),
-        }
+    /// σ⁻¹ for inputs Z (n x k), by a factor c of a usual one: c √(2/D) for the Gaussian and the Cauchy law, c / √D for
+    /// Student's. Source: the software of the paper's authors.
+    ///
+    /// D is the median of the squared distances between pairs of up to [`BANDWIDTH_ROWS`](crate::RandomFeatures::BANDWIDTH_ROWS) rows of Z, drawn
+    /// without replacement; the upper one for an even number of pairs. Where it is 0, because most rows are the same, the mean
+    /// in its place, and 1 where that is 0 too or there is no pair.
+    ///
+    /// # Errors
+    /// [`ProjectionError::TooFewRows`] for no row.
+    pub fn inverse_bandwidth(
+        self,
+        factor: f64,
+        z: MatrixView<'_>,
+        seed: Seed,
+    ) -> Result<f64, ProjectionError> {
+        let distance = median_squared_distance(z, seed)?;
+        Ok(match self {
+            Self::Gaussian | Self::CauchyIid => factor * (2.0 / distance).sqrt(),
+            Self::Student { .. } => factor / distance.sqrt(),
+        })
     }
 
     /// κ(δ), the kernel at a difference of inputs; `None` for a ν that is not an odd whole number, where it takes

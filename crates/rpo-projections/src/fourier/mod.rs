@@ -87,57 +87,52 @@ impl RandomFeatures {
         for mut row in out.rows_mut() {
             Zip::from(&mut row)
                 .and(&self.phases)
-                .for_each(|x, &phase| *x = math::single::cos(*x + phase));
+                .for_each(|x, &phase| *x = math::cos(*x + phase));
         }
         Ok(())
     }
 
-    /// Rows among which [`median_squared_distance`](Self::median_squared_distance) compares pairs.
+    /// Rows of the inputs that a [bandwidth](SpectralLaw::inverse_bandwidth) looks at, at most.
     pub const BANDWIDTH_ROWS: usize = 1000;
+}
 
-    /// D: the median of the squared distances between pairs of up to 1,000 rows of Z (n x k), drawn without
-    /// replacement; in the square of the units of Z. The upper one for an even number of pairs. Where it is 0, because most
-    /// rows are the same, the mean in its place, and 1 where that is 0 too or there is no pair.
-    ///
-    /// # Errors
-    /// [`ProjectionError::TooFewRows`] for no row.
-    pub fn median_squared_distance(z: MatrixView<'_>, seed: Seed) -> Result<f64, ProjectionError> {
-        let n = z.n_rows();
-        if n == 0 {
-            return Err(ProjectionError::TooFewRows {
-                family: "a bandwidth",
-                found: 0,
-                required: 1,
-            });
-        }
-        let mut rng = seed.purpose("bandwidth").rng();
-        let rows = index::sample(&mut rng, n, n.min(Self::BANDWIDTH_ROWS)).into_vec();
-        let mut distances: Vec<f64> = Vec::with_capacity(rows.len() * rows.len() / 2);
-        let mut a = memory::filled(0.0_f64, z.n_cols(), 1)?;
-        for (i, &row) in rows.iter().enumerate() {
-            let mut length = 0.0;
-            z.for_each_in_row(row, |j, v| {
-                a[j as usize] = v.into();
-                length += f64::from(v).powi(2);
-            });
-            for &other in &rows[i + 1..] {
-                // ‖a - b‖² = ‖a‖² + Σ b (b - 2a), which is 0 to the last bit for equal rows.
-                let mut rest = 0.0;
-                z.for_each_in_row(other, |j, v| {
-                    rest += f64::from(v) * (f64::from(v) - 2.0 * a[j as usize]);
-                });
-                distances.push((length + rest).max(0.0));
-            }
-            z.for_each_in_row(row, |j, _| a[j as usize] = 0.0);
-        }
-        if distances.is_empty() {
-            return Ok(1.0);
-        }
-        let middle = distances.len() / 2;
-        let median = *distances.select_nth_unstable_by(middle, f64::total_cmp).1;
-        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
-        Ok([median, mean].into_iter().find(|v| *v > 0.0).unwrap_or(1.0))
+/// D of [`SpectralLaw::inverse_bandwidth`], in the square of the units of Z.
+fn median_squared_distance(z: MatrixView<'_>, seed: Seed) -> Result<f64, ProjectionError> {
+    let n = z.n_rows();
+    if n == 0 {
+        return Err(ProjectionError::TooFewRows {
+            family: "a bandwidth",
+            found: 0,
+            required: 1,
+        });
     }
+    let mut rng = seed.purpose("bandwidth").rng();
+    let rows = index::sample(&mut rng, n, n.min(RandomFeatures::BANDWIDTH_ROWS)).into_vec();
+    let mut distances: Vec<f64> = Vec::with_capacity(rows.len() * rows.len() / 2);
+    let mut a = memory::filled(0.0_f64, z.n_cols(), 1)?;
+    for (i, &row) in rows.iter().enumerate() {
+        let mut length = 0.0;
+        z.for_each_in_row(row, |j, v| {
+            a[j as usize] = v.into();
+            length += f64::from(v).powi(2);
+        });
+        for &other in &rows[i + 1..] {
+            // ‖a - b‖² = ‖a‖² + Σ b (b - 2a), which is 0 to the last bit for equal rows.
+            let mut rest = 0.0;
+            z.for_each_in_row(other, |j, v| {
+                rest += f64::from(v) * (f64::from(v) - 2.0 * a[j as usize]);
+            });
+            distances.push((length + rest).max(0.0));
+        }
+        z.for_each_in_row(row, |j, _| a[j as usize] = 0.0);
+    }
+    if distances.is_empty() {
+        return Ok(1.0);
+    }
+    let middle = distances.len() / 2;
+    let median = *distances.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+    Ok([median, mean].into_iter().find(|v| *v > 0.0).unwrap_or(1.0))
 }
 
 #[cfg(test)]

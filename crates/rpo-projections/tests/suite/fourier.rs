@@ -99,22 +99,23 @@ fn features_are_the_cosines_of_their_definition() {
 fn bandwidths_follow_the_median() {
     // Pairs are 1, 4 and 9 apart, squared.
     let z = ndarray::array![[0.0_f32, 0.0], [1.0, 0.0], [3.0, 0.0]];
-    let median = |z: &Array2<f32>| RandomFeatures::median_squared_distance(z.into(), Seed::new(1)).unwrap();
+    let median = |z: &Array2<f32>| super::median_squared_distance(z.into(), Seed::new(1)).unwrap();
     assert_eq!(median(&z), 4.0);
-    assert_eq!(SpectralLaw::Gaussian.inverse_bandwidth(3.0, 8.0), 1.5);
-    assert_eq!(SpectralLaw::CauchyIid.inverse_bandwidth(3.0, 8.0), 1.5);
-    assert_eq!(SpectralLaw::Student { nu: 3.0 }.inverse_bandwidth(3.0, 4.0), 1.5);
+    let inverse = |law: SpectralLaw| law.inverse_bandwidth(3.0, (&z).into(), Seed::new(1)).unwrap();
+    assert_eq!(inverse(SpectralLaw::Gaussian), 3.0 * 0.5_f64.sqrt());
+    assert_eq!(inverse(SpectralLaw::CauchyIid), 3.0 * 0.5_f64.sqrt());
+    assert_eq!(inverse(SpectralLaw::Student { nu: 3.0 }), 1.5);
     // Most rows the same: the mean, here of one 0 in three twice 16; all the same: 1.
     let mut same = Array2::<f32>::zeros((20, 2));
     assert_eq!(median(&same), 1.0);
     assert_eq!(median(&same.slice(s![..1, ..]).to_owned()), 1.0);
     same[[4, 1]] = 4.0;
     let sparse = MatrixView::from(&same).to_csr();
-    let found = RandomFeatures::median_squared_distance(MatrixView::Sparse(sparse.view()), Seed::new(1));
+    let found = super::median_squared_distance(MatrixView::Sparse(sparse.view()), Seed::new(1));
     assert_eq!(found.unwrap(), median(&same));
     assert!((median(&same) - 19.0 * 16.0 / 190.0).abs() < 1e-12);
     let none = Array2::<f32>::zeros((0, 2));
-    assert!(RandomFeatures::median_squared_distance((&none).into(), Seed::new(1)).is_err());
+    assert!(super::median_squared_distance((&none).into(), Seed::new(1)).is_err());
 }
 
 #[test]

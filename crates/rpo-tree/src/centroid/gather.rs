@@ -1,8 +1,8 @@
 //! The centroids of a node, merged feature by feature.
 
+use super::sparse_accumulator::SparseAccumulator;
 use super::weights::Weights;
 use crate::TreeError;
-use rpo_core::SparseAccumulator;
 
 /// How a child scores samples: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]

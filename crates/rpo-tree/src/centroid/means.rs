@@ -2,9 +2,9 @@
 
 use super::gather::Centroid;
 use super::member_rows::MemberRows;
+use super::sparse_accumulator::SparseAccumulator;
 use super::{Scoring, SparseVector};
 use crate::partition::partition;
-use rpo_core::SparseAccumulator;
 
 /// Makes centroids; holds what it works in.
 #[derive(Debug)]

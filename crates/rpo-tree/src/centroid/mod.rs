@@ -18,6 +18,7 @@ mod means;
 mod member_rows;
 mod recorded;
 mod rule;
+mod sparse_accumulator;
 mod splitter;
 mod store;
 mod table;

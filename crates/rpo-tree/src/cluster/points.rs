@@ -247,7 +247,7 @@ pub(super) fn check(
     }
     if let Some(weights) = weights {
         Mismatch::check("weights for the rows", rows, weights.len())?;
-        WeightError::check(weights)?;
+        WeightError::check(weights.iter().copied())?;
     }
     x.check_finite().map_err(TreeError::NonFinite)?;
     scales.map_or(Ok(()), |scales| check_scaled(x, scales))

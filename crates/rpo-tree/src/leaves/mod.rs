@@ -352,7 +352,10 @@ fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(),
     let n_rows = outputs.n_rows();
     Mismatch::check("weights for the rows of outputs", n_rows, weights.len())?;
     check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;
-    Ok(WeightError::check_range(weights.iter().copied().enumerate())?)
+    match WeightError::check(weights.iter().copied()) {
+        Ok(()) | Err(WeightError::AllZero) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl LeafModel for Leaves {

@@ -95,7 +95,7 @@ impl Real for f32 {
 
     #[inline]
     fn sigmoid(self) -> Self {
-        math::single::sigmoid(self)
+        math::sigmoid(self)
     }
 
     #[inline]

@@ -30,7 +30,7 @@ pub(super) fn log_odds(p: f32) -> f32 {
 }
 
 pub(super) fn probability(z: f32) -> f32 {
-    math::single::sigmoid(z)
+    math::sigmoid(z)
 }
 
 impl Link {

@@ -3,7 +3,7 @@
 use super::{Ensemble, Limits, Link};
 use crate::method::{ModelKind, RestoreContext};
 use crate::{Model, TrainingSummary};
-use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
+use rpo_core::store::{Reader, Sharing, Sizes, Store, StoreError, Writer};
 use rpo_data::preprocess::Pipeline;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,19 +41,14 @@ impl Store for Ensemble {
             out.field("selection", selection)?;
         }
         for (index, (model, _)) in self.members().enumerate() {
-            let store = |out: &mut Writer| {
+            let is_apart = self.is_apart(model);
+            out.scoped(format_args!("member {index}"), sharing(is_apart), |out| {
+                if is_apart {
+                    model.training().store(out)?;
+                }
                 model.pipeline().map_or(Ok(()), |pipeline| pipeline.store(out))?;
                 model.predictor().store(out)
-            };
-            let part = format_args!("member {index}");
-            if self.is_apart(model) {
-                out.apart(part, |out| {
-                    model.training().store(out)?;
-                    store(out)
-                })?;
-            } else {
-                out.scoped(part, store)?;
-            }
+            })?;
         }
         Ok(())
     }
@@ -63,6 +58,14 @@ impl Ensemble {
     /// Returns true if a member was fitted to a part of the samples.
     fn is_apart(&self, member: &Model) -> bool {
         *member.training() != self.training
+    }
+}
+
+/// Members that were fitted to a part of the samples share nothing with others.
+fn sharing(is_apart: bool) -> Sharing {
+    match is_apart {
+        true => Sharing::Inside,
+        false => Sharing::Outside,
     }
 }
 
@@ -87,16 +90,16 @@ pub(crate) fn restore(
         }
         let part = format_args!("member {index}");
         let software = member.software.into_owned();
-        let model = match member.n_train {
-            None => from.scoped(part, |from| restore_member(from, kind, sizes, context, software)),
-            Some(n_train) => from.apart(part, |from| {
-                let sizes = Sizes { n_train, ..sizes };
-                let training = TrainingSummary::restore(from, context.schema.task, sizes)?;
-                let training = &training;
-                let context = RestoreContext { training, ..*context };
-                restore_member(from, kind, sizes, &context, software)
-            }),
-        };
+        let model = from.scoped(part, sharing(member.n_train.is_some()), |from| {
+            let Some(n_train) = member.n_train else {
+                return restore_member(from, kind, sizes, context, software);
+            };
+            let sizes = Sizes { n_train, ..sizes };
+            let training = TrainingSummary::restore(from, context.schema.task, sizes)?;
+            let training = &training;
+            let context = RestoreContext { training, ..*context };
+            restore_member(from, kind, sizes, &context, software)
+        });
         let model = model.map_err(|e| invalid(&e))?;
         members.push((
             model.with_parameters(member.parameters.into_owned()),

@@ -4,17 +4,8 @@
 ///
 /// Where nearly all elements are expected to change, nothing is recorded and all are looked at in the end: that is
 /// faster both ways.
-///
-/// ```
-/// let mut sums = rpo_core::SparseAccumulator::<f64>::new(1000);
-/// sums.begin(3);
-/// sums.update(&[700, 3, 700], &[1.0, 2.0, 0.5], |sum, value| *sum += value);
-/// let (mut indices, mut values) = (Vec::new(), Vec::new());
-/// sums.drain(&mut indices, &mut values);
-/// assert_eq!((indices, values), (vec![3, 700], vec![2.0, 1.5]));
-/// ```
 #[derive(Debug)]
-pub struct SparseAccumulator<T> {
+pub(super) struct SparseAccumulator<T> {
     values: Vec<T>,
     changed: IndexSet,
     is_dense: bool,
@@ -22,7 +13,7 @@ pub struct SparseAccumulator<T> {
 
 impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
     /// Sums for indices below `n`, all of them the default.
-    pub fn new(n: usize) -> Self {
+    pub(super) fn new(n: usize) -> Self {
         Self {
             values: vec![T::default(); n],
             changed: IndexSet::new(n),
@@ -31,7 +22,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
     }
 
     /// Chooses how changes are recorded, given how many there will be; to be called while all sums are the default.
-    pub fn begin(&mut self, n_changes: usize) {
+    pub(super) fn begin(&mut self, n_changes: usize) {
         /// Looking at an element costs this many times less than recording one (measured crossover near 2).
         const RATIO: usize = 2;
         self.is_dense = n_changes >= self.values.len() / RATIO;
@@ -43,7 +34,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
     /// # Panics
     /// If there is no such element.
     #[inline]
-    pub fn update<U: Copy>(&mut self, indices: &[u32], operands: &[U], change: impl Fn(&mut T, U)) {
+    pub(super) fn update<U: Copy>(&mut self, indices: &[u32], operands: &[U], change: impl Fn(&mut T, U)) {
         if !self.is_dense {
             indices.iter().for_each(|&i| self.changed.insert(i));
         }
@@ -54,7 +45,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
 
     /// Replaces `indices` by those whose elements differ from the default, increasing, and `values` by these elements,
     /// which become the default again.
-    pub fn drain(&mut self, indices: &mut Vec<u32>, values: &mut Vec<T>) {
+    pub(super) fn drain(&mut self, indices: &mut Vec<u32>, values: &mut Vec<T>) {
         let all = &mut self.values;
         if self.is_dense {
             // Written in any case and kept only if it counts: which ones do cannot be predicted.
@@ -150,7 +141,7 @@ impl IndexSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Seed;
+    use rpo_core::Seed;
     use std::collections::BTreeMap;
 
     #[test]
