@@ -84,9 +84,11 @@ mod tests {
             let values: Vec<[f32; 1]> = numbers.iter().map(|&n| [n.into()]).collect();
             let (mut leaves, mut work) = (vec![0; numbers.len()], ByNode::default());
             for _ in 0..2 {
-                structure.leaves_by_node(|rule, i| rule.child(Row::dense(&values[i])), &mut work, &mut leaves);
+                structure.leaves_by_node(|rule, i| rule.child(Row { values: &values[i], stored: None }), &mut work, &mut leaves);
                 for (value, leaf) in values.iter().zip(&leaves) {
-                    prop_assert_eq!(*leaf, structure.leaf(Row::dense(value)));
+                    let mut alone = [0];
+                    structure.leaves(&[Row { values: value, stored: None }], &mut alone);
+                    prop_assert_eq!([*leaf], alone);
                 }
             }
         }

@@ -78,14 +78,8 @@ impl<'a> RowBlock<'a> {
         self.range = range;
     }
 
-    /// Number of rows in the block.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.range.len()
-    }
-
-    /// Returns true if the block holds no row.
-    pub fn is_empty(&self) -> bool {
-        self.range.is_empty()
     }
 
     /// The values of the rows, row by row.

@@ -33,11 +33,18 @@ mod tree;
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;
-pub use error::TreeError;
+pub use error::{CheckParams, TreeError};
 pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;
 pub use rule::{AxisRule, Row, Rule};
 pub use structure::{Node, Structure};
-pub use tree::{Tree, apply};
+pub use tree::Tree;
+
+#[cfg(test)]
+extern crate self as rpo_tree;
+
+#[cfg(test)]
+#[path = "../tests/suite/mod.rs"]
+mod suite;

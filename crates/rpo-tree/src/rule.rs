@@ -13,13 +13,6 @@ pub struct Row<'a> {
     pub stored: Option<&'a [u32]>,
 }
 
-impl<'a> Row<'a> {
-    /// A row of a dense matrix.
-    pub fn dense(values: &'a [f32]) -> Self {
-        Self { values, stored: None }
-    }
-}
-
 /// Routes any sample to one of `arity` children. Growing and prediction use the same function.
 pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     /// Number of children, at least 1.
@@ -71,7 +64,7 @@ impl AxisRule {
     ///
     /// # Panics
     /// If `feature` is 2^31 or more.
-    pub fn of_categories(feature: u32, listed: CategorySet, missing_left: bool) -> Self {
+    pub(crate) fn of_categories(feature: u32, listed: CategorySet, missing_left: bool) -> Self {
         Self {
             categories: Some(Box::new(listed)),
             ..Self::new(feature, f32::INFINITY, missing_left)
@@ -155,10 +148,14 @@ impl Rule for AxisRule {
 mod tests {
     use super::*;
 
+    fn row(values: &[f32]) -> Row<'_> {
+        Row { values, stored: None }
+    }
+
     #[test]
     fn equal_goes_left_and_missing_where_told() {
         let check = |rule: &AxisRule, value, child| {
-            assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?}");
+            assert_eq!(rule.child(row(&[9.0, value])), child, "{rule:?}");
         };
         for missing_left in [false, true] {
             let rule = AxisRule::new(1, 0.5, missing_left);
@@ -174,14 +171,14 @@ mod tests {
     #[test]
     fn categories_that_are_not_listed_go_where_missing_values_go() {
         for missing_left in [false, true] {
-            let rule = AxisRule::of_categories(1, CategorySet::new([0, 3, 90]), missing_left);
+            let rule = AxisRule::of_categories(1, CategorySet::from_iter([0, 3, 90]), missing_left);
             let others = usize::from(!missing_left);
             for (value, listed) in [(0.0, true), (3.0, true), (90.0, true), (1.0, false), (1e9, false)] {
                 let child = if listed { 1 - others } else { others };
-                assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?} {value}");
+                assert_eq!(rule.child(row(&[9.0, value])), child, "{rule:?} {value}");
             }
             for value in [f32::NAN, -1.0, 2.5] {
-                assert_eq!(rule.child(Row::dense(&[9.0, value])), others, "{rule:?} {value}");
+                assert_eq!(rule.child(row(&[9.0, value])), others, "{rule:?} {value}");
             }
             assert_eq!((rule.as_axis(), rule.single_feature()), (None, Some(1)));
         }

@@ -1,7 +1,9 @@
 //! The structure of a tree: rules without predictions.
 
 use crate::TreeError;
+use crate::input::RowBlock;
 use crate::rule::{AxisRule, Row, Rule};
+use rpo_core::MatrixView;
 
 /// A node: a rule with children, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,17 +119,6 @@ impl<R: Rule> Structure<R> {
             .unwrap_or(0)
     }
 
-    /// The leaf that a sample reaches.
-    pub fn leaf(&self, row: Row<'_>) -> u32 {
-        let mut node = 0;
-        loop {
-            match &self.nodes[node] {
-                Node::Leaf(leaf) => return *leaf,
-                Node::Split { rule, first_child } => node = *first_child as usize + rule.child(row),
-            }
-        }
-    }
-
     /// Writes the leaf that each sample reaches into `leaves`.
     ///
     /// Several samples descend side by side: a step waits for its node to come from memory, and the steps of different
@@ -169,8 +160,22 @@ impl<R: Rule> Structure<R> {
         }
     }
 
+    /// Returns the leaf that each sample of `x` (samples x features, NaN for missing) reaches.
+    ///
+    /// # Panics
+    /// If `x` has fewer [features](Self::n_features) than the rules read, or is sparse by columns.
+    pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
+        let mut leaves = vec![0; x.n_rows()];
+        let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
+        for (i, leaves) in leaves.chunks_mut(size).enumerate() {
+            block.load(i * size..i * size + leaves.len());
+            self.leaves(&block.rows(), leaves);
+        }
+        leaves
+    }
+
     /// Depth of each node; the root has depth 0.
-    pub fn depths(&self) -> Vec<u32> {
+    pub(crate) fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             if let Node::Split { rule, first_child } = node {

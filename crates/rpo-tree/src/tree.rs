@@ -1,7 +1,7 @@
 //! Trees: a structure and the predictions of its leaves.
 
 use crate::error::TreeError;
-use crate::input::{RowBlock, check_csr};
+use crate::input::check_csr;
 use crate::leaves::{LeafBuilder, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
@@ -43,23 +43,15 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         (self.structure, self.leaves)
     }
 
-    /// Returns the leaf of each sample of `x` (samples x features, NaN for missing).
-    ///
-    /// # Panics
-    /// If `x` has fewer [features](Structure::n_features) than the rules read, or is sparse by columns.
-    pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
-        apply(&self.structure, x)
-    }
-
     /// Predicts the outputs (samples x outputs) of the samples of `x`: the values of their leaves, summed in `f64` and
     /// rounded to `f32`.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply).
+    /// As [`Structure::apply`].
     pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
         let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
         let mut sums = vec![0.0; self.leaves.n_outputs()];
-        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.apply(x)) {
+        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.structure.apply(x)) {
             sums.fill(0.0);
             self.leaves.for_each(leaf, |j, v| sums[j as usize] += v);
             row.iter_mut()
@@ -74,7 +66,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, [`TreeError::NotCsr`], and those of the builder;
-    /// [`LeafKind`](crate::LeafKind) has those of [`Leaves::label`].
+    /// [`LeafKind`](crate::LeafKind) has those of [`LeafBuilder`](crate::LeafBuilder).
     ///
     /// # Panics
     /// If `x` has fewer [features](Structure::n_features) than the rules read.
@@ -87,22 +79,8 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     ) -> Result<Tree<R, B::Leaves>, TreeError> {
         check_csr("features", x)?;
         Mismatch::check("rows of outputs", x.n_rows(), outputs.n_rows())?;
-        let members = LeafMembers::from_assignment(&self.apply(x), self.structure.n_leaves())?;
+        let members = LeafMembers::from_assignment(&self.structure.apply(x), self.structure.n_leaves())?;
         let leaves = builder.build(&members, weights, outputs)?;
         Tree::new(self.structure, leaves)
     }
-}
-
-/// Returns the leaf that each sample of `x` (samples x features) reaches in a structure.
-///
-/// # Panics
-/// If `x` has fewer [features](Structure::n_features) than the rules read, or is sparse by columns.
-pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
-    let mut leaves = vec![0; x.n_rows()];
-    let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
-    for (i, leaves) in leaves.chunks_mut(size).enumerate() {
-        block.load(i * size..i * size + leaves.len());
-        structure.leaves(&block.rows(), leaves);
-    }
-    leaves
 }

@@ -25,10 +25,8 @@ pub(super) enum Coded {
 impl<'a> Features<'a> {
     pub(super) fn new(x: MatrixView<'a>, bins: Bins, categorical: &[u32]) -> Result<Self, TreeError> {
         let coded = match bins {
-            Bins::Exact => Coded::Ranked(RankedFeatures::with_categories(x.reborrow(), categorical)?),
-            Bins::AtMost(bins) => {
-                Coded::Binned(BinnedFeatures::with_categories(x.reborrow(), bins, categorical)?)
-            }
+            Bins::Exact => Coded::Ranked(RankedFeatures::new(x.reborrow(), categorical)?),
+            Bins::AtMost(bins) => Coded::Binned(BinnedFeatures::new(x.reborrow(), bins, categorical)?),
         };
         let free = Mutex::default();
         Ok(Self { x, coded, free })

@@ -17,8 +17,8 @@ use rpo_core::{
     check_positive,
 };
 use rpo_projections::{Components, Projection, ProjectionKind};
-use rpo_tree::GrowParams;
 use rpo_tree::criterion::LeafPenalty;
+use rpo_tree::{CheckParams, GrowParams};
 use std::sync::Arc;
 
 /// Checked parameters with their defaults filled in.

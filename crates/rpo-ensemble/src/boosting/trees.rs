@@ -6,11 +6,11 @@ use super::target::Target;
 use crate::error::EnsembleError;
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::Seed;
-use rpo_tree::criterion::{Criterion, Curvature, SecondOrder, SingleVariance, Variance};
+use rpo_core::{MatrixView, Seed};
+use rpo_tree::criterion::{Criterion, CriterionVisitor, Curvature, Impurity, SecondOrder};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
-use rpo_tree::{AxisRule, Grown, RankedFeatures, grow};
+use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
 
 /// What the trees of a step have in common.
 pub(super) struct Trees<'t> {
@@ -116,19 +116,22 @@ impl Trees<'_> {
         seed: Seed,
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         let (axis, weights) = (self.axis(target), self.weights);
+        let growth = |targets, curvatures| Growth {
+            grow: &self.params.grow,
+            columns,
+            targets: CategoryTargets {
+                targets,
+                weights,
+                curvatures,
+            },
+            axis,
+            rows,
+            seed,
+        };
         match target {
             Target::Variance { z, .. } => {
-                let targets = CategoryTargets {
-                    targets: z.into(),
-                    weights,
-                    curvatures: None,
-                };
-                if z.ncols() == 1 {
-                    let criterion = SingleVariance::new(z.iter().copied(), weights);
-                    return self.by_criterion(columns, criterion, targets, axis, (rows, seed));
-                }
-                let criterion = Variance::new(z.view(), weights);
-                self.by_criterion(columns, criterion, targets, axis, (rows, seed))
+                let targets = MatrixView::from(z);
+                Impurity::Variance(targets).visit(weights, growth(targets, None))
             }
             Target::SecondOrder(target) => {
                 let criterion = SecondOrder::new(
@@ -138,29 +141,33 @@ impl Trees<'_> {
                     target.penalties.clone(),
                     target.min_child_weight,
                 );
-                let targets = CategoryTargets {
-                    targets: (&target.gradients).into(),
-                    weights,
-                    curvatures: match target.curvature() {
-                        Curvature::Constant => None,
-                        Curvature::Each(h) => h.to_slice(),
-                    },
+                let curvatures = match target.curvature() {
+                    Curvature::Constant => None,
+                    Curvature::Each(h) => h.to_slice(),
                 };
-                self.by_criterion(columns, criterion, targets, axis, (rows, seed))
+                growth((&target.gradients).into(), curvatures).visit(criterion)
             }
         }
     }
+}
 
-    fn by_criterion<'s, C: Criterion + Sync>(
-        &self,
-        columns: &'s RankedFeatures,
-        criterion: C,
-        targets: CategoryTargets<'s>,
-        axis: AxisParams,
-        (rows, seed): (Vec<u32>, Seed),
-    ) -> Result<Grown<AxisRule>, EnsembleError> {
-        let splitter = AxisSplitter::new(columns, criterion, axis)?.with_category_targets(targets)?;
-        let (mut workspace, seed) = (splitter.workspace(), seed.purpose("grow"));
-        Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
+/// A tree to be grown by a criterion.
+struct Growth<'s> {
+    grow: &'s GrowParams,
+    columns: &'s RankedFeatures,
+    targets: CategoryTargets<'s>,
+    axis: AxisParams,
+    rows: Vec<u32>,
+    seed: Seed,
+}
+
+impl CriterionVisitor for Growth<'_> {
+    type Output = Result<Grown<AxisRule>, EnsembleError>;
+
+    fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output {
+        let splitter = AxisSplitter::new(self.columns, criterion, self.axis)?;
+        let splitter = splitter.with_category_targets(self.targets)?;
+        let (mut workspace, seed) = (splitter.workspace(), self.seed.purpose("grow"));
+        Ok(grow(&splitter, &mut workspace, self.rows, self.grow, seed))
     }
 }

@@ -10,7 +10,9 @@ use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, ForestLearner, Learner, MatrixView, Seed};
 use rpo_projections::Hashing;
-use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree};
+use rpo_tree::centroid::{
+    CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
+};
 use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
 use std::ops::Range;
 use std::sync::Arc;
@@ -154,10 +156,11 @@ impl CraftmlTrainer {
                     labels,
                     width: label_width,
                 };
-                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes)?;
-                if keeps_rows {
-                    splitter = splitter.keep_members_only();
-                }
+                let stored = match params.centroids {
+                    CentroidKind::Rows => StoredCentroids::Members,
+                    CentroidKind::Values => StoredCentroids::Weights,
+                };
+                let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes, stored)?;
                 (Some(hasher), self.grow(&splitter, seed))
             }
             CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
@@ -166,10 +169,11 @@ impl CraftmlTrainer {
                     width: label_width,
                 };
                 let routing = ProjectedDistance { n_features: p, width };
-                let mut splitter = CentroidSplitter::new(x, &targets, &routing, nodes)?;
-                if params.preset == CraftmlPreset::ReportQuirks {
-                    splitter = splitter.predict_by(&Euclidean);
-                }
+                let stored = match params.preset {
+                    CraftmlPreset::ReportQuirks => StoredCentroids::WeightsOf(&Euclidean),
+                    _ => StoredCentroids::Weights,
+                };
+                let splitter = CentroidSplitter::new(x, &targets, &routing, nodes, stored)?;
                 (None, self.grow(&splitter, seed))
             }
         };

@@ -4,9 +4,9 @@ use crate::error::EnsembleError;
 use crate::forest::LeafChoice;
 use crate::inputs::check_trees;
 use rpo_core::ParameterError;
-use rpo_tree::GrowParams;
 use rpo_tree::centroid::{CentroidParams, NodeSample};
-use rpo_tree::cluster::KMeansParams;
+use rpo_tree::cluster::{Geometry, KMeansParams};
+use rpo_tree::{CheckParams, GrowParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -325,19 +325,19 @@ impl CraftmlParams {
     pub(super) fn centroid_params(&self, n_labels: usize) -> CentroidParams {
         let default = if n_labels <= FEW_LABELS { 5 } else { 10 };
         let clusters = self.clusters.unwrap_or(default);
-        let kmeans = match self.preset {
-            CraftmlPreset::Original => KMeansParams::spherical(clusters),
-            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => KMeansParams::euclidean(clusters),
+        let geometry = match self.preset {
+            CraftmlPreset::Original => Geometry::Spherical,
+            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => Geometry::Euclidean,
         };
         CentroidParams {
             kmeans: KMeansParams {
                 passes: self.passes,
                 starts: self.starts,
-                ..kmeans
+                ..KMeansParams::new(geometry, clusters)
             },
             node_sample: self.node_sample,
             centroid_entries: self.centroid_entries.limit(),
-            ..CentroidParams::craftml()
+            ..CentroidParams::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::EnsembleError;
 use crate::inputs::check_observed;
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView};
-use rpo_tree::{LeafKind, LeafMembers, Leaves};
+use rpo_tree::{LeafBuilder, LeafKind, LeafMembers, Leaves};
 use std::sync::Arc;
 
 /// The rows that a forest was fitted to, once for all trees that refer to them.
@@ -43,5 +43,5 @@ pub(super) fn label(
     outputs: &Arc<Matrix>,
 ) -> Result<Leaves, EnsembleError> {
     let weights = vec![1.0; outputs.n_rows()];
-    Ok(Leaves::label(kind, members, &weights, outputs)?)
+    Ok(kind.build(members, &weights, outputs)?)
 }

@@ -45,11 +45,11 @@ impl<'x> TrainingFeatures<'x> {
         };
         let (ranked, binned) = match params.bins {
             Bins::Exact => {
-                let ranked = RankedFeatures::with_categories(x.reborrow(), categorical)?;
+                let ranked = RankedFeatures::new(x.reborrow(), categorical)?;
                 (ranked.into(), None)
             }
             Bins::AtMost(bins) => {
-                let binned = BinnedFeatures::with_categories(x.reborrow(), bins, categorical)?;
+                let binned = BinnedFeatures::new(x.reborrow(), bins, categorical)?;
                 (OnceLock::new(), Some(binned))
             }
         };
@@ -67,7 +67,7 @@ impl CodedFeatures {
     /// Features that were checked, as ranks.
     pub(super) fn ranked(&self, x: MatrixView<'_>) -> &RankedFeatures {
         self.ranked.get_or_init(|| {
-            let ranked = RankedFeatures::with_categories(x, &self.categorical);
+            let ranked = RankedFeatures::new(x, &self.categorical);
             ranked.expect("what was binned can be ranked")
         })
     }

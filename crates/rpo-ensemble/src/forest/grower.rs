@@ -7,13 +7,10 @@ use crate::error::EnsembleError;
 use crate::sampling::subset::{size, subset};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_tree::criterion::{
-    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
-    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy,
-};
+use rpo_tree::criterion::{Criterion, CriterionVisitor, Impurity};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
-use rpo_tree::{AxisRule, Grown, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
+use rpo_tree::{AxisRule, Grown, LeafBuilder, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
 use std::sync::Arc;
 
 /// Grows and labels the trees of a forest: the seam for a custom criterion, splitter or leaf model.
@@ -174,50 +171,19 @@ impl TreeInput<'_> {
         if let Some(binned) = &self.coded.binned {
             return self.grow_binned(binned);
         }
-        let weights = self.weights;
-        let table = || self.coded.x_log_x.clone();
-        let has_missing = self.observed_means.is_some();
-        match self.targets {
+        let table = &self.coded.x_log_x;
+        let impurity = match self.targets {
             TreeTargets::Single(target) if self.params.criterion == CriterionKind::Entropy => {
-                let positive = target.iter().map(|&v| v == 1.0);
-                match Entropy::weighted(positive.clone(), weights, table()) {
-                    Some(entropy) => self.grow_by(entropy),
-                    None => self.grow_by(WeightedEntropy::new(positive, weights)),
-                }
+                Impurity::Entropy(target, table)
             }
-            TreeTargets::Single(target) => {
-                // A missing target counts only where none is observed, and then all must be equal.
-                let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });
-                self.grow_by(SingleVariance::new(values, weights))
-            }
-            TreeTargets::Labels(y) => self.grow_by(LabelEntropy::new(y, weights, table())),
-            TreeTargets::Outputs(MatrixView::Dense(y)) if has_missing => {
-                self.grow_by(ObservedVariance::new(y, weights))
-            }
-            TreeTargets::Outputs(MatrixView::Sparse(y)) if has_missing => {
-                self.grow_by(SparseObservedVariance::new(y, weights))
-            }
-            TreeTargets::Outputs(MatrixView::Dense(y)) | TreeTargets::Projected(y) => {
-                if y.ncols() == 1 {
-                    self.grow_by(SingleVariance::new(y.column(0).iter().copied(), weights))
-                } else {
-                    self.grow_by(Variance::new(y, weights))
-                }
-            }
-            TreeTargets::Outputs(MatrixView::Sparse(y)) => {
-                if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(counts) = LabelCountVariance::new(y, weights) {
-                    self.grow_by(counts)
-                } else {
-                    self.grow_by(SparseVariance::new(y, weights))
-                }
-            }
-        }
+            // A missing target counts only where none is observed, and then all must be equal.
+            TreeTargets::Single(target) => Impurity::OneVariance(target),
+            TreeTargets::Labels(y) => Impurity::LabelEntropy(y, table),
+            TreeTargets::Outputs(y) if self.observed_means.is_some() => Impurity::ObservedVariance(y),
+            TreeTargets::Outputs(y) => Impurity::Variance(y),
+            TreeTargets::Projected(y) => Impurity::Variance(y.into()),
+        };
+        impurity.visit(self.weights, GrowBy(self))
     }
 
     /// Grows on bins.
@@ -309,8 +275,19 @@ impl TreeInput<'_> {
         let (kind, outputs) = (self.leaves, self.outputs);
         let (structure, members) = (&grown.structure, &grown.members);
         Ok(match self.observed_means {
-            None => Leaves::label(kind, members, self.weights, outputs),
+            None => kind.build(members, self.weights, outputs),
             Some(means) => Leaves::label_observed(kind, structure, members, self.weights, outputs, means),
         }?)
+    }
+}
+
+/// Grows a tree by any criterion.
+struct GrowBy<'t, 'a>(&'t TreeInput<'a>);
+
+impl CriterionVisitor for GrowBy<'_, '_> {
+    type Output = Result<Grown<AxisRule>, EnsembleError>;
+
+    fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output {
+        self.0.grow_by(criterion)
     }
 }

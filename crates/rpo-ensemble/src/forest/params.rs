@@ -27,7 +27,7 @@ pub enum CriterionKind {
     /// Gini impurity 1 − p² − (1 − p)² of labels: twice their variance, so the same trees; only
     /// [`min_impurity_decrease`](ForestParams::min_impurity_decrease) is in another unit.
     Gini,
-    /// Entropy of labels in bits, summed over them ([`LabelEntropy`](rpo_tree::criterion::LabelEntropy)). Labels must not be
+    /// Entropy of labels in bits, summed over them ([`Impurity::LabelEntropy`](rpo_tree::criterion::Impurity::LabelEntropy)). Labels must not be
     /// missing, except in single-target forests.
     Entropy,
 }

@@ -77,8 +77,8 @@ impl BranchlessTraversal {
         const LANES: usize = 8;
         let nodes = &self.nodes[self.start[tree]..self.start[tree + 1]];
         let values = block.values();
-        let n_features = values.len() / block.len().max(1);
-        let last = block.len().saturating_sub(1);
+        let n_features = values.len() / leaves.len().max(1);
+        let last = leaves.len().saturating_sub(1);
         for (i, leaves) in leaves.chunks_mut(LANES).enumerate() {
             // Lanes without a row of their own follow the last one.
             let rows: [usize; LANES] = std::array::from_fn(|lane| (i * LANES + lane).min(last) * n_features);

@@ -13,7 +13,7 @@ use rpo_core::{CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Seed};
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
-use rpo_tree::{LeafKind, Leaves, RankedFeatures, Tree, grow};
+use rpo_tree::{LeafBuilder, LeafKind, RankedFeatures, Tree, grow};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Learner for StructuredForestParams {
         let training = Training {
             params,
             columns: (along_one_feature || params.falls_back())
-                .then(|| RankedFeatures::new(x))
+                .then(|| RankedFeatures::new(x, &[]))
                 .transpose()?,
             features: params.units().map(|units| Features::new(x, units)).transpose()?,
             outputs: Arc::new(Matrix::Sparse(labels.clone())),
@@ -175,7 +175,7 @@ impl<'a> TreeView<'a, '_, '_> {
             self.seed.purpose("grow"),
         );
         let weights = vec![1.0; labels.rows()];
-        let leaves = Leaves::label(LeafKind::Sparse, &grown.members, &weights, outputs)?;
+        let leaves = LeafKind::Sparse.build(&grown.members, &weights, outputs)?;
         Ok(Tree::new(grown.structure, leaves)?)
     }
 }

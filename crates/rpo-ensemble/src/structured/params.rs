@@ -3,9 +3,9 @@
 use crate::error::EnsembleError;
 use crate::inputs::check_trees;
 use rpo_core::{ParameterError, check_count, check_fraction};
-use rpo_tree::GrowParams;
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
 use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
+use rpo_tree::{CheckParams, GrowParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

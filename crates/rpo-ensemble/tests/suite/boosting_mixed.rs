@@ -9,7 +9,7 @@ use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LinkBlock, LossKind, StepScope,
 };
 use rpo_ensemble::{Bins, EnsembleError, List, MaxFeatures, OutputScaling};
-use rpo_tree::{LeafModel, Row};
+use rpo_tree::LeafModel;
 use std::sync::Arc;
 
 /// A number, a label, a count, a group of three outputs, and a label.
@@ -165,8 +165,9 @@ fn check_leaves_and_gains(leaf_l2: Option<f64>) {
     let shrunk = |r: f64, alpha: f64| (r.abs() - alpha).max(0.0) * r.signum();
     let tree = &model.trees()[0];
     let structure = &tree.structure;
+    let reached = structure.apply((&x).into());
     for leaf in 0..structure.n_leaves() {
-        let reaches = |i: &usize| structure.leaf(Row::dense(&x.row(*i).to_vec())) as usize == leaf;
+        let reaches = |i: &usize| reached[*i] as usize == leaf;
         let rows: Vec<usize> = all.iter().copied().filter(reaches).collect();
         assert!(!rows.is_empty());
         let sums = sums(&y, initial, &rows);

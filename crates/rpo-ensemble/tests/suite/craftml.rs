@@ -7,7 +7,7 @@ use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
 use rpo_core::{Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed};
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
-use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
+use rpo_tree::{LeafKind, LeafModel, Rule, TreeError};
 
 /// Sparse features and labels of a few overlapping topics.
 fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
@@ -127,7 +127,7 @@ fn predictions_are_means_over_trees() {
         let mut expected = Array2::<f64>::zeros((40, 24));
         for (index, tree) in forest.trees().iter().enumerate() {
             if tree.features() == FeatureMap::Identity {
-                let routed = apply(tree.structure().unwrap(), (&unseen).into());
+                let routed = tree.structure().unwrap().apply((&unseen).into());
                 assert_eq!(routed, leaves.column(index).to_vec());
             }
             for row in 0..40 {
@@ -322,7 +322,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
         for node in tree.structure().unwrap().nodes() {
             if let rpo_tree::Node::Split { rule, .. } = node {
                 widest = widest.max(rule.arity());
-                let entries: usize = (0..rule.features().len()).map(|i| rule.entries(i).count()).sum();
+                let entries = rule.entries().count();
                 assert!(entries <= 5 * rule.arity());
             }
         }

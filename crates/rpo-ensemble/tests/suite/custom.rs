@@ -1,12 +1,12 @@
 //! Parts from outside: a whole forest with a custom criterion, a custom splitter with its own rule, custom leaves.
 
 use crate::common::{fit, labelled, regression};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use rpo_core::{ForestLearner, MatrixView, Merge, Predictor};
 use rpo_ensemble::{
     EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
 };
-use rpo_tree::criterion::SingleVariance;
+use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
 
@@ -22,8 +22,8 @@ impl Grower for FirstOutput {
             .targets()
             .to_dense(usize::MAX)
             .map_err(EnsembleError::Outputs)?;
-        let first = targets.column(0).to_vec();
-        tree.grow_by(SingleVariance::new(first.into_iter(), tree.weights()))
+        let first = targets.slice(s![.., ..1]);
+        tree.grow_by(Variance::new(first.as_standard_layout().view(), tree.weights()))
     }
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
@@ -179,10 +179,10 @@ fn a_forest_of_custom_parts_predicts_leaves_samples_out_and_merges() {
     let (x, y) = labelled(22, 80);
     let forest = fit_custom(&small(), &x, &y, &Outside);
     let mean = |row: usize| {
-        let values = x.row(row).to_vec();
+        let sample = x.slice(s![row..=row, ..]);
         let mut sums = [0.0; 8];
         for tree in forest.trees() {
-            let leaf = tree.tree.structure().leaf(Row::dense(&values));
+            let leaf = tree.tree.structure().apply(sample.into())[0];
             tree.tree.leaves().for_each(leaf, |j, v| sums[j as usize] += v);
         }
         sums.map(|sum| (sum * (1.0 / 6.0)) as f32)

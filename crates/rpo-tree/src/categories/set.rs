@@ -14,9 +14,9 @@ pub struct CategorySet {
 /// Codes in a word.
 const BITS: u32 = u32::BITS;
 
-impl CategorySet {
-    /// Takes codes in any order.
-    pub fn new(codes: impl IntoIterator<Item = u32>) -> Self {
+/// Takes codes in any order.
+impl FromIterator<u32> for CategorySet {
+    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
         let mut codes: Vec<u32> = codes.into_iter().collect();
         codes.sort_unstable();
         let mut words: Vec<(u32, u32)> = Vec::new();
@@ -29,10 +29,12 @@ impl CategorySet {
         }
         Self { words: words.into() }
     }
+}
 
+impl CategorySet {
     /// Returns true if a code is a member.
     #[inline]
-    pub fn contains(&self, code: u32) -> bool {
+    pub(crate) fn contains(&self, code: u32) -> bool {
         let word = code / BITS;
         // Mostly the words are 0, 1, 2, ... without a gap.
         let bits = match self.words.get(word as usize) {
@@ -95,7 +97,7 @@ mod tests {
             codes in prop::collection::btree_set(prop_oneof![0_u32..200, 0..super::super::MOST_CODES], 0..60),
             probes in prop::collection::vec(0_u32..300, 20),
         ) {
-            let set = CategorySet::new(codes.iter().copied());
+            let set = CategorySet::from_iter(codes.iter().copied());
             prop_assert_eq!(&set.codes().collect::<BTreeSet<_>>(), &codes);
             prop_assert!(codes.iter().all(|&code| set.contains(code)));
             prop_assert!(probes.iter().all(|probe| set.contains(*probe) == codes.contains(probe)));

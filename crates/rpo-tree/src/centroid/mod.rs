@@ -26,7 +26,7 @@ mod weights;
 
 pub use recorded::{RecordedTree, RouteBuffers};
 pub use rule::CentroidRule;
-pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
+pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample, StoredCentroids};
 
 use crate::cluster::Points;
 use rpo_core::{Seed, vectorized};

@@ -122,20 +122,29 @@ impl CentroidRule {
     }
 
     /// For each training row of the node, in increasing order, 1 + the child whose centroid averages it, or 0 if none
-    /// does. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_members) them.
+    /// does. Empty unless the splitter stores [them](super::StoredCentroids::Members).
     pub(crate) fn members(&self) -> &[u16] {
         &self.members
     }
 
     /// The features with a weight in any centroid, increasing.
-    pub fn features(&self) -> &[u32] {
+    pub(crate) fn features(&self) -> &[u32] {
         &self.features
     }
 
     /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight other than 0,
     /// increasing, and those weights.
-    pub fn entries(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
+    pub(crate) fn entries_of(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
         self.weights.of(i)
+    }
+
+    /// The weights of the centroids that are not 0: the feature, the child, and the weight, by feature, then child.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, u16, f32)> + '_ {
+        let numbered = self.features.iter().enumerate();
+        numbered.flat_map(|(i, &feature)| {
+            self.entries_of(i)
+                .map(move |(child, weight)| (feature, child, weight))
+        })
     }
 
     /// The [child](Rule::child) of a sparse sample, given by its features, increasing, and their values.
@@ -281,14 +290,14 @@ mod tests {
             let scores: Vec<f32> = centroids.iter().map(|c| c.offset + c.features.iter().zip(&c.weights).map(|(&f, w)| w * values[f as usize]).sum::<f32>()).collect();
             let best = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let expected = scores.iter().position(|s| *s == best).unwrap();
-            prop_assert_eq!(rule.child(Row::dense(&values)), expected);
+            prop_assert_eq!(rule.child(Row { values: &values, stored: None }), expected);
             prop_assert_eq!(rule.child(Row { values: &values, stored: Some(&stored) }), expected);
             let of_stored: Vec<f32> = stored.iter().map(|f| values[*f as usize]).collect();
             prop_assert_eq!(rule.nearest(&stored, &of_stored), expected);
             // Through its parts it is the same rule.
             let n = rule.features().len();
-            let counts: Vec<u16> = (0..n).map(|i| rule.entries(i).count() as u16).collect();
-            let (children, weights) = (0..n).flat_map(|i| rule.entries(i)).unzip();
+            let counts: Vec<u16> = (0..n).map(|i| rule.entries_of(i).count() as u16).collect();
+            let (children, weights) = (0..n).flat_map(|i| rule.entries_of(i)).unzip();
             let again = CentroidRule::from_parts(rule.offsets().to_vec(), rule.features().to_vec(), &counts, children, weights);
             prop_assert_eq!(again.unwrap(), rule);
         }
@@ -298,7 +307,13 @@ mod tests {
     fn a_row_without_direction_goes_to_the_first() {
         let none = [Centroid::default(), Centroid::default()];
         let rule = CentroidRule::gather(none.iter(), &mut Gather::new(2));
-        assert_eq!(rule.child(Row::dense(&[0.0, 1.0])), 0);
+        assert_eq!(
+            rule.child(Row {
+                values: &[0.0, 1.0],
+                stored: None
+            }),
+            0
+        );
     }
 
     #[test]

@@ -6,10 +6,10 @@ use super::member_rows::MemberRows;
 use super::rule::{CentroidRule, MAX_CHILDREN};
 use super::table::Table;
 use super::{ClusterTargets, Routing};
-use crate::TreeError;
-use crate::cluster::{KMeansParams, Points, Workspace};
+use crate::cluster::{Geometry, KMeansParams, Points, Workspace};
 use crate::input::check_csr;
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
+use crate::{CheckParams, TreeError};
 use rand::seq::index;
 use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, check_fraction, csr_row};
@@ -91,22 +91,20 @@ pub struct CentroidParams {
     pub attempts: u32,
 }
 
-impl CentroidParams {
-    /// CRAFTML's: spherical 10-means in 5 passes, 20,000 rows, 1000 entries, 5 attempts.
-    pub const fn craftml() -> Self {
+/// CRAFTML's: spherical 10-means in 5 passes, 20,000 rows, 1000 entries, 5 attempts.
+impl Default for CentroidParams {
+    fn default() -> Self {
         Self {
-            kmeans: KMeansParams::spherical(10),
+            kmeans: KMeansParams::new(Geometry::Spherical, 10),
             node_sample: NodeSample::Count(20_000),
             centroid_entries: Some(1000),
             attempts: 5,
         }
     }
+}
 
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for CentroidParams {
+    fn check(&self) -> Result<(), TreeError> {
         self.kmeans.check()?;
         let k = self.kmeans.clusters;
         ParameterError::unless(k <= MAX_CHILDREN, "clusters", k, "at most 65535")?;
@@ -127,22 +125,27 @@ pub struct CentroidSplitter<'a, T> {
     x: CsrView<'a>,
     targets: &'a T,
     routing: &'a dyn Routing,
-    predict_by: Option<&'a dyn Routing>,
     params: CentroidParams,
     member_rows: MemberRows<'a>,
-    kept: Kept,
+    stored: StoredCentroids<'a>,
 }
 
 /// What rules store of their centroids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+#[derive(Debug, Clone, Copy, Default)]
+pub enum StoredCentroids<'a> {
+    /// The weights of the routing.
+    #[default]
     Weights,
-    WeightsAndMembers,
+    /// Weights of another routing, computed from the means of the samples that each child received: the defect of a published
+    /// implementation, kept to reproduce its figures. Such a tree does not send training samples to the leaves that hold them.
+    WeightsOf(&'a dyn Routing),
+    /// The members of each centroid, of which a [`RecordedTree`](super::RecordedTree) is made, in less time and room than
+    /// weights take. The rules themselves send all samples to child 0.
     Members,
 }
 
 impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
-    /// A splitter of rows with features `x` (n x p, the columns increasing in each row).
+    /// A splitter of rows with features `x` (n x p, the columns increasing in each row), and what its rules store.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for parameters out of range, [`TreeError::NotCsr`], [`TreeError::NonFinite`] for
@@ -152,6 +155,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         targets: &'a T,
         routing: &'a dyn Routing,
         params: CentroidParams,
+        stored: StoredCentroids<'a>,
     ) -> Result<Self, TreeError> {
         params.check()?;
         check_csr("features", MatrixView::Sparse(x))?;
@@ -164,43 +168,10 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             x,
             targets,
             routing,
-            predict_by: None,
             params,
             member_rows: MemberRows::new(x, routing),
-            kept: Kept::Weights,
+            stored,
         })
-    }
-
-    /// Grows with one routing and stores another in the tree, computed from the means of the samples that each child
-    /// received: the defect of a published implementation, kept to reproduce its figures. Such a tree does not send
-    /// training samples to the leaves that hold them.
-    #[must_use]
-    pub fn predict_by(self, routing: &'a dyn Routing) -> Self {
-        Self {
-            predict_by: Some(routing),
-            ..self
-        }
-    }
-
-    /// Stores in every rule the members of its centroids, from which a [`RecordedTree`](super::RecordedTree) computes the rule
-    /// again. Rules that predict by another routing average other rows and store none.
-    #[must_use]
-    pub fn keep_members(self) -> Self {
-        Self {
-            kept: Kept::WeightsAndMembers,
-            ..self
-        }
-    }
-
-    /// Stores in every rule the members of its centroids as [`keep_members`](Self::keep_members) does, and no weights: what
-    /// a [`RecordedTree`](super::RecordedTree) is made of, in less time and room. The rules themselves send all samples to
-    /// child 0.
-    #[must_use]
-    pub fn keep_members_only(self) -> Self {
-        Self {
-            kept: Kept::Members,
-            ..self
-        }
     }
 
     fn features_equal(&self, rows: &[u32]) -> bool {
@@ -253,7 +224,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         if reached.n < 2 {
             return None;
         }
-        if let Some(routing) = self.predict_by {
+        if let StoredCentroids::WeightsOf(routing) = self.stored {
             let members = children.iter().map(|&c| usize::from(c) + 1);
             let members = members.zip(rows.iter().copied());
             let rows = MemberRows::new(self.x, routing);
@@ -267,15 +238,12 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             .filter(|(_, name)| name.is_some())
             .map(|(centroid, _)| centroid)
             .collect();
-        let mut rule = if self.kept == Kept::Members {
-            CentroidRule::without_weights(kept.len())
-        } else {
-            CentroidRule::gather(kept.iter().copied(), &mut work.gather)
-        };
-        if self.kept != Kept::Weights {
+        if matches!(self.stored, StoredCentroids::Members) {
+            let mut rule = CentroidRule::without_weights(kept.len());
             rule.members = members_of(rows, &work.sample, work.clusters.labels(), &reached);
+            return Some(rule);
         }
-        Some(rule)
+        Some(CentroidRule::gather(kept.iter().copied(), &mut work.gather))
     }
 
     fn draw(&self, rows: &[u32], seed: Seed, sample: &mut Vec<u32>) {

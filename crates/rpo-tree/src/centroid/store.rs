@@ -33,7 +33,7 @@ impl StoreRule for CentroidRule {
             features.extend_from_slice(rule.features());
             for i in 0..rule.features().len() {
                 let before = children.len();
-                for (child, weight) in rule.entries(i) {
+                for (child, weight) in rule.entries_of(i) {
                     children.push(child.into());
                     weights.push(weight);
                 }

@@ -25,13 +25,6 @@ pub struct Clustering {
     pub is_stable: bool,
 }
 
-impl Clustering {
-    /// Number of clusters.
-    pub fn n_clusters(&self) -> usize {
-        self.centres.nrows()
-    }
-}
-
 /// Options of [`KMeansParams::fit`]. Default: none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KMeansOptions<'a> {

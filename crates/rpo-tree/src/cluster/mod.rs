@@ -79,11 +79,11 @@ fn length(square: f64) -> f64 {
 /// ```
 /// use ndarray::array;
 /// use rpo_core::Seed;
-/// use rpo_tree::cluster::{KMeansOptions, KMeansParams};
+/// use rpo_tree::cluster::{Geometry, KMeansOptions, KMeansParams};
 ///
 /// let rows = array![[0.0, 0.1], [9.0, 9.2], [0.2, 0.0], [9.1, 9.0]];
-/// let found = KMeansParams::euclidean(2).fit((&rows).into(), &KMeansOptions::default(), Seed::new(7))?;
-/// assert_eq!(found.n_clusters(), 2);
+/// let found = KMeansParams::new(Geometry::Euclidean, 2).fit((&rows).into(), &KMeansOptions::default(), Seed::new(7))?;
+/// assert_eq!(found.centres.nrows(), 2);
 /// assert_eq!(found.labels[0], found.labels[2]);
 /// assert_ne!(found.labels[0], found.labels[1]);
 /// # Ok::<(), rpo_tree::TreeError>(())
@@ -106,24 +106,18 @@ pub struct KMeansParams {
 }
 
 impl KMeansParams {
-    /// Squared distances, 10 starts, at most 300 passes, all rows: what k-means usually means.
-    pub const fn euclidean(clusters: usize) -> Self {
+    /// The usual settings of a distance, on all rows: 10 starts and at most 300 passes for Euclidean distances; for cosines
+    /// one start and 5 passes, as in CRAFTML's released code.
+    pub const fn new(geometry: Geometry, clusters: usize) -> Self {
+        let (passes, starts) = match geometry {
+            Geometry::Euclidean => (300, 10),
+            Geometry::Spherical => (5, 1),
+        };
         Self {
             clusters,
-            geometry: Geometry::Euclidean,
-            passes: 300,
-            starts: 10,
-            sample: None,
-        }
-    }
-
-    /// Cosines, one start, 5 passes, all rows: as in CRAFTML's released code.
-    pub const fn spherical(clusters: usize) -> Self {
-        Self {
-            clusters,
-            geometry: Geometry::Spherical,
-            passes: 5,
-            starts: 1,
+            geometry,
+            passes,
+            starts,
             sample: None,
         }
     }

@@ -41,7 +41,7 @@ fn direct(k: f64) -> f64 {
 /// [`WeightedEntropy`] takes other weights and [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per
 /// moved row and per score.
 #[derive(Debug, Clone)]
-pub struct Entropy {
+pub(crate) struct Entropy {
     rows: Vec<Counts>,
     k_log_k: XLogXTable,
     node: Counts,
@@ -63,7 +63,7 @@ impl Entropy {
     ///
     /// # Panics
     /// If there are 2^32 rows or more.
-    pub fn new(positive: Vec<bool>) -> Self {
+    pub(crate) fn new(positive: Vec<bool>) -> Self {
         let k_log_k = XLogXTable::up_to(positive.len());
         let weights = vec![1.0; positive.len()];
         Self::weighted(positive.into_iter(), &weights, k_log_k).expect("the rows can be counted")
@@ -74,7 +74,7 @@ impl Entropy {
     ///
     /// # Panics
     /// If there are not as many weights as targets.
-    pub fn weighted(
+    pub(crate) fn weighted(
         positive: impl ExactSizeIterator<Item = bool>,
         weights: &[f32],
         k_log_k: XLogXTable,
@@ -143,7 +143,7 @@ impl Criterion for Entropy {
 
 /// [`Entropy`] with any weights; with whole ones the same scores, bit for bit.
 #[derive(Debug, Clone)]
-pub struct WeightedEntropy {
+pub(crate) struct WeightedEntropy {
     rows: Vec<Cell>,
     /// Weight, and that of ones.
     node: [f64; 2],
@@ -158,7 +158,7 @@ impl WeightedEntropy {
     ///
     /// # Panics
     /// If there are not as many weights as targets.
-    pub fn new(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32]) -> Self {
+    pub(crate) fn new(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32]) -> Self {
         assert_eq!(positive.len(), weights.len(), "one weight per target");
         let cell = |(positive, &weight)| [weight, if positive { weight } else { 0.0 }];
         Self {

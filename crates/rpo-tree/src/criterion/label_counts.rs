@@ -19,7 +19,7 @@ use std::borrow::Cow;
 /// Summed variance over 0/1 CSR labels (n x d) with integer weights: cost O(labels of the row) per moved row,
 /// O(1) per score.
 #[derive(Debug, Clone)]
-pub struct LabelCountVariance<'a> {
+pub(crate) struct LabelCountVariance<'a> {
     labels: Cow<'a, [u32]>,
     /// True if the labels of each row are filled up to whole groups.
     in_groups: bool,
@@ -58,7 +58,7 @@ impl<'a> LabelCountVariance<'a> {
     ///
     /// # Panics
     /// If there are not as many rows as weights.
-    pub fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
+    pub(crate) fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let (_, columns, values) = labels.into_raw_storage();
         let whole = are_whole(weights);

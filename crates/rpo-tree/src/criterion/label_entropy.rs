@@ -8,7 +8,7 @@ use rpo_core::{CsrView, csr_row};
 /// Cost: O(labels of the row) per moved row, O(labels that occur in the node) per score; a label that no row of the
 /// node has adds nothing.
 #[derive(Debug, Clone)]
-pub struct LabelEntropy<'a> {
+pub(crate) struct LabelEntropy<'a> {
     labels: CsrView<'a>,
     weights: &'a [f32],
     whole: bool,
@@ -47,7 +47,7 @@ impl<'a> LabelEntropy<'a> {
     ///
     /// # Panics
     /// If there are not as many weights as rows.
-    pub fn new(labels: CsrView<'a>, weights: &'a [f32], k_log_k: XLogXTable) -> Self {
+    pub(crate) fn new(labels: CsrView<'a>, weights: &'a [f32], k_log_k: XLogXTable) -> Self {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let side = Side {
             weight: 0.0,

@@ -3,8 +3,8 @@
 //! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment
 //! it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] are for 0/1 targets, [`SecondOrder`] is for the gradients and
-//! second derivatives of a loss. The others are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD
+//! [`Impurity`] makes the criteria of variances and entropies, [`SecondOrder`] is for the gradients and second derivatives of
+//! a loss. [`Variance`] is the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD
 //! 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training sample, |S| = Σ_S c and
 //! the weighted mean z̄_S = Σ_S c z / |S|,
 //!
@@ -23,12 +23,13 @@
 //! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not
 //! averaged. For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees
 //! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
-//! [`ObservedVariance`] and [`SparseObservedVariance`] leave missing targets out.
+//! [`Impurity::ObservedVariance`] leaves missing targets out.
 
 mod bounds;
 mod dense;
 mod entropy;
 mod grid;
+mod impurity;
 mod label_counts;
 mod label_entropy;
 mod observed;
@@ -42,18 +43,19 @@ mod sparse;
 
 pub use bounds::SplitBounds;
 pub use dense::Variance;
-pub(crate) use entropy::information_gain;
-pub use entropy::{Entropy, WeightedEntropy, XLogXTable};
+pub use entropy::XLogXTable;
+pub(crate) use entropy::{Entropy, WeightedEntropy, information_gain};
 pub use grid::round_for_exact_sums;
-pub use label_counts::LabelCountVariance;
-pub use label_entropy::LabelEntropy;
-pub use observed::ObservedVariance;
-pub use observed_sparse::SparseObservedVariance;
-pub use packed_labels::PackedLabelVariance;
+pub use impurity::{CriterionVisitor, Impurity};
+pub(crate) use label_counts::LabelCountVariance;
+pub(crate) use label_entropy::LabelEntropy;
+pub(crate) use observed::ObservedVariance;
+pub(crate) use observed_sparse::SparseObservedVariance;
+pub(crate) use packed_labels::PackedLabelVariance;
 pub use penalty::LeafPenalty;
 pub use second_order::{Curvature, SecondOrder};
-pub use single::SingleVariance;
-pub use sparse::SparseVariance;
+pub(crate) use single::SingleVariance;
+pub(crate) use sparse::SparseVariance;
 
 /// Which of equal scores is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ pub enum Equals {
 impl Equals {
     /// Returns true if a score is better than the best of those before it, one that is not a number never.
     #[inline(always)]
-    pub fn improves(self, score: f64, best: f64) -> bool {
+    pub(crate) fn improves(self, score: f64, best: f64) -> bool {
         match self {
             Self::First => score > best,
             Self::Last => score >= best,
@@ -140,13 +142,13 @@ const AHEAD: usize = 32;
 /// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
 /// let counts = [0.0, 0.0, 1.0, 50.0, 70.0];
 /// let criterion = Poisson { counts: &counts, all: (0.0, 0.0), moved: (0.0, 0.0), pure: false };
-/// let columns = RankedFeatures::new((&x).into())?;
+/// let columns = RankedFeatures::new((&x).into(), &[])?;
 /// let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..5).collect(), &stump, Seed::new(0));
 ///
 /// let y = Array2::from_shape_fn((5, 1), |(i, _)| counts[i] as f32);
-/// let leaves = Leaves::label(LeafKind::Dense, &grown.members, &[1.0; 5], &Arc::new(Matrix::from(y)))?;
+/// let leaves = LeafKind::Dense.build(&grown.members, &[1.0; 5], &Arc::new(Matrix::from(y)))?;
 /// let tree = Tree::new(grown.structure, leaves)?;
 /// assert_eq!(tree.predict((&array![[1.0], [3.5]]).into()), array![[1.0 / 3.0], [60.0]]);
 /// # Ok::<(), rpo_tree::TreeError>(())

@@ -34,7 +34,7 @@ pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
 /// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which is for targets without
 /// missing values. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
-pub struct ObservedVariance<'a> {
+pub(crate) struct ObservedVariance<'a> {
     targets: &'a [f32],
     n_targets: usize,
     weights: &'a [f32],
@@ -85,7 +85,7 @@ impl<'a> ObservedVariance<'a> {
     ///
     /// # Panics
     /// If the targets are not contiguous in row order or not as many as the weights.
-    pub fn new(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
+    pub(crate) fn new(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.nrows(), weights.len(), "one weight per row of targets");
         let n_targets = targets.ncols();
         Self {

@@ -13,7 +13,7 @@ use rpo_core::{CsrView, csr_row};
 ///
 /// Cost: O(stored targets of the row) per moved row, O(incomplete outputs of the node) per score.
 #[derive(Debug, Clone)]
-pub struct SparseObservedVariance<'a> {
+pub(crate) struct SparseObservedVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     /// Of the complete outputs.
@@ -49,7 +49,7 @@ impl<'a> SparseObservedVariance<'a> {
     ///
     /// # Panics
     /// If there are not as many rows as weights.
-    pub fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
+    pub(crate) fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
             targets,

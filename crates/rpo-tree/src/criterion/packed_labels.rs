@@ -20,7 +20,7 @@ type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];
 /// Summed variance over fewer than `8 BLOCKS` 0/1 CSR labels (n x d) with integer weights: cost O(`BLOCKS`) per moved
 /// row and per score, and `16 BLOCKS` bytes per row.
 #[derive(Debug, Clone)]
-pub struct PackedLabelVariance<const BLOCKS: usize> {
+pub(crate) struct PackedLabelVariance<const BLOCKS: usize> {
     /// Per row: its labels and 1, times its weight.
     rows: Vec<Lanes<BLOCKS>>,
     sums: NodeSums,
@@ -33,7 +33,7 @@ pub struct PackedLabelVariance<const BLOCKS: usize> {
 
 impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
     /// Most labels that fit.
-    pub const MOST_LABELS: usize = WIDTH * BLOCKS - 1;
+    pub(crate) const MOST_LABELS: usize = WIDTH * BLOCKS - 1;
 
     /// CSR labels (n x d) and one weight per row. `None` if there are too many labels, a stored label is not 1, a
     /// weight is not a whole number from 0, or a sum could leave the integers used: use [`LabelCountVariance`](super::LabelCountVariance) or
@@ -41,7 +41,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
     ///
     /// # Panics
     /// If there are not as many rows as weights.
-    pub fn new(labels: CsrView<'_>, weights: &[f32]) -> Option<Self> {
+    pub(crate) fn new(labels: CsrView<'_>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let whole = are_whole(weights);
         let total_weight: f64 = weights.iter().map(|&w| f64::from(w)).sum();

@@ -40,7 +40,7 @@ impl LeafPenalty {
 
     /// Twice the decrease that the best value makes, max(|R| − α, 0)² / (H + λ); 0 where H + λ vanishes.
     #[inline(always)]
-    pub fn score(self, gradient: f64, curvature: f64) -> f64 {
+    pub(crate) fn score(self, gradient: f64, curvature: f64) -> f64 {
         let denominator = curvature + self.l2;
         let shrunk = self.shrunk(gradient);
         let score = shrunk * shrunk / denominator;

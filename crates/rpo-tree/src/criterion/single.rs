@@ -8,7 +8,7 @@ use std::sync::Arc;
 ///
 /// Cost: O(1) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
-pub struct SingleVariance {
+pub(crate) struct SingleVariance {
     rows: Arc<[Cell]>,
     sums: NodeSums,
     total: f64,
@@ -28,7 +28,7 @@ impl SingleVariance {
     ///
     /// # Panics
     /// If there are not as many weights as targets.
-    pub fn new(targets: impl ExactSizeIterator<Item = f32>, weights: &[f32]) -> Self {
+    pub(crate) fn new(targets: impl ExactSizeIterator<Item = f32>, weights: &[f32]) -> Self {
         assert_eq!(targets.len(), weights.len(), "one weight per target");
         let cell = |(target, &weight)| Cell { weight, target };
         Self {

@@ -16,7 +16,7 @@ use rpo_core::{CsrView, csr_row};
 ///
 /// For 0/1 targets and integer weights [`LabelCountVariance`](super::LabelCountVariance) gives the same scores in less time.
 #[derive(Debug, Clone)]
-pub struct SparseVariance<'a> {
+pub(crate) struct SparseVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     sums: NodeSums,
@@ -33,7 +33,7 @@ impl<'a> SparseVariance<'a> {
     ///
     /// # Panics
     /// If there are not as many rows as weights.
-    pub fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
+    pub(crate) fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
             targets,

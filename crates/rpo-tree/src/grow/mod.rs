@@ -5,12 +5,12 @@ mod parallel;
 
 pub use parallel::grow_parallel;
 
-use crate::TreeError;
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
+use crate::{CheckParams, TreeError};
 use rpo_core::{Seed, check_count};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -41,12 +41,8 @@ impl Default for GrowParams {
     }
 }
 
-impl GrowParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] if `max_leaves` is 0.
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for GrowParams {
+    fn check(&self) -> Result<(), TreeError> {
         Ok(check_count("max_leaves", self.max_leaves)?)
     }
 }

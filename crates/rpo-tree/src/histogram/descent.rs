@@ -50,7 +50,7 @@ impl BinnedFeatures {
     /// use rpo_tree::{AxisRule, Node, Structure};
     ///
     /// let x = array![[1.0_f32], [2.0], [3.0]];
-    /// let features = BinnedFeatures::new((&x).into(), 255)?;
+    /// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
     /// let root = Node::Split { rule: AxisRule::new(0, 1.5, false), first_child: 1 };
     /// let tree = Structure::new(vec![root, Node::Leaf(0), Node::Leaf(1)])?;
     /// assert_eq!(features.leaves(&tree, (&x).into()), Some(vec![0, 1, 1]));
@@ -213,7 +213,6 @@ fn select(condition: bool, yes: u8, no: u8) -> u8 {
 mod tests {
     use super::*;
     use crate::histogram::{HistogramSplitter, SplitTargets};
-    use crate::rule::Row;
     use crate::splitter::{AxisParams, Splitter};
     use crate::{GrowParams, grow};
     use ndarray::Array2;
@@ -236,7 +235,7 @@ mod tests {
             let z = Array2::from_shape_fn((60, 1), |(i, _)| ((i * 37) % 11) as f32);
             let csr = MatrixView::from(&x).to_csr();
             let view = if is_sparse { MatrixView::Sparse(csr.view()) } else { (&x).into() };
-            let features = BinnedFeatures::new(view, max_bins).unwrap();
+            let features = BinnedFeatures::new(view, max_bins, &[]).unwrap();
             let targets = SplitTargets::variance(z.view(), &[1.0; 60]);
             let splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let params = GrowParams { max_leaves: Some(max_leaves), ..GrowParams::default() };
@@ -245,8 +244,7 @@ mod tests {
             let tree = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(seed)).structure;
             match features.leaves(&tree, view) {
                 Some(leaves) => {
-                    let one_by_one = x.rows().into_iter().map(|row| tree.leaf(Row::dense(row.as_slice().unwrap())));
-                    prop_assert_eq!(leaves, one_by_one.collect::<Vec<_>>());
+                    prop_assert_eq!(leaves, tree.apply((&x).into()));
                 }
                 None => prop_assert!(is_sparse),
             }
@@ -256,7 +254,7 @@ mod tests {
     #[test]
     fn what_bins_do_not_tell_is_refused() {
         let x = Array2::from_shape_fn((40, 1), |(i, _)| i as f32);
-        let features = BinnedFeatures::new((&x).into(), 4).unwrap();
+        let features = BinnedFeatures::new((&x).into(), 4, &[]).unwrap();
         let of = |feature, threshold| {
             let rule = AxisRule::new(feature, threshold, false);
             let root = Node::Split { rule, first_child: 1 };

@@ -136,25 +136,14 @@ impl BinnedFeatures {
     /// Largest number of bins of a feature, without that of missing values.
     pub const MOST_BINS: usize = 255;
 
-    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing.
+    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing. Each code of the columns in
+    /// `categorical`, increasing, which hold [categories](crate::categories), has a bin; the rarest of more than `max_bins`
+    /// count as missing.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix as
+    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix and the categories as
     /// [`RankedFeatures::new`](crate::RankedFeatures::new).
-    pub fn new(x: MatrixView<'_>, max_bins: usize) -> Result<Self, TreeError> {
-        Self::with_categories(x, max_bins, &[])
-    }
-
-    /// Codes a feature matrix of which some columns, increasing, hold codes of [categories](crate::categories), each of
-    /// which has a bin; the rarest of more than `max_bins` count as missing.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and [`RankedFeatures::with_categories`](crate::RankedFeatures::with_categories).
-    pub fn with_categories(
-        x: MatrixView<'_>,
-        max_bins: usize,
-        categorical: &[u32],
-    ) -> Result<Self, TreeError> {
+    pub fn new(x: MatrixView<'_>, max_bins: usize, categorical: &[u32]) -> Result<Self, TreeError> {
         let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
         ParameterError::unless(in_range, "bins", max_bins, "in 2 to 255")?;
         check_training_features(x)?;
@@ -168,12 +157,12 @@ impl BinnedFeatures {
     }
 
     /// Number of training samples.
-    pub fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.n_rows
     }
 
     /// Number of features.
-    pub fn n_features(&self) -> usize {
+    pub(crate) fn n_features(&self) -> usize {
         match &self.layout {
             Layout::Dense(c) => c.n_features(),
             Layout::Sparse(c) => c.n_features(),

@@ -9,12 +9,12 @@ use super::search::{Drawn, Found, Limits, Node, Sums, best_of_all, best_offers, 
 use super::shared_root::share_root;
 use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Searched, TOGETHER, Work};
-use crate::TreeError;
 use crate::categories::CategorySet;
 use crate::criterion::{Curvature, LeafPenalty};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::RandomOrder;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Splitter, ThresholdSearch, check_subset};
+use crate::{CheckParams, TreeError};
 use ndarray::ArrayView2;
 use rpo_core::{Mismatch, ParameterError, check_not_negative};
 
@@ -102,7 +102,7 @@ impl<'a> SplitTargets<'a> {
 ///
 /// let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
 /// let z = Array2::from_shape_fn((500, 1), |(i, _)| if x[[i, 1]] > 250.0 { 1.0 } else { -1.0 });
-/// let features = BinnedFeatures::new((&x).into(), 255)?;
+/// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
 /// let targets = SplitTargets::variance(z.view(), &[1.0; 500]);
 /// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
@@ -419,7 +419,7 @@ impl HistogramSplitter<'_> {
         self.features
             .route_categories(feature, listed, split.missing_left, rows, children);
         let bins = self.features.bins(feature);
-        let codes = CategorySet::new(listed.iter().map(|&bin| bins.code(bin)));
+        let codes = CategorySet::from_iter(listed.iter().map(|&bin| bins.code(bin)));
         AxisRule::of_categories(feature, codes, split.missing_left)
     }
 
@@ -641,7 +641,7 @@ mod tests {
             let weights: Vec<f32> = (0..40).map(|i| if weighted { 1.0 + (i % 3) as f32 } else { 1.0 }).collect();
             let csr = rpo_core::MatrixView::from(&x).to_csr();
             let x = if sparse { rpo_core::MatrixView::Sparse(csr.view()) } else { (&x).into() };
-            let features = BinnedFeatures::new(x, 255).unwrap();
+            let features = BinnedFeatures::new(x, 255, &[]).unwrap();
             let targets = z.rows().into_iter().map(|z| z.insert_axis(ndarray::Axis(1)));
             let targets: Vec<_> = targets.map(|z| SplitTargets::variance(z, &weights)).collect();
             let splitter = |targets| HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
@@ -668,7 +668,7 @@ mod tests {
             let x = Array2::from_shape_fn((40, 5), |(i, j)| f32::from(cells[i * 6 + j].0));
             let z = Array2::from_shape_fn((40, m), |(i, j)| f32::from(cells[i * 6 + j].1));
             let weights: Vec<f32> = weights.into_iter().map(|w| f32::from(w) + 1.0).collect();
-            let features = BinnedFeatures::new((&x).into(), 255).unwrap();
+            let features = BinnedFeatures::new((&x).into(), 255, &[]).unwrap();
             let targets = SplitTargets::variance(z.view(), &weights);
             let mut splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let grown = |splitter: &HistogramSplitter<'_>| {

@@ -83,7 +83,7 @@ impl LeafMembers {
     /// # Errors
     /// [`TreeError::Mismatch`] if the sizes do not add up to the samples, [`TreeError::Parameter`] for a sample that is out
     /// of order, not below `n_rows`, or in two leaves.
-    pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
+    pub(crate) fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
         Mismatch::check("rows in leaves", total as usize, rows.len())?;
         let mut start = Vec::with_capacity(sizes.len() + 1);
@@ -178,7 +178,7 @@ impl LeafMembers {
 ///
 /// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]];
 /// let y = [1.0, 2.0, 90.0, 500.0, 501.0, 502.0];
-/// let columns = RankedFeatures::new((&x).into())?;
+/// let columns = RankedFeatures::new((&x).into(), &[])?;
 /// let splitter = AxisSplitter::new(&columns, SingleVariance::new(y.into_iter(), &[1.0; 6]), AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..6).collect(), &stump, Seed::new(0));
@@ -233,6 +233,16 @@ pub trait LeafBuilder: Sync {
     ) -> Result<Self::Leaves, TreeError>;
 }
 
+/// Leaves predict the weighted means of the outputs (n x d, dense or CSR, finite) over their members, given one weight per row
+/// of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and [`Sparse`](LeafKind::Sparse) store them as `f32`.
+///
+/// A leaf whose members weigh nothing, as relabelling with other samples can leave it, predicts the weighted mean of
+/// all members. With [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves do, the other storages
+/// take far less room.
+///
+/// Errors are [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
+/// weight per row of outputs or a member has no row, [`TreeError::Weight`] for a weight that is negative or not finite, or if
+/// no member weighs anything, and [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
 impl LeafBuilder for LeafKind {
     type Leaves = Leaves;
 
@@ -242,7 +252,13 @@ impl LeafBuilder for LeafKind {
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Leaves, TreeError> {
-        Leaves::label(*self, members, weights, outputs)
+        check(members, weights, outputs)?;
+        let means = || Means::new(members, weights, outputs);
+        Ok(match self {
+            Self::Samples => Leaves::Samples(SampleLeaves::new(members, weights, Arc::clone(outputs))?),
+            Self::Dense => Leaves::Dense(DenseLeaves::from_model(&means()?)),
+            Self::Sparse => Leaves::Sparse(SparseLeaves::from_model(&means()?)),
+        })
     }
 }
 
@@ -269,42 +285,15 @@ pub enum Leaves {
 }
 
 impl Leaves {
-    /// Labels leaves with the weighted means of `outputs` (n x d, dense or CSR, finite) over their members, given one
-    /// weight per row of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and
-    /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
-    ///
-    /// A leaf whose members weigh nothing, as relabelling with other samples can leave it, predicts the weighted mean of
-    /// all members. With [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves do, the other storages
-    /// take far less room.
-    ///
-    /// # Errors
-    /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
-    /// weight per row of outputs or a member has no row,
-    /// [`TreeError::Weight`] for a weight that is negative or not finite, or if no member weighs anything, [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
-    pub fn label(
-        kind: LeafKind,
-        members: &LeafMembers,
-        weights: &[f32],
-        outputs: &Arc<Matrix>,
-    ) -> Result<Self, TreeError> {
-        check(members, weights, outputs)?;
-        let means = || Means::new(members, weights, outputs);
-        Ok(match kind {
-            LeafKind::Samples => Self::Samples(SampleLeaves::new(members, weights, Arc::clone(outputs))?),
-            LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&means()?)),
-            LeafKind::Sparse => Self::Sparse(SparseLeaves::from_model(&means()?)),
-        })
-    }
-
-    /// [`label`](Self::label) where outputs may be missing: NaN, in a sparse matrix stored as NaN.
+    /// Labels leaves with means of outputs that may be missing: NaN, in a sparse matrix stored as NaN.
     ///
     /// Output j of a leaf is the weighted mean Σ c_i y_ij / Σ c_i over the members i with y_ij observed. Where it is
     /// observed in no member of positive weight, it is the mean of the nearest ancestor in `structure` that has such a
     /// member, and `fallback` (one value per output) if there is none in the tree. Without missing outputs the predictions
-    /// of leaves whose members have weight are those of [`label`](Self::label) up to rounding.
+    /// of leaves whose members have weight are those of [`LeafKind`] up to rounding.
     ///
     /// # Errors
-    /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot store such
+    /// As [`LeafKind`] has; [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot store such
     /// means, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
     pub fn label_observed<R: Rule>(
         kind: LeafKind,

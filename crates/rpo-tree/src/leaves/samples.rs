@@ -94,7 +94,7 @@ impl SampleLeaves {
     /// # Errors
     /// [`TreeError`] if the parts do not fit together: a leaf that is empty, a row that has no outputs, a
     /// weight that is not positive, outputs that are sparse by columns.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         start: Vec<u32>,
         rows: Vec<u32>,
         weights: Option<Vec<f32>>,
@@ -170,7 +170,7 @@ impl SampleLeaves {
     /// # Errors
     /// [`TreeError::Mismatch`] if the new outputs do not have as many rows, [`TreeError::NotCsr`] if they are
     /// sparse by columns.
-    pub fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
+    pub(crate) fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
         check_csr("outputs", outputs.view())?;
         Mismatch::check("rows of new outputs", self.outputs.n_rows(), outputs.n_rows())?;
         self.outputs = outputs;

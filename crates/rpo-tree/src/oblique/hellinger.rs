@@ -1,8 +1,7 @@
 //! Parameters of hyperplanes of large Hellinger distance.
 
-use crate::TreeError;
-use rpo_core::math;
-use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
+use crate::{CheckParams, TreeError};
+use rpo_core::{ParameterError, check_count, check_not_negative, check_positive, math};
 use serde::{Deserialize, Serialize};
 
 /// Growth of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
@@ -86,12 +85,8 @@ impl Default for HellingerParams {
     }
 }
 
-impl HellingerParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for HellingerParams {
+    fn check(&self) -> Result<(), TreeError> {
         let Sharpness {
             start,
             growth,

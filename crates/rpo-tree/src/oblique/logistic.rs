@@ -3,9 +3,8 @@
 use super::design::{Batch, DesignMatrix};
 use super::least_squares::{add, squared};
 use super::real::Real;
-use crate::TreeError;
-use rpo_core::check_positive;
-use rpo_core::math;
+use crate::{CheckParams, TreeError};
+use rpo_core::{check_positive, math};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of hyperplanes by logistic regression.
@@ -23,12 +22,8 @@ impl Default for ObliqueLogisticParams {
     }
 }
 
-impl ObliqueLogisticParams {
-    /// Checks the range.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`].
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for ObliqueLogisticParams {
+    fn check(&self) -> Result<(), TreeError> {
         Ok(check_positive("l2", self.l2)?)
     }
 }

@@ -113,7 +113,12 @@ mod tests {
     #[test]
     fn the_hyperplane_itself_goes_right_and_missing_left() {
         let rule = LinearRule::Oblique(ObliqueRule::new([0, 2], [1.0, -2.0], 0.5).unwrap());
-        let child = |row: [f32; 3]| rule.child(Row::dense(&row));
+        let child = |row: [f32; 3]| {
+            rule.child(Row {
+                values: &row,
+                stored: None,
+            })
+        };
         assert_eq!(child([1.5, 9.0, 1.0]), 1);
         assert_eq!(child([1.25, 9.0, 1.0]), 0);
         assert_eq!(child([f32::NAN, 0.0, 0.0]), 0);

@@ -90,24 +90,16 @@ pub(crate) fn threshold_between(low: f32, high: f32) -> f32 {
 }
 
 impl RankedFeatures {
-    /// Codes a feature matrix (n x p). NaN means missing.
+    /// Codes a feature matrix (n x p). NaN means missing. The columns in `categorical`, increasing, hold codes of
+    /// [categories](crate::categories): whole numbers from 0, or NaN.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
     /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31
-    /// rows, 2^31 columns or more, or 2^32 stored values.
-    pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
-        Self::with_categories(x, &[])
-    }
-
-    /// Codes a feature matrix of which some columns, increasing, hold codes of [categories](crate::categories): whole
-    /// numbers from 0, or NaN.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new); for categories in a sparse matrix [`TreeError::SparseCategories`], for columns that do not
-    /// increase [`TreeError::Parameter`], for one that does not exist [`TreeError::Mismatch`], and for a value that is no
-    /// code [`TreeError::Category`].
-    pub fn with_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<Self, TreeError> {
+    /// rows, 2^31 columns or more, or 2^32 stored values. For categories in a sparse matrix [`TreeError::SparseCategories`],
+    /// for columns that do not increase [`TreeError::Parameter`], for one that does not exist [`TreeError::Mismatch`], and
+    /// for a value that is no code [`TreeError::Category`].
+    pub fn new(x: MatrixView<'_>, categorical: &[u32]) -> Result<Self, TreeError> {
         check_training_features(x)?;
         check_categories(x, categorical)?;
         match x {
@@ -129,7 +121,7 @@ impl RankedFeatures {
     }
 
     /// Number of training samples.
-    pub fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         match &self.0 {
             Layout::Dense(c) => c.n_rows(),
             Layout::Sparse(c) => c.n_rows(),
@@ -137,7 +129,7 @@ impl RankedFeatures {
     }
 
     /// Number of features.
-    pub fn n_features(&self) -> usize {
+    pub(crate) fn n_features(&self) -> usize {
         match &self.0 {
             Layout::Dense(c) => c.n_features(),
             Layout::Sparse(c) => c.n_features(),

@@ -208,7 +208,7 @@ mod tests {
             let x = Array2::from_shape_vec((5, 4), values).unwrap();
             let sparse = MatrixView::from(&x).to_csr();
             let (RankedFeatures(Layout::Dense(d)), RankedFeatures(Layout::Sparse(s))) =
-                (RankedFeatures::new((&x).into()).unwrap(), RankedFeatures::new(MatrixView::Sparse(sparse.view())).unwrap()) else {
+                (RankedFeatures::new((&x).into(), &[]).unwrap(), RankedFeatures::new(MatrixView::Sparse(sparse.view()), &[]).unwrap()) else {
                 unreachable!()
             };
             for j in 0..4 {

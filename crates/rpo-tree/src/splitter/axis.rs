@@ -15,11 +15,11 @@ use super::order::RankSorter;
 use super::random::RandomThreshold;
 use super::sweep::{Entry, Feature, SplitCandidate};
 use super::{NodeRows, ProposedSplit, Splitter};
-use crate::TreeError;
 use crate::criterion::Criterion;
 use crate::ranks::bits::{self, BitMatrix};
 use crate::ranks::{ColumnValues, DenseColumns, Layout, MOST_ROWS, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
+use crate::{CheckParams, TreeError};
 use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -72,12 +72,8 @@ impl Default for AxisParams {
     }
 }
 
-impl AxisParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for AxisParams {
+    fn check(&self) -> Result<(), TreeError> {
         check_count("max_features", self.max_features)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
         check_not_negative("category_smoothing", self.category_smoothing)?;

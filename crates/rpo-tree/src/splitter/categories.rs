@@ -170,7 +170,7 @@ impl CategorySearch {
             .zip(&self.places)
             .filter(|(_, place)| !place.is_nan());
         let listed = placed.filter(|(_, place)| (**place <= threshold) != split.missing_left);
-        let listed = CategorySet::new(listed.map(|(&code, _)| code as u32));
+        let listed = CategorySet::from_iter(listed.map(|(&code, _)| code as u32));
         AxisRule::of_categories(feature, listed, split.missing_left)
     }
 }

@@ -275,7 +275,7 @@ mod tests {
                 if held { if binary { 1.0 } else { (value / 100 % 5) as f32 - 2.5 } } else { 0.0 }
             });
             let sparse = MatrixView::from(&x).to_csr();
-            let ranked = RankedFeatures::new(MatrixView::Sparse(sparse.view())).unwrap();
+            let ranked = RankedFeatures::new(MatrixView::Sparse(sparse.view()), &[]).unwrap();
             let Layout::Sparse(columns) = ranked.layout() else { unreachable!("a sparse matrix") };
             let mut collector = SparseCollector::new(columns);
             let mut n_lists = 0;

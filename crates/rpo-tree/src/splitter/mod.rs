@@ -100,7 +100,7 @@ pub struct ProposedSplit<R> {
 /// assert_eq!(grown.structure.n_leaves(), 4);
 ///
 /// let y = Arc::new(Matrix::from(array![[10.0], [20.0], [30.0], [40.0]]));
-/// let leaves = Leaves::label(LeafKind::Dense, &grown.members, &[1.0; 4], &y)?;
+/// let leaves = LeafKind::Dense.build(&grown.members, &[1.0; 4], &y)?;
 /// let tree = Tree::new(grown.structure, leaves)?;
 /// assert_eq!(tree.predict((&array![[0.5, 7.0], [9.0, 0.0]]).into()), array![[20.0], [30.0]]);
 /// # Ok::<(), rpo_tree::TreeError>(())

@@ -1,10 +1,10 @@
 //! Splits of a binary problem along one feature.
 
-use crate::TreeError;
 use crate::criterion::{Criterion, Entropy};
 use crate::oblique::LinearRule;
 use crate::ranks::RankedFeatures;
 use crate::splitter::{AxisParams, AxisSearch, BinarySplitter, NodeRows, ProposedSplit, check_subset};
+use crate::{CheckParams, TreeError};
 
 /// The best threshold on one feature by information gain, over all features the tree uses.
 ///
@@ -41,20 +41,29 @@ impl<'a> InformationGain<'a> {
     }
 }
 
+/// Buffers of a thread.
+#[derive(Debug)]
+pub struct InformationGainWorkspace {
+    search: AxisSearch,
+    entropy: Entropy,
+}
+
 impl BinarySplitter for InformationGain<'_> {
     type Rule = LinearRule;
-    type Workspace = (AxisSearch, Entropy);
+    type Workspace = InformationGainWorkspace;
 
     fn workspace(&self) -> Self::Workspace {
-        let search = AxisSearch::new(self.columns, Some(self.subset));
-        (search, Entropy::new(vec![false; self.columns.n_rows()]))
+        InformationGainWorkspace {
+            search: AxisSearch::new(self.columns, Some(self.subset)),
+            entropy: Entropy::new(vec![false; self.columns.n_rows()]),
+        }
     }
 
     fn split(
         &self,
         node: NodeRows<'_>,
         positive: &[bool],
-        (search, entropy): &mut Self::Workspace,
+        InformationGainWorkspace { search, entropy }: &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<LinearRule>> {
         entropy.mark(node.rows, positive);

@@ -20,6 +20,6 @@ mod information_gain;
 mod label_weighting;
 mod splitter;
 
-pub use information_gain::InformationGain;
+pub use information_gain::{InformationGain, InformationGainWorkspace};
 pub use label_weighting::{LabelWeighting, WeightMode};
 pub use splitter::{LabelClusteringParams, StructuredSplitter};

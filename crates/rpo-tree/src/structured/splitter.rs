@@ -1,7 +1,8 @@
 //! The splitter that makes a node's label sets a binary problem.
 
 use super::label_weighting::{LabelFrequency, LabelWeighting};
-use crate::cluster::{KMeansParams, Points, Workspace as Clusters};
+use crate::CheckParams;
+use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters};
 use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
@@ -30,22 +31,20 @@ impl Default for LabelClusteringParams {
     }
 }
 
-impl LabelClusteringParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
+impl CheckParams for LabelClusteringParams {
+    fn check(&self) -> Result<(), TreeError> {
         self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
         check_count("cluster_starts", self.cluster_starts)?;
         Ok(check_count("cluster_passes", self.cluster_passes)?)
     }
+}
 
+impl LabelClusteringParams {
     fn kmeans(&self) -> KMeansParams {
         KMeansParams {
             starts: self.cluster_starts,
             passes: self.cluster_passes,
-            ..KMeansParams::euclidean(2)
+            ..KMeansParams::new(Geometry::Euclidean, 2)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Thresholds searched by bounds beside thresholds that are all scored.
 
-use crate::common::weighted_rows;
+use super::common::weighted_rows;
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::Seed;
@@ -96,7 +96,7 @@ proptest! {
         round_for_exact_sums(targets.as_slice_mut().unwrap(), (n as u64 * most_weight) as f64);
         let criterion = Variance::new(targets.view(), &weights);
         prop_assert!(criterion.is_exact());
-        let columns = RankedFeatures::new((&x).into()).unwrap();
+        let columns = RankedFeatures::new((&x).into(), &[]).unwrap();
         let axis = AxisParams { max_features, min_samples_leaf, ..AxisParams::default() };
         let params = GrowParams { max_depth: Some(4), ..GrowParams::default() };
         let (rows, seed) = (weighted_rows(&weights), Seed::new(seed));

@@ -1,6 +1,6 @@
 //! Splits of categories: a search of all subsets is the twin of their order, and binned trees are the exact ones.
 
-use crate::common::{Data, weighted_rows};
+use super::common::{Data, weighted_rows};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_core::store::Writer;
@@ -14,7 +14,7 @@ use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, TreeError, gro
 /// Grows a tree on values, of whose columns the even ones are categorical.
 fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
     let x = MatrixView::from(&data.x);
-    let columns = RankedFeatures::with_categories(x, &even_columns(data)).unwrap();
+    let columns = RankedFeatures::new(x, &even_columns(data)).unwrap();
     let criterion = Variance::new(data.y.view(), &data.weights);
     let targets = CategoryTargets {
         targets: (&data.y).into(),
@@ -30,7 +30,7 @@ fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) ->
 /// The same on bins.
 fn grow_binned(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
     let x = MatrixView::from(&data.x);
-    let features = BinnedFeatures::with_categories(x, 255, &even_columns(data)).unwrap();
+    let features = BinnedFeatures::new(x, 255, &even_columns(data)).unwrap();
     let targets = SplitTargets::variance(data.y.view(), &data.weights);
     let splitter = HistogramSplitter::new(&features, targets, axis).unwrap();
     let rows = weighted_rows(&data.weights);
@@ -205,8 +205,8 @@ fn the_rarest_of_too_many_categories_follow_missing_values() {
 #[test]
 fn what_is_no_category_is_refused() {
     let both = |x: &Array2<f32>, categorical: &[u32]| {
-        let ranked = RankedFeatures::with_categories(x.into(), categorical).map(drop);
-        let binned = BinnedFeatures::with_categories(x.into(), 255, categorical).map(drop);
+        let ranked = RankedFeatures::new(x.into(), categorical).map(drop);
+        let binned = BinnedFeatures::new(x.into(), 255, categorical).map(drop);
         assert_eq!(ranked, binned);
         ranked
     };
@@ -230,7 +230,7 @@ fn what_is_no_category_is_refused() {
     );
     let sparse = MatrixView::from(&x).to_csr();
     let sparse = MatrixView::Sparse(sparse.view());
-    let refused = RankedFeatures::with_categories(sparse, &[1]).map(drop);
+    let refused = RankedFeatures::new(sparse, &[1]).map(drop);
     assert_eq!(refused, Err(TreeError::SparseCategories { column: 1 }));
-    assert!(RankedFeatures::with_categories(sparse, &[]).is_ok());
+    assert!(RankedFeatures::new(sparse, &[]).is_ok());
 }

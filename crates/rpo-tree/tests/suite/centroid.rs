@@ -1,17 +1,17 @@
 //! Nodes of centroids: what holds for the trees they make.
 
-use crate::common::csr;
+use super::common::csr;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, StoreError, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, ParameterError, Seed, csr_row};
 use rpo_tree::centroid::{
     CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample,
-    RecordedTree, RouteBuffers, Routing,
+    RecordedTree, RouteBuffers, Routing, StoredCentroids,
 };
 use rpo_tree::cluster::Points;
 use rpo_tree::splitter::Splitter;
-use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow, grow_parallel};
+use rpo_tree::{GrowParams, Grown, Node, TreeError, grow, grow_parallel};
 use std::cell::Cell;
 
 /// Labels as they are; `names` says under which name each is known.
@@ -71,7 +71,7 @@ fn data(seed: u64, n: usize, p: usize, d: usize) -> (Array2<f32>, Array2<f32>) {
 }
 
 fn params(k: usize) -> CentroidParams {
-    let mut params = CentroidParams::craftml();
+    let mut params = CentroidParams::default();
     params.kmeans.clusters = k;
     params
 }
@@ -90,7 +90,8 @@ fn grow_on(
     params: CentroidParams,
     seed: u64,
 ) -> Grown<CentroidRule> {
-    let splitter = CentroidSplitter::new(x.view(), targets, routing, params).unwrap();
+    let splitter =
+        CentroidSplitter::new(x.view(), targets, routing, params, StoredCentroids::Weights).unwrap();
     let rows = (0..x.rows() as u32).collect();
     grow(
         &splitter,
@@ -132,7 +133,7 @@ proptest! {
         prop_assert_eq!(all, (0..150).collect::<Vec<u32>>());
         // The rule that grew the tree routes dense and sparse rows alike.
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
-            let reached = apply(&grown.structure, view);
+            let reached = grown.structure.apply(view);
             for leaf in 0..grown.members.n_leaves() {
                 prop_assert!(!grown.members.rows(leaf).is_empty());
                 for &row in grown.members.rows(leaf) {
@@ -145,7 +146,7 @@ proptest! {
                 prop_assert!((2..=k).contains(&rpo_tree::Rule::arity(rule)));
                 let most = max.unwrap_or(usize::MAX);
                 for child in 0..rpo_tree::Rule::arity(rule) as u16 {
-                    let has = |i: &usize| rule.entries(*i).any(|(c, _)| c == child);
+                    let has = |i: &usize| rule.entries_of(*i).any(|(c, _)| c == child);
                     prop_assert!((0..rule.features().len()).filter(has).count() <= most);
                 }
             }
@@ -197,10 +198,12 @@ proptest! {
         let (x, labels, unseen) = (spread(&x), csr(&y), spread(&unseen));
         let params = CentroidParams { centroid_entries: max, node_sample: sample, ..params(k) };
         let targets = Labels::new(labels.view());
-        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_members();
-        let rows = (0..n as u32).collect();
-        let grown = grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed));
-        let recorded = RecordedTree::of(&grown.structure, grown.members.clone(), max).unwrap();
+        let [grown, recorded] = [StoredCentroids::Weights, StoredCentroids::Members].map(|stored| {
+            let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params, stored).unwrap();
+            let rows = (0..n as u32).collect();
+            grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed))
+        });
+        let recorded = RecordedTree::of(&recorded.structure, recorded.members, max).unwrap();
         prop_assert_eq!((recorded.n_nodes(), recorded.depth()), (grown.structure.nodes().len(), grown.structure.depth()));
         prop_assert_eq!(recorded.members(), &grown.members);
         let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
@@ -213,7 +216,7 @@ proptest! {
         let mut work = RouteBuffers::default();
         for samples in [&x, &unseen] {
             let view = samples.view();
-            let expected = apply(&grown.structure, MatrixView::Sparse(view));
+            let expected = grown.structure.apply(MatrixView::Sparse(view));
             let mut leaves = vec![u32::MAX; samples.rows()];
             recorded.leaves(p, n, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
             prop_assert_eq!(&leaves, &expected);
@@ -249,19 +252,20 @@ fn centroids_of_large_nodes_are_kept() {
     let (x, y) = data(3, 9000, 30, 20);
     let (x, y) = (csr(&x), csr(&y));
     let targets = Labels::new(y.view());
-    let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params(3)).unwrap();
-    let splitter = splitter.keep_members();
-    let rows = (0..9000).collect();
-    let grown = grow(
-        &splitter,
-        &mut splitter.workspace(),
-        rows,
-        &leaves_of(500),
-        Seed::new(1),
-    );
-    let recorded = RecordedTree::of(&grown.structure, grown.members, Some(1000)).unwrap();
+    let [grown, recorded] = [StoredCentroids::Weights, StoredCentroids::Members].map(|stored| {
+        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params(3), stored).unwrap();
+        let rows = (0..9000).collect();
+        grow(
+            &splitter,
+            &mut splitter.workspace(),
+            rows,
+            &leaves_of(500),
+            Seed::new(1),
+        )
+    });
+    let recorded = RecordedTree::of(&recorded.structure, recorded.members, Some(1000)).unwrap();
     let view = x.view();
-    let expected = apply(&grown.structure, MatrixView::Sparse(view));
+    let expected = grown.structure.apply(MatrixView::Sparse(view));
     let loaded = Cell::new(0);
     let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
         loaded.set(loaded.get() + rows.len());
@@ -296,7 +300,8 @@ fn subtrees_in_parallel_are_the_same_tree() {
     let (x, y) = data(3, 9000, 30, 20);
     let (x, y) = (csr(&x), csr(&y));
     let targets = Labels::new(y.view());
-    let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params(3)).unwrap();
+    let splitter =
+        CentroidSplitter::new(x.view(), &targets, &Cosine, params(3), StoredCentroids::Weights).unwrap();
     let rows: Vec<u32> = (0..9000).collect();
     let alone = grow(
         &splitter,
@@ -338,7 +343,8 @@ fn nodes_that_cannot_be_split_are_leaves() {
     let splitter_of = |max_depth| {
         let x = csr(&x);
         let targets = Labels::new(labels.view());
-        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params(2)).unwrap();
+        let splitter =
+            CentroidSplitter::new(x.view(), &targets, &Cosine, params(2), StoredCentroids::Weights).unwrap();
         let params = GrowParams {
             max_depth,
             ..GrowParams::default()
@@ -440,12 +446,27 @@ fn what_does_not_fit_is_refused() {
     let targets = Labels::new(labels.view());
     let mut nan = csr(&x);
     nan.data_mut()[2] = f32::NAN;
-    let refused = CentroidSplitter::new(nan.view(), &targets, &Cosine, params(3)).unwrap_err();
+    let refused = CentroidSplitter::new(nan.view(), &targets, &Cosine, params(3), StoredCentroids::Weights)
+        .unwrap_err();
     assert!(matches!(refused, TreeError::NonFinite(_)));
     let columns = csr(&x).to_csc();
-    let refused = CentroidSplitter::new(columns.view(), &targets, &Cosine, params(3)).unwrap_err();
+    let refused = CentroidSplitter::new(
+        columns.view(),
+        &targets,
+        &Cosine,
+        params(3),
+        StoredCentroids::Weights,
+    )
+    .unwrap_err();
     assert_eq!(refused, TreeError::NotCsr { what: "features" });
-    let refused = CentroidSplitter::new(csr(&x).view(), &targets, &Cosine, params(0)).unwrap_err();
+    let refused = CentroidSplitter::new(
+        csr(&x).view(),
+        &targets,
+        &Cosine,
+        params(0),
+        StoredCentroids::Weights,
+    )
+    .unwrap_err();
     assert!(matches!(
         refused,
         TreeError::Parameter(ParameterError::OutOfRange { name: "clusters", .. })

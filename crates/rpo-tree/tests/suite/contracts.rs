@@ -1,17 +1,16 @@
 //! What happens at the edges: degenerate training sets, and input that is refused.
 
-use crate::common::{Data, Layout, answer, csr, grow_axis, label};
+use super::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed, WeightError};
-use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
 use rpo_tree::oblique::{FeatureScaling, Features, ObliqueLogisticParams, ObliqueSplitter};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, BinarySplitter, NodeRows, ThresholdSearch};
 use rpo_tree::structured::InformationGain;
 use rpo_tree::{
-    AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
-    TreeError,
+    AxisRule, CheckParams, GrowParams, Grown, LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves, Node,
+    RankedFeatures, Row, Rule, Structure, Tree, TreeError,
 };
 use std::sync::Arc;
 
@@ -134,8 +133,8 @@ fn features_are_checked() {
     let columns = |x: &Array2<f32>| {
         let sparse = csr(x);
         let found = [
-            RankedFeatures::new(x.into()),
-            RankedFeatures::new(MatrixView::Sparse(sparse.view())),
+            RankedFeatures::new(x.into(), &[]),
+            RankedFeatures::new(MatrixView::Sparse(sparse.view()), &[]),
         ];
         found.map(Result::unwrap_err)
     };
@@ -166,10 +165,10 @@ fn matrices_stored_by_columns_are_refused() {
     let by_columns = csr(&array![[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]).to_csc();
     let view = MatrixView::Sparse(by_columns.view());
     let refused = |what| Err(TreeError::NotCsr { what });
-    assert_eq!(RankedFeatures::new(view).map(|_| ()), refused("features"));
+    assert_eq!(RankedFeatures::new(view, &[]).map(|_| ()), refused("features"));
     let outputs = Arc::new(Matrix::Sparse(by_columns.clone()));
     let members = LeafMembers::from_assignment(&[0, 0, 0], 1).unwrap();
-    let label = |outputs| Leaves::label(LeafKind::Samples, &members, &[1.0; 3], outputs);
+    let label = |outputs| LeafKind::Samples.build(&members, &[1.0; 3], outputs);
     assert_eq!(label(&outputs).map(|_| ()), refused("outputs"));
     let stored = SampleLeaves::from_parts(vec![0, 1], vec![0], None, Arc::clone(&outputs));
     assert_eq!(stored.map(|_| ()), refused("outputs"));
@@ -229,7 +228,7 @@ fn parameters_are_checked_at_their_bounds() {
     assert_eq!(one_leaf.check(), Ok(()));
     // A splitter cannot be made with parameters out of range.
     let (x, y) = (array![[0.0], [1.0]], array![[0.0_f32], [1.0]]);
-    let columns = RankedFeatures::new((&x).into()).unwrap();
+    let columns = RankedFeatures::new((&x).into(), &[]).unwrap();
     let criterion = Variance::new(y.view(), &[1.0, 1.0]);
     assert!(AxisSplitter::new(&columns, criterion, min_samples_leaf).is_err());
 }
@@ -248,8 +247,8 @@ fn structures_that_are_no_trees_are_refused() {
     let structure = Structure::new(valid).unwrap();
     assert_eq!((structure.n_leaves(), structure.depth()), (3, 2));
     assert_eq!(structure.depths(), [0, 1, 1, 2, 2]);
-    assert_eq!(structure.leaf(Row::dense(&[-1.0])), 1);
-    assert_eq!(structure.leaf(Row::dense(&[1.0])), 2);
+    assert_eq!(structure.apply((&array![[-1.0]]).into()), [1]);
+    assert_eq!(structure.apply((&array![[1.0]]).into()), [2]);
     for (nodes, offender) in [
         (vec![], 0),
         // No children, children outside, a child that is its parent or lies before it.
@@ -315,7 +314,7 @@ fn leaf_members_are_checked() {
 fn labels_are_checked() {
     let members = LeafMembers::from_assignment(&[0, 1, 1], 2).unwrap();
     let outputs = |n| Arc::new(Matrix::from(Array2::<f32>::ones((n, 2))));
-    let label = |weights: &[f32], n| Leaves::label(LeafKind::Dense, &members, weights, &outputs(n));
+    let label = |weights: &[f32], n| LeafKind::Dense.build(&members, weights, &outputs(n));
     assert!(matches!(
         label(&[1.0; 2], 3),
         Err(TreeError::Mismatch(Mismatch {
@@ -345,7 +344,9 @@ fn labels_are_checked() {
     }
     // Leaf 0 weighs nothing: it answers the mean of all.
     let outputs = Arc::new(Matrix::from(array![[9.0], [1.0], [3.0]]));
-    let leaves = Leaves::label(LeafKind::Samples, &members, &[0.0, 1.0, 3.0], &outputs).unwrap();
+    let leaves = LeafKind::Samples
+        .build(&members, &[0.0, 1.0, 3.0], &outputs)
+        .unwrap();
     assert_eq!(answer(&leaves, 0), [2.5]);
     assert_eq!(answer(&leaves, 1), [2.5]);
 }
@@ -360,12 +361,12 @@ fn many_leaves_may_weigh_nothing() {
     let y = Array2::from_shape_fn((weights.len(), 1), |(i, _)| (i % 2) as f32);
     let outputs = Arc::new(Matrix::from(y));
     for kind in [LeafKind::Dense, LeafKind::Sparse] {
-        let leaves = Leaves::label(kind, &members, &weights, &outputs).unwrap();
+        let leaves = kind.build(&members, &weights, &outputs).unwrap();
         for leaf in [0, 1, n - 1, n] {
             assert_eq!(answer(&leaves, leaf), [0.5]);
         }
     }
-    let found = Leaves::label(LeafKind::Samples, &members, &weights, &outputs);
+    let found = LeafKind::Samples.build(&members, &weights, &outputs);
     assert!(matches!(found, Err(TreeError::TooLarge { .. })));
 }
 
@@ -454,7 +455,10 @@ fn trees_are_checked() {
     // No rows, no predictions.
     assert_eq!(tree.predict((&Array2::zeros((0, 1))).into()).dim(), (0, 1));
     let none = CsrMatrix::zero((0, 1));
-    assert_eq!(tree.apply(MatrixView::Sparse(none.view())), Vec::<u32>::new());
+    assert_eq!(
+        tree.structure().apply(MatrixView::Sparse(none.view())),
+        Vec::<u32>::new()
+    );
 }
 
 #[test]
@@ -510,7 +514,7 @@ fn children_of_impossible_size_leave_one_leaf() {
         };
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(0));
         assert_eq!(grown.structure.n_leaves(), 1);
-        let columns = RankedFeatures::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into(), &[]).unwrap();
         let gain = InformationGain::new(&columns, &[0], min_samples_leaf).unwrap();
         let features = Features::new((&data.x).into(), FeatureScaling::Raw).unwrap();
         let oblique = ObliqueSplitter::new(
@@ -541,7 +545,7 @@ fn children_of_impossible_size_leave_one_leaf() {
 fn scores_that_are_not_finite_split_nothing() {
     const NAN: f32 = f32::NAN;
     let x = array![[0.0, NAN], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]];
-    let columns = RankedFeatures::new((&x).into()).unwrap();
+    let columns = RankedFeatures::new((&x).into(), &[]).unwrap();
     let weights = [1e30_f32, 1.0, 1.0, 1.0];
     for (y, weights) in [
         (array![[1.0], [NAN], [2.0], [3.0]], [1.0; 4]),

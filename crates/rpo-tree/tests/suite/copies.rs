@@ -1,6 +1,6 @@
 //! Subtrees grown on copies of their rows.
 
-use crate::common::weighted_rows;
+use super::common::weighted_rows;
 use ndarray::{Array2, ArrayView2};
 use rpo_core::Seed;
 use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
@@ -48,7 +48,7 @@ fn features() -> Array2<f32> {
 }
 
 fn same_tree_without_copies<C: Criterion + Sync>(criterion: &C, weights: &[f32]) {
-    let columns = RankedFeatures::new((&features()).into()).unwrap();
+    let columns = RankedFeatures::new((&features()).into(), &[]).unwrap();
     let params = GrowParams {
         max_depth: Some(12),
         ..GrowParams::default()

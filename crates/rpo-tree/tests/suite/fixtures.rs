@@ -4,18 +4,19 @@
 //! the folder's README. Gini impurity of 0/1 labels is twice their variance, so the variance criteria grow
 //! those trees too; for entropy there are the criteria of one and of several labels, and one from outside the crate.
 
-use crate::common::cases::{Case, TheirTree, Tolerance, matrix, read};
-use crate::common::entropy::Entropy as OutsideEntropy;
-use crate::common::{Data, answer, csr, grow_axis};
+use super::common::cases::{Case, TheirTree, Tolerance, matrix, read};
+use super::common::entropy::Entropy as OutsideEntropy;
+use super::common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{
     Criterion, Entropy, LabelCountVariance, LabelEntropy, SingleVariance, SparseVariance, Variance,
     WeightedEntropy, XLogXTable,
 };
 use rpo_tree::splitter::AxisParams;
-use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
+use rpo_tree::{
+    AxisRule, GrowParams, Grown, LeafBuilder, LeafKind, Leaves, Node, RankedFeatures, Structure, Tree,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -57,8 +58,8 @@ impl<'a> Check<'a> {
 
     fn run(&self) {
         let (x, y) = (csr(&self.data.x), csr(&self.data.y));
-        let dense = RankedFeatures::new((&self.data.x).into()).unwrap();
-        let sparse = RankedFeatures::new(MatrixView::Sparse(x.view())).unwrap();
+        let dense = RankedFeatures::new((&self.data.x).into(), &[]).unwrap();
+        let sparse = RankedFeatures::new(MatrixView::Sparse(x.view()), &[]).unwrap();
         let weights = &self.data.weights;
         let binary = self.data.y.iter().all(|v| *v == 0.0 || *v == 1.0);
         let whole = weights.iter().all(|w| w.fract() == 0.0);
@@ -136,7 +137,9 @@ impl<'a> Check<'a> {
             self.close(&found, importances, tolerance, "importances");
         }
         let outputs = Arc::new(Matrix::from(self.data.y.clone()));
-        let leaves = Leaves::label(LeafKind::Samples, &grown.members, &self.data.weights, &outputs).unwrap();
+        let leaves = LeafKind::Samples
+            .build(&grown.members, &self.data.weights, &outputs)
+            .unwrap();
         if let Some(tree) = &expected.tree {
             let rows = self.data.rows_of_nodes(structure);
             let walk = Walk {
@@ -175,7 +178,7 @@ impl<'a> Check<'a> {
         let sparse = csr(x);
         assert_eq!(expected.len(), x.nrows());
         for view in [x.into(), MatrixView::Sparse(sparse.view())] {
-            for (leaf, expected) in tree.apply(view).into_iter().zip(expected) {
+            for (leaf, expected) in tree.structure().apply(view).into_iter().zip(expected) {
                 let tolerance = self.tolerance.predictions_absolute;
                 self.close(&answer(leaves, leaf), expected, tolerance, "leaf answer");
             }

@@ -1,8 +1,8 @@
 //! Trees on histograms: the exact splitter is their twin where every value has a bin, a naive search in two passes where
 //! gains are penalized, and neither layout nor threads change them.
 
-use crate::common::random::{Targets, any_cells, data};
-use crate::common::{Data, csr, grow_axis, weighted_rows};
+use super::common::random::{Targets, any_cells, data};
+use super::common::{Data, csr, grow_axis, weighted_rows};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::{MatrixView, Seed};
@@ -42,7 +42,7 @@ fn grow_binned(
     limits: &GrowParams,
     seed: Seed,
 ) -> Grown<AxisRule> {
-    let features = BinnedFeatures::new(x, max_bins).unwrap();
+    let features = BinnedFeatures::new(x, max_bins, &[]).unwrap();
     let splitter = HistogramSplitter::new(&features, gains.targets(data), params).unwrap();
     let mut workspace = splitter.workspace();
     let rows = weighted_rows(&data.weights);
@@ -85,7 +85,7 @@ proptest! {
         let axis = AxisParams { max_features, min_samples_leaf, min_gain, ..AxisParams::default() };
         let sparse = csr(&data.x);
         for x in [MatrixView::from(&data.x), MatrixView::Sparse(sparse.view())] {
-            let columns = RankedFeatures::new(x.reborrow()).unwrap();
+            let columns = RankedFeatures::new(x.reborrow(), &[]).unwrap();
             let criterion = Variance::new(data.y.view(), &data.weights);
             let exact = grow_axis(&columns, criterion, &data.weights, axis, &limits, seed);
             let binned = grow_binned(&data, x, 255, &Gains::default(), axis, &limits, seed);
@@ -162,7 +162,12 @@ fn value(data: &Data, gains: &Gains, rows: &[u32]) -> (f64, f64) {
 fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<AxisRule>, best: bool) {
     let rows_of = data.rows_of_nodes(&grown.structure);
     let gain = |rows: &[u32], rule: &AxisRule| {
-        let goes_left = |row: &&u32| rule.child(Row::dense(&data.x.row(**row as usize).to_vec())) == 0;
+        let goes_left = |row: &&u32| {
+            rule.child(Row {
+                values: &data.x.row(**row as usize).to_vec(),
+                stored: None,
+            }) == 0
+        };
         let (l, r): (Vec<u32>, Vec<u32>) = rows.iter().partition(goes_left);
         let (left, h_left) = value(data, gains, &l);
         let (right, h_right) = value(data, gains, &r);
@@ -226,7 +231,7 @@ fn ties_among_all_features_fall_at_random() {
         let mut wins = vec![0; copies];
         for seed in (0..600).map(Seed::new) {
             let exact = |x| {
-                let columns = RankedFeatures::new(x).unwrap();
+                let columns = RankedFeatures::new(x, &[]).unwrap();
                 let criterion = Variance::new(data.y.view(), &data.weights);
                 grow_axis(
                     &columns,
@@ -331,7 +336,7 @@ fn more_values_than_bins_lose_little() {
         max_leaves: Some(8),
         ..GrowParams::default()
     };
-    let columns = RankedFeatures::new((&data.x).into()).unwrap();
+    let columns = RankedFeatures::new((&data.x).into(), &[]).unwrap();
     let criterion = Variance::new(data.y.view(), &data.weights);
     let exact = grow_axis(
         &columns,
@@ -404,13 +409,13 @@ fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
     assert_eq!(grown.structure.n_leaves(), 1);
 
     for bins in [0, 1, 256] {
-        let refused = BinnedFeatures::new((&data.x).into(), bins).unwrap_err();
+        let refused = BinnedFeatures::new((&data.x).into(), bins, &[]).unwrap_err();
         assert_eq!(
             refused.to_string(),
             format!("`bins` must be in 2 to 255, got {bins}")
         );
     }
-    let features = BinnedFeatures::new((&data.x).into(), 2).unwrap();
+    let features = BinnedFeatures::new((&data.x).into(), 2, &[]).unwrap();
     let refused = |gains: Gains, weights: &[f32], params: AxisParams| {
         let targets = SplitTargets {
             weights,
@@ -447,7 +452,7 @@ fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
     };
     assert!(refused(none(), &weights, random).contains("`bins`"));
     let infinite = Array2::from_elem((2, 1), f32::INFINITY);
-    let refused = BinnedFeatures::new((&infinite).into(), 255).unwrap_err();
+    let refused = BinnedFeatures::new((&infinite).into(), 255, &[]).unwrap_err();
     assert!(matches!(
         refused,
         TreeError::InfiniteFeature {

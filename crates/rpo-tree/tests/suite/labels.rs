@@ -1,11 +1,11 @@
 //! Invariants of labelling, relabelling and predicting.
 
-use crate::common::random::{Cells, Targets, any_axis, any_data, any_targets, data};
-use crate::common::{Data, Layout, answer, csr, label, outputs};
+use super::common::random::{Cells, Targets, any_axis, any_data, any_targets, data};
+use super::common::{Data, Layout, answer, csr, label, outputs};
 use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::splitter::{AxisParams, ThresholdSearch};
-use rpo_tree::{GrowParams, LeafKind, LeafModel, Leaves};
+use rpo_tree::{GrowParams, LeafBuilder, LeafKind, LeafModel, Leaves};
 use std::sync::Arc;
 
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
@@ -19,7 +19,7 @@ proptest! {
         let grown = data.grow(Layout::DENSE, AxisParams::default(), &params, Seed::new(1));
         let outputs = Arc::new(if sparse_y { Matrix::from(csr(&data.y)) } else { Matrix::from(data.y.clone()) });
         for kind in KINDS {
-            let leaves = Leaves::label(kind, &grown.members, &data.weights, &outputs).unwrap();
+            let leaves = kind.build(&grown.members, &data.weights, &outputs).unwrap();
             prop_assert_eq!((leaves.kind(), leaves.n_leaves()), (kind, grown.structure.n_leaves()));
             // Stored values are rounded to f32, samples are summed in f64.
             let tolerance = if kind == LeafKind::Samples { 1e-12 } else { 1e-6 };
@@ -35,7 +35,7 @@ proptest! {
                     prop_assert!(found.iter().all(|v| (0.0..=1.0 + 1e-12).contains(v)));
                 }
             }
-            let all = crate::common::weighted_rows(&data.weights);
+            let all = super::common::weighted_rows(&data.weights);
             for (found, expected) in mean.iter().zip(data.mean(&all)) {
                 let found = found / data.weight(&all);
                 prop_assert!((found - expected).abs() <= tolerance, "{} for {}", found, expected);
@@ -83,8 +83,8 @@ proptest! {
         prop_assert_eq!(&again, &tree);
 
         let honest = tree.relabel(&kind, (&other.x).into(), &other.weights, &outputs(&other)).unwrap();
-        let leaf_of = honest.apply((&other.x).into());
-        let all = crate::common::weighted_rows(&other.weights);
+        let leaf_of = honest.structure().apply((&other.x).into());
+        let all = super::common::weighted_rows(&other.weights);
         for leaf in 0..honest.structure().n_leaves() as u32 {
             let mut rows = all.clone();
             rows.retain(|&row| leaf_of[row as usize] == leaf);

@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rpo_core::Seed;
-use rpo_tree::cluster::{KMeansOptions, KMeansParams};
+use rpo_tree::cluster::{Geometry, KMeansOptions, KMeansParams};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
@@ -35,7 +35,7 @@ proptest! {
             .fit(&DatasetBase::from(x.clone()))
             .unwrap();
         let options = KMeansOptions { centres: Some(start.view()), ..KMeansOptions::default() };
-        let ours = KMeansParams::euclidean(k).fit((&x.mapv(|v| v as f32)).into(), &options, Seed::new(0)).unwrap();
+        let ours = KMeansParams::new(Geometry::Euclidean, k).fit((&x.mapv(|v| v as f32)).into(), &options, Seed::new(0)).unwrap();
 
         let labels: Vec<usize> = ours.labels.iter().map(|&label| label as usize).collect();
         prop_assert_eq!(labels, theirs.predict(&x).to_vec());

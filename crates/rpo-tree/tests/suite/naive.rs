@@ -1,9 +1,9 @@
 //! The axis-aligned search against a naive one: every feature, every threshold, both sides for missing
 //! values, variances in two passes. Equal gains may be reached by different cuts, so gains are compared.
 
-use crate::common::random::{Cells, Targets};
-use crate::common::random::{any_data, data};
-use crate::common::{Data, Layout};
+use super::common::random::{Cells, Targets};
+use super::common::random::{any_data, data};
+use super::common::{Data, Layout};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::Seed;
@@ -74,7 +74,12 @@ fn squares(data: &Data, rows: &[u32]) -> f64 {
 
 /// The rows of a node that a rule sends left.
 fn goes_left(data: &Data, rule: &AxisRule) -> impl Fn(u32) -> bool {
-    move |row| rule.child(Row::dense(&data.x.row(row as usize).to_vec())) == 0
+    move |row| {
+        rule.child(Row {
+            values: &data.x.row(row as usize).to_vec(),
+            stored: None,
+        }) == 0
+    }
 }
 
 fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samples_split: usize) {

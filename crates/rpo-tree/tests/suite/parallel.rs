@@ -1,12 +1,11 @@
 //! Trees grown on several threads.
 
-use crate::common::weighted_rows;
+use super::common::weighted_rows;
 use ndarray::Array2;
 use rpo_core::Seed;
-use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::SingleVariance;
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{GrowParams, grow, grow_parallel};
+use rpo_tree::{GrowParams, RankedFeatures, grow, grow_parallel};
 
 /// A tree that parts a row at a time is as deep as it has rows: no stack may grow with it.
 #[test]
@@ -14,7 +13,7 @@ fn trees_may_be_as_deep_as_rows_are_many() {
     let n = 6_000;
     let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
     let weights = vec![1.0; n];
-    let columns = RankedFeatures::new((&x).into()).unwrap();
+    let columns = RankedFeatures::new((&x).into(), &[]).unwrap();
     // Alternating targets: the best cut leaves one row on its own.
     let criterion = SingleVariance::new((0..n).map(|i| (i % 2) as f32), &weights);
     let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default()).unwrap();

@@ -3,8 +3,8 @@
 //! Where a property says "the same tree", targets and weights are whole numbers: then every sum is exact in any
 //! order, equal scores are equal to the last bit, and ties fall as documented.
 
-use crate::common::random::{Cells, Targets, any_axis, any_cells, any_data, data};
-use crate::common::{Data, Layout, csr, label};
+use super::common::random::{Cells, Targets, any_axis, any_cells, any_data, data};
+use super::common::{Data, Layout, csr, label};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rand::RngCore;
@@ -87,17 +87,17 @@ proptest! {
         let sparse = csr(&data.x);
         let mut held: Vec<u32> = Vec::new();
         for view in [(&data.x).into(), MatrixView::Sparse(sparse.view())] {
-            let leaf_of = rpo_tree::apply(&grown.structure, view);
+            let leaf_of = grown.structure.apply(view);
             held.clear();
             for leaf in 0..grown.structure.n_leaves() {
                 let rows = grown.members.rows(leaf);
-                prop_assert!(rows.len() >= axis.min_samples_leaf.min(crate::common::weighted_rows(&data.weights).len()));
+                prop_assert!(rows.len() >= axis.min_samples_leaf.min(super::common::weighted_rows(&data.weights).len()));
                 prop_assert!(rows.is_sorted());
                 prop_assert!(rows.iter().all(|&row| leaf_of[row as usize] as usize == leaf));
                 held.extend(rows);
             }
             held.sort_unstable();
-            prop_assert_eq!(&held, &crate::common::weighted_rows(&data.weights));
+            prop_assert_eq!(&held, &super::common::weighted_rows(&data.weights));
         }
     }
 
@@ -306,7 +306,7 @@ proptest! {
     #[test]
     fn gains_add_up(data in any_data(30), axis in any_axis()) {
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
-        let root = data.spread(&crate::common::weighted_rows(&data.weights));
+        let root = data.spread(&super::common::weighted_rows(&data.weights));
         let left: f64 = (0..grown.members.n_leaves()).map(|l| data.spread(grown.members.rows(l))).sum();
         let gained: f64 = grown.gains.iter().sum();
         prop_assert!((root - left - gained).abs() <= 1e-9 * (1.0 + root));

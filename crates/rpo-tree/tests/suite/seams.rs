@@ -1,18 +1,17 @@
 //! The seams from outside: splitters, a criterion and a leaf model that the crate does not know.
 
-use crate::common::entropy::Entropy;
-use crate::common::random::{Cells, Targets, any_axis, data};
-use crate::common::{Data, csr, grow_axis, weighted_rows};
+use super::common::entropy::Entropy;
+use super::common::random::{Cells, Targets, any_axis, data};
+use super::common::{Data, csr, grow_axis, weighted_rows};
 use ndarray::{Array2, ArrayView1, Axis, array};
 use proptest::prelude::*;
 use rand::RngCore;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
-use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSearch, NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{
-    AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
-    TreeError, apply, grow,
+    AxisRule, GrowParams, Grown, LeafBuilder, LeafKind, LeafMembers, LeafModel, Node, RankedFeatures, Row,
+    Rule, Structure, Tree, TreeError, grow,
 };
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ fn grow_with<S: Splitter>(splitter: &S, weights: &[f32], params: &GrowParams, se
 fn check_routing<R: Rule>(grown: &Grown<R>, x: &Array2<f32>) {
     let sparse = csr(x);
     for view in [x.into(), MatrixView::Sparse(sparse.view())] {
-        let leaf_of = apply(&grown.structure, view);
+        let leaf_of = grown.structure.apply(view);
         for leaf in 0..grown.members.n_leaves() {
             let rows = grown.members.rows(leaf);
             assert!(!rows.is_empty());
@@ -36,7 +35,9 @@ fn check_routing<R: Rule>(grown: &Grown<R>, x: &Array2<f32>) {
 
 fn predict<R: Rule>(grown: &Grown<R>, data: &Data) -> Array2<f32> {
     let outputs = Arc::new(Matrix::from(data.y.clone()));
-    let leaves = Leaves::label(LeafKind::Samples, &grown.members, &data.weights, &outputs).unwrap();
+    let leaves = LeafKind::Samples
+        .build(&grown.members, &data.weights, &outputs)
+        .unwrap();
     Tree::new(grown.structure.clone(), leaves)
         .unwrap()
         .predict((&data.x).into())
@@ -112,7 +113,15 @@ impl<'a> Splitter for Oblique<'a> {
                 threshold: 0.0,
             };
             along.clear();
-            along.extend(node.rows.iter().map(|&i| (plane.sum(Row::dense(&row(i))), i)));
+            along.extend(node.rows.iter().map(|&i| {
+                (
+                    plane.sum(Row {
+                        values: &row(i),
+                        stored: None,
+                    }),
+                    i,
+                )
+            }));
             along.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             criterion.clear();
             for (k, &(sum, i)) in along.iter().enumerate() {
@@ -127,7 +136,10 @@ impl<'a> Splitter for Oblique<'a> {
         }
         let (score, rule) = best?;
         for (child, &i) in children.iter_mut().zip(node.rows) {
-            *child = rule.child(Row::dense(&row(i))) as u16;
+            *child = rule.child(Row {
+                values: &row(i),
+                stored: None,
+            }) as u16;
         }
         let gain = criterion.gain(score);
         Some(ProposedSplit { rule, gain })
@@ -342,7 +354,7 @@ fn one_hyperplane_parts_what_many_axes_do_not() {
     check_routing(&grown, &data.x);
     assert_eq!(predict(&grown, &data), data.y);
     let axis = data.grow(
-        crate::common::Layout::DENSE,
+        super::common::Layout::DENSE,
         AxisParams::default(),
         &GrowParams::default(),
         Seed::new(1),
@@ -400,7 +412,7 @@ proptest! {
             check_routing(&best_first, &data.x);
             assert_eq!(predict(&depth_first, data), predict(&best_first, data));
         }
-        let columns = RankedFeatures::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into(), &[]).unwrap();
         check(&Oblique { data: &data, n_directions: 3 }, &data, seed);
         check(&KMeans { data: &data, k: 4, passes: 2 }, &data, seed);
         check(&OneOutput { data: &data, columns: &columns }, &data, seed);
@@ -414,7 +426,7 @@ proptest! {
     ) {
         let data = Data::unweighted(data.x, data.y);
         prop_assume!(data.has_distinct_rows());
-        let columns = RankedFeatures::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into(), &[]).unwrap();
         let grown = grow_with(&OneOutput { data: &data, columns: &columns }, &data.weights, &GrowParams::default(), seed);
         prop_assert_eq!(predict(&grown, &data), data.y);
     }
@@ -429,7 +441,7 @@ proptest! {
         let sparse = csr(&data.x);
         let [a, b] = [(&data.x).into(), MatrixView::Sparse(sparse.view())].map(|x| {
             let criterion = Entropy::new(data.y.view(), &data.weights);
-            let columns = RankedFeatures::new(x).unwrap();
+            let columns = RankedFeatures::new(x, &[]).unwrap();
             grow_axis(&columns, criterion, &data.weights, axis, &GrowParams::default(), Seed::new(1))
         });
         prop_assert_eq!(&a, &b);
@@ -451,7 +463,7 @@ fn leaves_may_answer_with_medians() {
     let rule = AxisRule::new(0, 5.0, false);
     let nodes = vec![Node::Split { rule, first_child: 1 }, Node::Leaf(0), Node::Leaf(1)];
     let structure = Structure::new(nodes).unwrap();
-    let members = LeafMembers::from_assignment(&apply(&structure, (&x).into()), 2).unwrap();
+    let members = LeafMembers::from_assignment(&structure.apply((&x).into()), 2).unwrap();
     let tree = Tree::new(structure.clone(), Medians::label(&members, &y)).unwrap();
     assert_eq!(
         tree.predict((&array![[1.0], [99.0]]).into()),

@@ -1,16 +1,15 @@
 //! Structured splits: what holds for every tree, whatever solves its binary problems, and nodes that cannot be split.
 
-use crate::common::csr;
+use super::common::csr;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError, Seed};
-use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{
     FeatureScaling, Features, HellingerParams, LinearRule, ObliqueLogisticParams, ObliqueSplitter,
 };
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, LabelClusteringParams, LabelWeighting, StructuredSplitter};
-use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow};
+use rpo_tree::{GrowParams, Grown, Node, RankedFeatures, TreeError, grow};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Variant {
@@ -52,7 +51,7 @@ impl Problem {
 
     fn grow(&self, variant: Variant, x: MatrixView<'_>) -> Grown<LinearRule> {
         let (columns, features) = (
-            RankedFeatures::new(x).unwrap(),
+            RankedFeatures::new(x, &[]).unwrap(),
             Features::new(x, FeatureScaling::BySparsity).unwrap(),
         );
         let hellinger = HellingerParams {
@@ -137,7 +136,7 @@ proptest! {
         prop_assert_eq!(&grown, &problem.grow(variant, view));
         let split = grown.structure.n_leaves() > 1;
         for view in [(&problem.x).into(), view] {
-            let leaf_of = apply(&grown.structure, view);
+            let leaf_of = grown.structure.apply(view);
             for leaf in 0..grown.members.n_leaves() {
                 let rows = grown.members.rows(leaf);
                 prop_assert!(!split || rows.len() >= problem.min_samples_leaf);
@@ -262,7 +261,7 @@ fn what_does_not_fit_is_refused() {
         })
     );
 
-    let columns = RankedFeatures::new((&x.slice(ndarray::s![..2, ..]).to_owned()).into()).unwrap();
+    let columns = RankedFeatures::new((&x.slice(ndarray::s![..2, ..]).to_owned()).into(), &[]).unwrap();
     let refused = |subset: &[u32], min| InformationGain::new(&columns, subset, min).map(|_| ());
     assert!(matches!(
         refused(&[1, 0], 1),

@@ -96,7 +96,7 @@ fn check_case(case: &Case, geometry: Geometry) {
         let params = KMeansParams {
             geometry,
             passes,
-            ..KMeansParams::euclidean(case.k)
+            ..KMeansParams::new(Geometry::Euclidean, case.k)
         };
         let options = KMeansOptions {
             scales: scales.as_deref(),
@@ -261,7 +261,7 @@ proptest! {
     fn agrees_with_its_naive_twin(geometry in geometry(), seed in 0_u64..1 << 32, n in 1_usize..40, p in 2_usize..7, k in 1_usize..9, passes in 1_usize..6) {
         let x = rows(seed, n, p);
         let centres = rows(seed ^ 1, k, p).mapv(f64::from);
-        let kmeans = KMeansParams { geometry, passes, ..KMeansParams::euclidean(k) };
+        let kmeans = KMeansParams { geometry, passes, ..KMeansParams::new(Geometry::Euclidean, k) };
         let sparse = MatrixView::from(&x).to_csr();
         let (labels, expected, shortest) = naive(geometry, &x.mapv(f64::from), &centres, passes);
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
@@ -275,7 +275,7 @@ proptest! {
     #[test]
     fn objective_never_gets_worse(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..9) {
         let x = rows(seed, 120, 5);
-        let kmeans = KMeansParams { geometry, passes: 30, starts: 1, ..KMeansParams::euclidean(k) };
+        let kmeans = KMeansParams { geometry, passes: 30, starts: 1, ..KMeansParams::new(Geometry::Euclidean, k) };
         let found = kmeans.fit((&x).into(), &KMeansOptions::default(), Seed::new(seed)).unwrap();
         let sign = if geometry == Geometry::Euclidean { -1.0 } else { 1.0 };
         for step in found.history.windows(2) {
@@ -287,9 +287,9 @@ proptest! {
     fn distinct_rows_that_fit_are_the_clusters(geometry in geometry(), seed in 0_u64..1 << 32, n_distinct in 1_usize..8, extra in 0_usize..5) {
         // Label rows of which no two share a label, each several times.
         let x = Array2::from_shape_fn((60, 2 * n_distinct), |(i, j)| f32::from(u8::from(j / 2 == i % n_distinct)));
-        let kmeans = KMeansParams { geometry, starts: 1, ..KMeansParams::euclidean(n_distinct + extra) };
+        let kmeans = KMeansParams { geometry, starts: 1, ..KMeansParams::new(Geometry::Euclidean, n_distinct + extra) };
         let found = kmeans.fit((&x).into(), &KMeansOptions::default(), Seed::new(seed)).unwrap();
-        prop_assert_eq!(found.n_clusters(), n_distinct);
+        prop_assert_eq!(found.centres.nrows(), n_distinct);
         for (i, &label) in found.labels.iter().enumerate() {
             prop_assert_eq!(label, found.labels[i % n_distinct]);
         }
@@ -299,7 +299,7 @@ proptest! {
     fn a_weight_of_two_is_a_row_twice(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..5) {
         let x = rows(seed, 20, 3);
         let centres = rows(seed ^ 1, k, 3).mapv(f64::from);
-        let kmeans = KMeansParams { geometry, ..KMeansParams::euclidean(k) };
+        let kmeans = KMeansParams { geometry, ..KMeansParams::new(Geometry::Euclidean, k) };
         let weights: Vec<f32> = (0..20).map(|i| (1 + i % 3) as f32).collect();
         let twice: Vec<usize> = (0..20).flat_map(|i| vec![i; 1 + i % 3]).collect();
         let weighted = fit_from(&kmeans, (&x).into(), Some(&weights), &centres).unwrap();
@@ -320,7 +320,7 @@ fn more_starts_are_not_worse_and_the_seed_decides() {
             let params = KMeansParams {
                 geometry,
                 starts,
-                ..KMeansParams::euclidean(6)
+                ..KMeansParams::new(Geometry::Euclidean, 6)
             };
             params
                 .fit((&x).into(), &KMeansOptions::default(), Seed::new(seed))
@@ -348,12 +348,12 @@ fn a_sample_teaches_and_every_row_is_assigned() {
     });
     let params = KMeansParams {
         sample: Some(40),
-        ..KMeansParams::euclidean(3)
+        ..KMeansParams::new(Geometry::Euclidean, 3)
     };
     let found = params
         .fit((&x).into(), &KMeansOptions::default(), Seed::new(1))
         .unwrap();
-    assert_eq!((found.labels.len(), found.n_clusters()), (300, 3));
+    assert_eq!((found.labels.len(), found.centres.nrows()), (300, 3));
     for i in 0..300 {
         assert_eq!(found.labels[i], found.labels[i % 3]);
     }
@@ -367,7 +367,7 @@ fn equally_near_centres_give_the_lower_cluster() {
         let params = KMeansParams {
             geometry,
             passes: 1,
-            ..KMeansParams::euclidean(2)
+            ..KMeansParams::new(Geometry::Euclidean, 2)
         };
         let kmeans = params;
         let found = fit_from(&kmeans, (&x).into(), None, &centres).unwrap();
@@ -382,12 +382,12 @@ fn rows_without_direction_are_one_cluster() {
     for geometry in [Geometry::Euclidean, Geometry::Spherical] {
         let params = KMeansParams {
             geometry,
-            ..KMeansParams::euclidean(4)
+            ..KMeansParams::new(Geometry::Euclidean, 4)
         };
         let found = params
             .fit((&x).into(), &KMeansOptions::default(), Seed::new(0))
             .unwrap();
-        assert_eq!((&found.labels[..], found.n_clusters()), (&[0; 5][..], 1));
+        assert_eq!((&found.labels[..], found.centres.nrows()), (&[0; 5][..], 1));
     }
 }
 
@@ -395,7 +395,7 @@ fn rows_without_direction_are_one_cluster() {
 fn rows_without_weight_are_assigned_and_move_nothing() {
     let x = ndarray::array![[0.0], [2.0], [9.0], [100.0]];
     let centres = ndarray::array![[50.0], [0.0], [90.0]];
-    let kmeans = KMeansParams::euclidean(3);
+    let kmeans = KMeansParams::new(Geometry::Euclidean, 3);
     let found = fit_from(&kmeans, (&x).into(), Some(&[1.0, 1.0, 0.0, 0.0]), &centres).unwrap();
     // The first centre disappears; the last keeps its place, as its row weighs nothing.
     assert_eq!(found.labels, [0, 0, 0, 1]);
@@ -421,7 +421,7 @@ fn rows_compared_by_their_images_part_as_the_images_do() {
                 geometry,
                 starts: 3,
                 passes: 50,
-                ..KMeansParams::euclidean(4)
+                ..KMeansParams::new(Geometry::Euclidean, 4)
             };
             let (mut plain, mut mapped) = (Points::new(5), Points::new(9));
             for row in x.rows() {
@@ -455,7 +455,7 @@ fn rows_compared_by_their_images_part_as_the_images_do() {
 
 #[test]
 fn a_workspace_has_no_memory() {
-    let kmeans = KMeansParams::spherical(5);
+    let kmeans = KMeansParams::new(Geometry::Spherical, 5);
     let (a, b) = (rows(1, 50, 6), rows(2, 30, 6));
     let mut used = Workspace::default();
     let mut points = Points::from_matrix((&a).into(), 0..50, None, None);
@@ -468,13 +468,13 @@ fn a_workspace_has_no_memory() {
         .unwrap();
     assert_eq!(
         (used.labels(), used.n_clusters()),
-        (&fresh.labels[..], fresh.n_clusters())
+        (&fresh.labels[..], fresh.centres.nrows())
     );
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let kmeans = KMeansParams::euclidean(2);
+    let kmeans = KMeansParams::new(Geometry::Euclidean, 2);
     let x = rows(1, 4, 3);
     let fit = |scales: Option<&[f32]>, weights: Option<&[f32]>| {
         kmeans
@@ -541,7 +541,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn parameters_are_checked() {
-    let good = KMeansParams::euclidean(2);
+    let good = KMeansParams::new(Geometry::Euclidean, 2);
     assert_eq!(good.check(), Ok(()));
     let name = |change: fn(&mut KMeansParams)| {
         let mut params = good;

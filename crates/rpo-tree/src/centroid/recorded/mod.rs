@@ -106,7 +106,7 @@ impl RecordedTree {
     /// many nodes of fewer rows would take more room than the rest of the tree.
     const LARGE: usize = 4096;
 
-    /// The record of a structure whose splitter [kept members](super::CentroidSplitter::keep_members), otherwise `None`.
+    /// The record of a structure whose splitter stored [members](super::StoredCentroids::Members), otherwise `None`.
     pub fn of(
         structure: &Structure<CentroidRule>,
         members: LeafMembers,

@@ -6,11 +6,11 @@ pub(crate) mod random;
 
 use ndarray::{Array2, Axis};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
-use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{
-    AxisRule, GrowParams, Grown, LeafKind, LeafModel, Leaves, Node, Row, Rule, Structure, Tree, grow,
+    AxisRule, GrowParams, Grown, LeafBuilder, LeafKind, LeafModel, Node, RankedFeatures, Row, Rule,
+    Structure, Tree, grow,
 };
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl Data {
         } else {
             (&self.x).into()
         };
-        let columns = RankedFeatures::new(x).unwrap();
+        let columns = RankedFeatures::new(x, &[]).unwrap();
         if layout.sparse_y {
             let criterion = SparseVariance::new(y.view(), &self.weights);
             let grown = grow_axis(&columns, criterion, &self.weights, axis, params, seed);
@@ -144,7 +144,11 @@ impl Data {
                 match &structure.nodes()[node] {
                     Node::Leaf(_) => break,
                     Node::Split { rule, first_child } => {
-                        node = *first_child as usize + rule.child(Row::dense(&row));
+                        node = *first_child as usize
+                            + rule.child(Row {
+                                values: &row,
+                                stored: None,
+                            });
                     }
                 }
             }
@@ -200,6 +204,6 @@ pub(crate) fn outputs(data: &Data) -> Arc<Matrix> {
 
 /// A tree that answers with the targets it was grown on.
 pub(crate) fn label(data: &Data, grown: &Grown<AxisRule>, kind: LeafKind) -> Tree<AxisRule> {
-    let leaves = Leaves::label(kind, &grown.members, &data.weights, &outputs(data)).unwrap();
+    let leaves = kind.build(&grown.members, &data.weights, &outputs(data)).unwrap();
     Tree::new(grown.structure.clone(), leaves).unwrap()
 }

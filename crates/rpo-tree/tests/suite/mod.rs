@@ -1,4 +1,4 @@
-//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+//! Reference vectors, naive twins, contracts and invariants, as unit tests: some twins are compared with what is internal.
 
 #![allow(
     clippy::disallowed_methods,

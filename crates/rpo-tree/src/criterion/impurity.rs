@@ -1,0 +1,116 @@
+//! The criteria of usual impurities, each in the form that is fastest for its targets.
+
+use super::{
+    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
+    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
+};
+use rpo_core::{CsrView, MatrixView};
+
+/// An impurity of targets, one row per training sample. It has criteria of several forms: all grow the same trees, and which
+/// of them is fastest depends on the targets.
+#[derive(Debug, Clone, Copy)]
+pub enum Impurity<'a> {
+    /// The summed variance of targets (n x m, dense with contiguous rows or CSR, finite), half of Gini's impurity for labels.
+    /// Dense targets cost O(m) per moved sample and score, sparse ones what is stored of the sample; 0/1 labels are counted.
+    Variance(MatrixView<'a>),
+    /// The same of one target; a missing value counts as 0.
+    OneVariance(&'a [f32]),
+    /// The same of targets of which some are missing (NaN, in CSR a stored NaN): each is summed over the samples in which it
+    /// is observed,
+    ///
+    /// ```text
+    /// |S| ΔI = Σ_j (|S_j| Var_j(S) − |S_lj| Var_j(S_l) − |S_rj| Var_j(S_r)),      S_j: the samples of S with z_j observed
+    /// ```
+    ObservedVariance(MatrixView<'a>),
+    /// The entropy of one label in bits: with samples of weight n of which k have the label,
+    ///
+    /// ```text
+    /// n H = n log₂ n − k log₂ k − (n−k) log₂ (n−k),      gain = n H − n_l H_l − n_r H_r = |S| · (information gain)
+    /// ```
+    Entropy(&'a [f32], &'a XLogXTable),
+    /// The entropy of several labels (n x d) in bits, summed over them. Cost: O(labels of the sample) per moved sample, O(d) per
+    /// node.
+    LabelEntropy(CsrView<'a>, &'a XLogXTable),
+}
+
+/// What to do with a criterion, whatever its form: to grow a tree, say.
+pub trait CriterionVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Takes the criterion.
+    fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output;
+}
+
+impl Impurity<'_> {
+    /// Hands the fastest form of the criterion to a visitor, given one weight per sample (finite, not negative). Samples of
+    /// weight 0 are never used. Values are not checked here: what is not finite makes scores NaN, and no split.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo_core::Seed;
+    /// use rpo_tree::criterion::{Criterion, CriterionVisitor, Impurity};
+    /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+    /// use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, TreeError, grow};
+    ///
+    /// struct Grow<'a>(&'a RankedFeatures);
+    ///
+    /// impl CriterionVisitor for Grow<'_> {
+    ///     type Output = Result<Grown<AxisRule>, TreeError>;
+    ///
+    ///     fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output {
+    ///         let splitter = AxisSplitter::new(self.0, criterion, AxisParams::default())?;
+    ///         let rows = (0..4).collect();
+    ///         Ok(grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0)))
+    ///     }
+    /// }
+    ///
+    /// let x = array![[0.0], [1.0], [2.0], [3.0]];
+    /// let columns = RankedFeatures::new((&x).into(), &[])?;
+    /// let grown = Impurity::OneVariance(&[0.0, 0.0, 1.0, 1.0]).visit(&[1.0; 4], Grow(&columns))?;
+    /// assert_eq!(grown.structure.n_leaves(), 2);
+    /// # Ok::<(), TreeError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are not as many weights as samples, or rows of dense targets are not contiguous.
+    pub fn visit<V: CriterionVisitor>(self, weights: &[f32], visitor: V) -> V::Output {
+        match self {
+            Self::Variance(MatrixView::Dense(y)) if y.ncols() == 1 => {
+                visitor.visit(SingleVariance::new(y.iter().copied(), weights))
+            }
+            Self::Variance(MatrixView::Dense(y)) => visitor.visit(Variance::new(y.view(), weights)),
+            Self::Variance(MatrixView::Sparse(y)) => {
+                if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
+                    visitor.visit(packed)
+                } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
+                    visitor.visit(packed)
+                } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
+                    visitor.visit(packed)
+                } else if let Some(counts) = LabelCountVariance::new(y, weights) {
+                    visitor.visit(counts)
+                } else {
+                    visitor.visit(SparseVariance::new(y, weights))
+                }
+            }
+            Self::OneVariance(target) => {
+                let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });
+                visitor.visit(SingleVariance::new(values, weights))
+            }
+            Self::ObservedVariance(MatrixView::Dense(y)) => {
+                visitor.visit(ObservedVariance::new(y.view(), weights))
+            }
+            Self::ObservedVariance(MatrixView::Sparse(y)) => {
+                visitor.visit(SparseObservedVariance::new(y, weights))
+            }
+            Self::Entropy(target, table) => {
+                let positive = target.iter().map(|&v| v == 1.0);
+                match Entropy::weighted(positive.clone(), weights, table.clone()) {
+                    Some(entropy) => visitor.visit(entropy),
+                    None => visitor.visit(WeightedEntropy::new(positive, weights)),
+                }
+            }
+            Self::LabelEntropy(y, table) => visitor.visit(LabelEntropy::new(y, weights, table.clone())),
+        }
+    }
+}
