@@ -51,3 +51,10 @@ pub use scaling::OutputScaling;
 #[cfg(test)]
 #[path = "../tests/unit/parts.rs"]
 mod tests;
+
+#[cfg(test)]
+extern crate self as rpo_ensemble;
+
+#[cfg(test)]
+#[path = "../tests/suite/mod.rs"]
+mod suite;

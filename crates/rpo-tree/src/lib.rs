@@ -38,7 +38,7 @@ pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;
-pub use rule::{AxisRule, Row, Rule};
+pub use rule::{AxisRule, AxisTest, Row, Rule};
 pub use structure::{Node, Structure};
 pub use tree::Tree;
 

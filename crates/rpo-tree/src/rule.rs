@@ -33,7 +33,7 @@ pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
 }
 
 /// Splits on one feature. A number: `x[feature] <= threshold` goes to child 0 (left), larger values to child 1 (right), and
-/// missing values to the side that the rule stores. A category: those [listed](Self::categories) go to the other side than
+/// missing values to the side that the rule stores. A category: those [listed](AxisTest::categories) go to the other side than
 /// missing values, with which all others go.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct AxisRule {
@@ -42,6 +42,19 @@ pub struct AxisRule {
     packed: u32,
     /// Behind a pointer, as rules of numbers need none.
     categories: Option<Box<CategorySet>>,
+}
+
+/// What an [`AxisRule`] compares, as plain values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AxisTest<'a> {
+    /// The feature.
+    pub feature: u32,
+    /// The largest value that goes left; infinity in a rule of a category.
+    pub threshold: f32,
+    /// True if missing values go left.
+    pub missing_left: bool,
+    /// The codes of the categories that go to the other side than missing values; `None` in a rule of a number.
+    pub categories: Option<&'a CategorySet>,
 }
 
 impl AxisRule {
@@ -71,23 +84,33 @@ impl AxisRule {
         }
     }
 
+    /// What the rule compares.
+    pub fn test(&self) -> AxisTest<'_> {
+        AxisTest {
+            feature: self.feature(),
+            threshold: self.threshold,
+            missing_left: self.missing_left(),
+            categories: self.categories(),
+        }
+    }
+
     /// The feature that is compared.
-    pub fn feature(&self) -> u32 {
+    pub(crate) fn feature(&self) -> u32 {
         self.packed & !Self::MISSING_LEFT
     }
 
     /// The largest value that goes left; infinity in a rule of a category.
-    pub fn threshold(&self) -> f32 {
+    pub(crate) fn threshold(&self) -> f32 {
         self.threshold
     }
 
     /// Returns true if missing values go left.
-    pub fn missing_left(&self) -> bool {
+    pub(crate) fn missing_left(&self) -> bool {
         self.packed & Self::MISSING_LEFT != 0
     }
 
     /// The codes of the categories that go to the other side than missing values; `None` in a rule of a number.
-    pub fn categories(&self) -> Option<&CategorySet> {
+    pub(crate) fn categories(&self) -> Option<&CategorySet> {
         self.categories.as_deref()
     }
 

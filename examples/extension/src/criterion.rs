@@ -61,7 +61,7 @@ impl Grower for BalancedVariance {
         };
         tree.grow_by(WeightedOutputs {
             targets: targets.view(),
-            weights: tree.weights(),
+            weights: tree.weights,
             factors: variances.iter().map(factor).collect(),
             all: Side::new(targets.ncols()),
             moved: Side::new(targets.ncols()),

@@ -60,10 +60,10 @@ impl Grower for Shrinkage {
 
 /// The weight of samples and the weighted sums of their outputs.
 fn weighted_sums(tree: &TreeInput<'_>, samples: &[u32]) -> (f64, Array1<f64>) {
-    let outputs = tree.outputs();
+    let outputs = tree.outputs;
     let (mut total, mut sums) = (0.0, Array1::zeros(outputs.n_cols()));
     for &sample in samples {
-        let weight = f64::from(tree.weights()[sample as usize]);
+        let weight = f64::from(tree.weights[sample as usize]);
         total += weight;
         outputs.view().for_each_in_row(sample as usize, |j, value| {
             sums[j as usize] += weight * f64::from(value);

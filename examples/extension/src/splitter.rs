@@ -44,11 +44,11 @@ impl Grower for SumOfPairs {
 
     fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<PairSum>, EnsembleError> {
         let dense = |matrix: rpo::core::MatrixView<'_>| matrix.to_dense(usize::MAX);
-        let features = dense(tree.features()).map_err(EnsembleError::Features)?;
+        let features = dense(tree.features).map_err(EnsembleError::Features)?;
         let targets = dense(tree.targets()).map_err(EnsembleError::Outputs)?;
         Ok(tree.grow_with(&PairSplitter {
             features: features.view(),
-            criterion: Variance::new(targets.view(), tree.weights()),
+            criterion: Variance::new(targets.view(), tree.weights),
             pairs: self.pairs,
         }))
     }

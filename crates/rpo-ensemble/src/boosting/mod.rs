@@ -86,5 +86,5 @@ pub use model::Boosted;
 pub use options::{BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
 pub use params::BoostingParams;
 pub use rpo_core::InverseLink;
-pub use stage::Stage;
+pub use stage::Stages;
 pub use step::{BoostingStep, StepValues};

@@ -102,7 +102,7 @@ impl Boosted {
     }
 
     /// Number of trees of a step: 1, or, with single targets, as many as outputs.
-    pub fn trees_per_step(&self) -> usize {
+    pub(super) fn trees_per_step(&self) -> usize {
         self.trees_per_step
     }
 
@@ -127,7 +127,7 @@ impl Boosted {
         let mut sums = BTreeMap::<u32, f64>::new();
         for tree in &self.trees {
             for ((_, rule), gain) in tree.structure.splits().zip(&tree.gains) {
-                *sums.entry(rule.feature()).or_default() += gain;
+                *sums.entry(rule.test().feature).or_default() += gain;
             }
         }
         let total: f64 = sums.values().sum();

@@ -3,109 +3,86 @@
 use super::model::Boosted;
 use super::predict::check_row;
 use super::routing::apply;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use crate::inference::mean::zeros;
-use ndarray::{Array2, ArrayView2};
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_dense};
-use std::ops::ControlFlow;
+use ndarray::Array2;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, Predictor, check_dense};
+use std::borrow::Borrow;
 
-/// The scores f (n x d) of samples after the first steps of a model, to which [`Boosted::advance`] adds the next step.
+/// The predictions (n x d) for samples after the first step of a model, after its second, and so on.
 ///
 /// All steps together cost as much as one prediction by the whole model, and d conversions of scores per step and sample.
 /// The predictions after m steps are those of the model [truncated](Boosted::truncate) at m, bit for bit.
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::{Learner, MatrixView, Predictor};
-/// use rpo_ensemble::boosting::{Algorithm, BoostingParams};
+/// use rpo_core::{Learner, Matrix, Predictor};
+/// use rpo_ensemble::boosting::{Algorithm, BoostingParams, Stages};
 ///
 /// let x = Array2::from_shape_fn((50, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);
 /// let y = Array2::from_shape_fn((50, 3), |(i, j)| x[[i, 0]] * (j + 1) as f32);
-/// let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
-/// let model = BoostingParams { iterations: 5, ..BoostingParams::new(Algorithm::Gbmort) }.fit(x, y)?;
-/// let mut stage = model.stage(50)?;
-/// while model.advance(&mut stage, x)? {
-///     assert_eq!(model.predict_stage(&stage)?, model.clone().truncate(stage.n_steps()).predict(x)?);
+/// let x = Matrix::from(x);
+/// let model = BoostingParams { iterations: 5, ..BoostingParams::new(Algorithm::Gbmort) }.fit(x.view(), (&y).into())?;
+/// for (step, predictions) in (1..).zip(Stages::new(&model, &x)?) {
+///     assert_eq!(predictions?, model.clone().truncate(step).predict(x.view())?);
 /// }
-/// assert_eq!(stage.n_steps(), 5);
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Stage {
+pub struct Stages<M, X> {
+    model: M,
+    x: X,
     scores: Array2<f64>,
     n_steps: usize,
 }
 
-impl Stage {
-    /// Number of steps m that the scores hold.
-    pub fn n_steps(&self) -> usize {
-        self.n_steps
+impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Stages<M, X> {
+    /// Stages of a model for samples x (n x p), both owned or not.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features; [`EnsembleError::Predictions`] for scores, which are
+    /// `f64`, of more than 4 GiB.
+    pub fn new(model: M, x: X) -> Result<Self, EnsembleError> {
+        let (boosted, n_samples) = (model.borrow(), x.borrow().n_rows());
+        boosted.check_features(x.borrow().view())?;
+        check_dense(
+            n_samples,
+            boosted.n_outputs(),
+            size_of::<f64>(),
+            DEFAULT_MEMORY_LIMIT,
+        )
+        .map_err(EnsembleError::Predictions)?;
+        let scores = boosted.initial_scores(n_samples);
+        Ok(Self {
+            model,
+            x,
+            scores,
+            n_steps: 0,
+        })
     }
 }
 
-impl Boosted {
-    /// The stage before the first step, of a number of samples: all have the constant.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Predictions`] for scores, which are `f64`, of more than 4 GiB.
-    pub fn stage(&self, n_samples: usize) -> Result<Stage, EnsembleError> {
-        let bytes = size_of::<f64>();
-        check_dense(n_samples, self.n_outputs(), bytes, DEFAULT_MEMORY_LIMIT)
-            .map_err(EnsembleError::Predictions)?;
-        let scores = self.initial_scores(n_samples);
-        Ok(Stage { scores, n_steps: 0 })
-    }
+/// Errors are those of [`predict`](Predictor::predict).
+impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Iterator for Stages<M, X> {
+    type Item = Result<Array2<f32>, EnsembleError>;
 
-    /// Adds the next step to the scores of samples x (n x p), the same at every stage; returns false, and adds nothing, after
-    /// the last step.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features or samples.
-    pub fn advance(&self, stage: &mut Stage, x: MatrixView<'_>) -> Result<bool, EnsembleError> {
-        self.check_features(x)?;
-        if x.n_rows() != stage.scores.nrows() {
-            return mismatch("samples of the stage", stage.scores.nrows(), x.n_rows());
+    fn next(&mut self) -> Option<Self::Item> {
+        let model = self.model.borrow();
+        let first = self.n_steps * model.trees_per_step();
+        let trees = model.trees().get(first..first + model.trees_per_step())?;
+        for tree in trees {
+            tree.add(&apply(&tree.structure, self.x.borrow().view()), &mut self.scores);
         }
-        if stage.n_steps == self.n_steps() {
-            return Ok(false);
-        }
-        let first = stage.n_steps * self.trees_per_step();
-        for tree in &self.trees()[first..first + self.trees_per_step()] {
-            tree.add(&apply(&tree.structure, x), &mut stage.scores);
-        }
-        stage.n_steps += 1;
-        Ok(true)
+        self.n_steps += 1;
+        Some(predictions(model, &self.scores))
     }
+}
 
-    /// The predictions (n x d) at a stage.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_stage(&self, stage: &Stage) -> Result<Array2<f32>, EnsembleError> {
-        let mut out = zeros(stage.scores.nrows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
-        self.predictions_into(&stage.scores, &mut out);
-        let mut rows = out.rows().into_iter().enumerate();
-        rows.try_for_each(|(row, values)| check_row(row, (0..).zip(values.iter().copied())))?;
-        Ok(out)
-    }
-
-    /// Calls `see` with the predictions (n x d) of the constant, then of the model truncated after each step, until it
-    /// breaks.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), for the memory of the scores, which are `f64`.
-    pub fn staged(
-        &self,
-        x: MatrixView<'_>,
-        mut see: impl FnMut(usize, ArrayView2<'_, f32>) -> ControlFlow<()>,
-    ) -> Result<(), EnsembleError> {
-        self.check_features(x)?;
-        let mut stage = self.stage(x.n_rows())?;
-        loop {
-            let seen = see(stage.n_steps, self.predict_stage(&stage)?.view());
-            if seen.is_break() || !self.advance(&mut stage, x)? {
-                return Ok(());
-            }
-        }
-    }
+/// The predictions for scores.
+fn predictions(model: &Boosted, scores: &Array2<f64>) -> Result<Array2<f32>, EnsembleError> {
+    let mut out = zeros(scores.nrows(), model.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
+    model.predictions_into(scores, &mut out);
+    let mut rows = out.rows().into_iter().enumerate();
+    rows.try_for_each(|(row, values)| check_row(row, (0..).zip(values.iter().copied())))?;
+    Ok(out)
 }

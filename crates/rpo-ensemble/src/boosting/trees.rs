@@ -96,7 +96,11 @@ impl Trees<'_> {
     ) -> Result<HistogramSplitter<'s>, EnsembleError> {
         let weights = self.weights;
         let targets = match target {
-            Target::Variance { z, .. } => SplitTargets::variance(z.view(), weights),
+            Target::Variance { z, .. } => SplitTargets {
+                gradients: z.view(),
+                weights,
+                ..SplitTargets::default()
+            },
             Target::SecondOrder(target) => SplitTargets {
                 gradients: target.gradients.view(),
                 curvature: target.curvature(),

@@ -65,7 +65,7 @@ impl CraftmlParams {
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_ensemble::{Craftml, CraftmlParams, Learner, ForestLearner};
+    /// use rpo_ensemble::{CraftmlParams, ForestLearner, Learner};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
     /// let params = CraftmlParams { trees: 3, ..CraftmlParams::original() };
@@ -73,7 +73,7 @@ impl CraftmlParams {
     /// let trees = params.indices().map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
     /// let trees = trees.collect::<Result<Vec<_>, _>>()?;
-    /// assert_eq!(Craftml::from_parts(trees, trainer.training(), 2, 2, 2)?, params.fit((&x).into(), (&y).into())?);
+    /// assert_eq!(trees, params.fit((&x).into(), (&y).into())?.trees());
     /// # Ok::<(), rpo_ensemble::EnsembleError>(())
     /// ```
     ///
@@ -125,7 +125,7 @@ pub struct CraftmlTrainer {
 
 impl CraftmlTrainer {
     /// The training set, if trees refer to it.
-    pub fn training(&self) -> Option<Arc<TrainingSet>> {
+    pub(crate) fn training(&self) -> Option<Arc<TrainingSet>> {
         let refer = self.params.centroids == CentroidKind::Rows;
         refer.then(|| Arc::clone(&self.training))
     }

@@ -47,4 +47,3 @@ pub use model::{Craftml, CraftmlTree};
 pub use params::{CentroidEntries, CentroidKind, CraftmlParams, CraftmlPreset, Width};
 pub use rpo_tree::centroid::NodeSample;
 pub use store::TreeByTree;
-pub use training_set::TrainingSet;

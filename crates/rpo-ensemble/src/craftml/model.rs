@@ -18,6 +18,12 @@ use std::sync::Arc;
 /// A tree, and how it sees features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CraftmlTree {
+    /// How the tree sees features.
+    pub features: FeatureMap,
+    /// Number of nodes, splits and leaves.
+    pub n_nodes: usize,
+    /// Largest depth of a leaf.
+    pub depth: usize,
     /// `None`: features are seen as they are. Recorded trees hash them.
     hasher: Option<Hasher>,
     nodes: Nodes,
@@ -47,8 +53,15 @@ impl CraftmlTree {
         seed: Seed,
     ) -> Result<Self, EnsembleError> {
         let width = hasher.as_ref().map(Hasher::n_columns);
-        let nodes = Nodes::Rules(tree);
-        let joined = Self { hasher, nodes, seed };
+        let map = hasher.as_ref().map(Hasher::map);
+        let joined = Self {
+            features: map.map_or(FeatureMap::Identity, FeatureMap::Hashed),
+            n_nodes: tree.structure().nodes().len(),
+            depth: tree.structure().depth(),
+            hasher,
+            nodes: Nodes::Rules(tree),
+            seed,
+        };
         width.map_or(Ok(()), |width| joined.check_width(width))?;
         Ok(joined)
     }
@@ -65,6 +78,9 @@ impl CraftmlTree {
     ) -> Result<Self, EnsembleError> {
         check_lengths([("leaves of a tree", nodes.members().n_leaves(), leaves.n_leaves())])?;
         Ok(Self {
+            features: FeatureMap::Hashed(hasher.map()),
+            n_nodes: nodes.n_nodes,
+            depth: nodes.depth,
             hasher: Some(hasher),
             nodes: Nodes::Recorded { nodes, leaves },
             seed,
@@ -73,12 +89,6 @@ impl CraftmlTree {
 
     pub(super) fn nodes(&self) -> &Nodes {
         &self.nodes
-    }
-
-    /// How the tree sees features.
-    pub fn features(&self) -> FeatureMap {
-        let map = self.hasher.as_ref().map(Hasher::map);
-        map.map_or(FeatureMap::Identity, FeatureMap::Hashed)
     }
 
     /// Where its randomness came from; tells trees apart.
@@ -99,22 +109,6 @@ impl CraftmlTree {
         match &self.nodes {
             Nodes::Rules(tree) => tree.leaves(),
             Nodes::Recorded { leaves, .. } => leaves,
-        }
-    }
-
-    /// Number of nodes, splits and leaves.
-    pub fn n_nodes(&self) -> usize {
-        match &self.nodes {
-            Nodes::Rules(tree) => tree.structure().nodes().len(),
-            Nodes::Recorded { nodes, .. } => nodes.n_nodes(),
-        }
-    }
-
-    /// Largest depth of a leaf.
-    pub fn depth(&self) -> usize {
-        match &self.nodes {
-            Nodes::Rules(tree) => tree.structure().depth(),
-            Nodes::Recorded { nodes, .. } => nodes.depth(),
         }
     }
 
@@ -221,7 +215,7 @@ impl Craftml {
     /// # Errors
     /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not fit the numbers of training
     /// rows n, features p and outputs d.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         trees: Vec<CraftmlTree>,
         training: Option<Arc<TrainingSet>>,
         n_train: usize,
@@ -261,7 +255,7 @@ impl Craftml {
             let n_sets = usize::from(training.is_some() || !is_recorded);
             same("training sets that a tree refers to", 1, n_sets)?;
             same("outputs of a tree", n_outputs, tree.leaves().n_outputs())?;
-            match tree.features() {
+            match tree.features {
                 FeatureMap::Identity => tree.check_width(n_features)?,
                 FeatureMap::Hashed(map) => same("features that a tree hashes", n_features, map.n_outputs())?,
             }
@@ -285,7 +279,7 @@ impl Craftml {
     }
 
     /// The training set, if trees refer to it.
-    pub fn training(&self) -> Option<&Arc<TrainingSet>> {
+    pub(crate) fn training(&self) -> Option<&Arc<TrainingSet>> {
         self.training.as_ref()
     }
 

@@ -263,7 +263,7 @@ impl CraftmlParams {
     /// 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's samples clustered by Euclidean
     /// k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves below 200 samples, whole
     /// centroids.
-    pub fn report() -> Self {
+    fn report() -> Self {
         Self {
             preset: CraftmlPreset::Report,
             trees: 4,
@@ -281,8 +281,8 @@ impl CraftmlParams {
         }
     }
 
-    /// [`report`](Self::report) with the two defects of its code; see [`CraftmlPreset::ReportQuirks`].
-    pub fn report_quirks() -> Self {
+    /// The same with the two defects of its code; see [`CraftmlPreset::ReportQuirks`].
+    fn report_quirks() -> Self {
         Self {
             preset: CraftmlPreset::ReportQuirks,
             node_sample: NodeSample::FirstShare(0.6),

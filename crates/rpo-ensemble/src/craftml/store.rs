@@ -6,8 +6,8 @@
 use super::hashed::Hasher;
 use super::model::Nodes;
 use super::params::Width;
-use super::training_set::label;
-use super::{Craftml, CraftmlTree, FeatureMap, TrainingSet};
+use super::training_set::{TrainingSet, label};
+use super::{Craftml, CraftmlTree, FeatureMap};
 use crate::error::EnsembleError;
 use rayon::prelude::*;
 use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
@@ -27,7 +27,7 @@ impl Store for Craftml {
         for tree in self.trees() {
             trees.push(tree, out)?;
         }
-        trees.finish(self.training().map(AsRef::as_ref), out)
+        trees.finish_with(self.training().map(AsRef::as_ref), out)
     }
 }
 
@@ -35,6 +35,7 @@ impl Store for Craftml {
 #[derive(Debug, Default)]
 pub struct TreeByTree {
     n_trees: usize,
+    /// Whether a tree can only be restored with the training set.
     needs_training: bool,
 }
 
@@ -51,16 +52,20 @@ impl TreeByTree {
         Ok(())
     }
 
-    /// Returns true if a tree can only be restored with the training set.
-    pub fn needs_training(&self) -> bool {
-        self.needs_training
-    }
-
-    /// Stores what the trees share.
+    /// Stores what the trees share: the features (n x p) and outputs (n x d) that they were grown on, if trees refer to them.
     ///
     /// # Errors
-    /// [`StoreError`] if a tree refers to other training outputs than those of the training set.
-    pub fn finish(self, training: Option<&TrainingSet>, out: &mut Writer) -> Result<(), StoreError> {
+    /// [`StoreError`] if features and outputs do not fit, or a tree refers to other training outputs.
+    pub fn finish(self, x: MatrixView<'_>, y: MatrixView<'_>, out: &mut Writer) -> Result<(), StoreError> {
+        let mut training = None;
+        if self.needs_training {
+            let set = TrainingSet::new(x, Arc::new(y.to_owned()));
+            training = Some(set.map_err(|e| StoreError::part("training set", e))?);
+        }
+        self.finish_with(training.as_ref(), out)
+    }
+
+    fn finish_with(self, training: Option<&TrainingSet>, out: &mut Writer) -> Result<(), StoreError> {
         out.field("n_trees", self.n_trees)?;
         training.map_or(Ok(()), |training| training.store(out))
     }
@@ -75,7 +80,7 @@ impl Store for TrainingSet {
 
 impl Store for CraftmlTree {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        if let FeatureMap::Hashed(map) = self.features() {
+        if let FeatureMap::Hashed(map) = self.features {
             out.array("hash.seed", &[map.seed.value()])?;
             out.array("hash.width", &[map.n_components() as u32])?;
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The rows that a forest was fitted to, once for all trees that refer to them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainingSet {
+pub(crate) struct TrainingSet {
     features: CsrMatrix,
     outputs: Arc<Matrix>,
 }
@@ -18,7 +18,7 @@ impl TrainingSet {
     ///
     /// # Errors
     /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
-    pub fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
+    pub(crate) fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
         check_observed(features, outputs.view(), None)?;
         features.check_finite().map_err(EnsembleError::Features)?;
         let features = features.to_csr();
@@ -26,12 +26,12 @@ impl TrainingSet {
     }
 
     /// The features, without stored zeros.
-    pub fn features(&self) -> CsrView<'_> {
+    pub(crate) fn features(&self) -> CsrView<'_> {
         self.features.view()
     }
 
     /// The outputs.
-    pub fn outputs(&self) -> &Arc<Matrix> {
+    pub(crate) fn outputs(&self) -> &Arc<Matrix> {
         &self.outputs
     }
 }

@@ -113,26 +113,25 @@ impl Grower for AxisGrower {
 
 /// What one tree of a forest grows on.
 pub struct TreeInput<'a> {
+    /// The features (n x p).
+    pub features: MatrixView<'a>,
+    /// The outputs (n x d), which leaves predict.
+    pub outputs: &'a Arc<Matrix>,
+    /// The weight of each of the n samples: its multiplicity in the bag of the tree times its given weight.
+    pub weights: &'a [f32],
+    /// The seed of the tree.
+    pub seed: Seed,
     pub(super) params: &'a ForestParams,
-    pub(super) features: MatrixView<'a>,
     pub(super) coded: &'a CodedFeatures,
-    pub(super) outputs: &'a Arc<Matrix>,
     pub(super) leaves: LeafKind,
     pub(super) observed_means: Option<&'a [f32]>,
     pub(super) targets: TreeTargets<'a>,
-    pub(super) weights: &'a [f32],
-    pub(super) seed: Seed,
 }
 
 impl TreeInput<'_> {
-    /// Returns the features (n x p).
-    pub fn features(&self) -> MatrixView<'_> {
-        self.features.reborrow()
-    }
-
     /// Returns the features as ranks, as [`AxisSplitter`] needs them.
     pub fn ranked_features(&self) -> &RankedFeatures {
-        self.coded.ranked(self.features())
+        self.coded.ranked(self.features.reborrow())
     }
 
     /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection;
@@ -141,26 +140,11 @@ impl TreeInput<'_> {
         self.targets.view()
     }
 
-    /// Returns the outputs (n x d), which leaves predict.
-    pub fn outputs(&self) -> &Arc<Matrix> {
-        self.outputs
-    }
-
-    /// Returns the weight of each of the n samples: its multiplicity in the bag of the tree times its given weight.
-    pub fn weights(&self) -> &[f32] {
-        self.weights
-    }
-
     /// Returns the samples of positive weight, increasing.
     pub fn samples(&self) -> Vec<u32> {
         (0..self.weights.len() as u32)
             .filter(|&i| self.weights[i as usize] > 0.0)
             .collect()
-    }
-
-    /// Returns the seed of the tree.
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Grows by the criterion of the parameters, in the form that is fastest for the targets; all forms give the same tree.
@@ -202,7 +186,11 @@ impl TreeInput<'_> {
                 unreachable!("made dense; labels are kept for entropies, which have no bins")
             }
         };
-        let targets = SplitTargets::variance(targets, self.weights);
+        let targets = SplitTargets {
+            gradients: targets,
+            weights: self.weights,
+            ..SplitTargets::default()
+        };
         let mut splitter = HistogramSplitter::new(features, targets, axis)?;
         if let Some(subset) = &subset {
             splitter = splitter.on(subset)?;

@@ -132,7 +132,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 
     /// Which rows the trees grew on.
-    pub fn bag(&self) -> Bag {
+    pub(crate) fn bag(&self) -> Bag {
         self.bag
     }
 
@@ -150,7 +150,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 
     /// The training outputs that sample-reference leaves share, if the forest has such leaves.
-    pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
+    pub(crate) fn training_outputs(&self) -> Option<&Arc<Matrix>> {
         self.trees
             .iter()
             .find_map(|t| t.tree.leaves().as_samples().map(SampleLeaves::outputs))

@@ -154,7 +154,7 @@ impl SingleTargetForest {
     }
 
     /// Number of trees of each output.
-    pub fn trees_per_output(&self) -> usize {
+    pub(crate) fn trees_per_output(&self) -> usize {
         self.trees.trees().len() / self.n_outputs
     }
 

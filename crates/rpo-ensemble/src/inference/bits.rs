@@ -5,7 +5,7 @@
 //! `rpo-benches` on delicious.
 
 use rpo_core::MatrixView;
-use rpo_tree::{Node, Rule, Structure};
+use rpo_tree::{AxisTest, Node, Rule, Structure};
 use std::ops::Range;
 
 /// The trees of a forest in which no feature has two thresholds.
@@ -42,8 +42,10 @@ impl BitsetTraversal {
         for node in all_nodes() {
             if let Node::Split { rule, .. } = node {
                 let rule = rule.as_axis()?;
-                let threshold = rule.threshold();
-                let known = thresholds[rule.feature() as usize].get_or_insert(threshold);
+                let AxisTest {
+                    feature, threshold, ..
+                } = rule.test();
+                let known = thresholds[feature as usize].get_or_insert(threshold);
                 if *known != threshold || !threshold.is_finite() {
                     return None;
                 }
@@ -60,7 +62,7 @@ impl BitsetTraversal {
                 next: *leaf,
             },
             Node::Split { rule, first_child } => BitNode {
-                feature: rule.as_axis().expect("checked above").feature(),
+                feature: rule.as_axis().expect("checked above").test().feature,
                 next: *first_child,
             },
         }));

@@ -44,10 +44,13 @@ impl BranchlessTraversal {
             for (node, place) in structure.nodes().iter().zip(0..) {
                 nodes.push(match node {
                     Node::Split { rule, first_child } => {
-                        let rule = rule.as_axis().filter(|rule| !rule.threshold().is_nan())?;
+                        let test = rule.as_axis()?.test();
+                        if test.threshold.is_nan() {
+                            return None;
+                        }
                         ValueNode {
-                            threshold: rule.threshold().to_bits(),
-                            feature: rule.feature(),
+                            threshold: test.threshold.to_bits(),
+                            feature: test.feature,
                             next: *first_child,
                         }
                     }

@@ -2,7 +2,7 @@
 
 use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
-use crate::forest::{Forest, ForestTree};
+use crate::forest::Forest;
 use crate::sampling::bag::Bag;
 use rpo_core::{Merge, ParameterError, Predictor, Seed};
 use rpo_tree::Node;
@@ -57,11 +57,6 @@ impl StructuredForest {
         &self.forest
     }
 
-    /// The trees.
-    pub fn trees(&self) -> &[ForestTree<LinearRule>] {
-        self.forest.trees()
-    }
-
     /// The labels that each tree clustered, increasing.
     pub fn clustered_labels(&self) -> &[Vec<u32>] {
         &self.clustered
@@ -73,7 +68,7 @@ impl StructuredForest {
     }
 
     /// Number of samples that each tree grew on.
-    pub fn rows_per_tree(&self) -> usize {
+    pub(crate) fn rows_per_tree(&self) -> usize {
         match self.forest.bag() {
             Bag::Subsample(samples) => samples,
             Bag::All | Bag::Bootstrap => self.n_train(),
@@ -81,7 +76,7 @@ impl StructuredForest {
     }
 
     /// Returns true if any tree has a hyperplane, so that no feature value may be missing.
-    pub fn is_oblique(&self) -> bool {
+    pub(crate) fn is_oblique(&self) -> bool {
         let oblique = |node: &Node<LinearRule>| {
             matches!(
                 node,
@@ -91,7 +86,11 @@ impl StructuredForest {
                 }
             )
         };
-        let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
+        let nodes = self
+            .forest
+            .trees()
+            .iter()
+            .flat_map(|t| t.tree.structure().nodes());
         nodes.into_iter().any(oblique)
     }
 }

@@ -21,7 +21,7 @@ struct LabelWeights {
 impl LabelWeights {
     fn new(forest: &StructuredForest) -> Self {
         let d = forest.n_outputs();
-        let mut clustered = vec![false; forest.trees().len() * d];
+        let mut clustered = vec![false; forest.forest().trees().len() * d];
         for (labels, clustered) in forest.clustered_labels().iter().zip(clustered.chunks_mut(d)) {
             labels.iter().for_each(|&j| clustered[j as usize] = true);
         }
@@ -102,7 +102,7 @@ impl Predictor for StructuredForest {
             k,
             BlockPredictor::new,
             |predictor, row, sums| {
-                for (t, tree) in self.trees().iter().enumerate() {
+                for (t, tree) in self.forest.trees().iter().enumerate() {
                     tree.tree.leaves().for_each(predictor.leaf(t, row), |j, v| {
                         sums.add(j, weights.of(t, j as usize) * v);
                     });
@@ -117,7 +117,7 @@ impl Predictor for StructuredForest {
 impl OutOfBagPredictor for StructuredForest {
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
-        let seeds = self.trees().iter().map(|t| t.seed);
+        let seeds = self.forest.trees().iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.forest().bag(), seeds, self.n_train(), x.n_rows())?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
         let weights = LabelWeights::new(self);
@@ -155,7 +155,7 @@ impl StructuredForest {
                     router.load(first..first + out.nrows());
                     for (row, out) in out.rows_mut().into_iter().enumerate() {
                         sums.fill(0.0);
-                        for (t, tree) in self.trees().iter().enumerate() {
+                        for (t, tree) in self.forest.trees().iter().enumerate() {
                             if admit(t, first + row) {
                                 tree.tree.leaves().for_each(router.leaf(t, row), |j, v| {
                                     sums[j as usize] += weights.of(t, j as usize) * v;

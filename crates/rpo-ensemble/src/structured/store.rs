@@ -10,7 +10,7 @@ impl Store for StructuredForest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("rows_per_tree", self.rows_per_tree())?;
         out.field("label_weight", self.label_weight())?;
-        store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
+        store_trees(self.forest.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
         let labels = self.clustered_labels();
         let sizes: Vec<u32> = labels.iter().map(|labels| labels.len() as u32).collect();
         out.array("tree.label_count", &sizes)?;

@@ -1,12 +1,12 @@
 //! What happens at the edges of boosting: degenerate training sets, stopping, and input that is refused.
 
-use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
-use crate::common::{csr, labelled, layouts, regression};
+use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
+use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{Learner, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
+use rpo_core::{Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
 use rpo_ensemble::boosting::{
-    Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, StepScope,
-    StepValues, Stop, TrainingForm, Validation,
+    Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, Stages,
+    StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
@@ -804,7 +804,7 @@ impl Projection for MostlyZero {
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let draw = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let value = f32::from(u8::from(draw >= self.1));
-        crate::common::Given(Array2::from_elem((m, data.outputs.n_cols()), value)).fit(data, m, seed)
+        super::common::Given(Array2::from_elem((m, data.outputs.n_cols()), value)).fit(data, m, seed)
     }
 }
 
@@ -858,51 +858,28 @@ fn stages_are_the_predictions_of_truncated_models() {
     for params in every_kind() {
         let model = Setup::from(params.clone()).fit(x, (&y).into()).unwrap().model;
         let of_steps = |m| model.clone().truncate(m).predict(x).unwrap();
-        let mut stage = model.stage(40).unwrap();
-        assert_eq!(model.predict_stage(&stage).unwrap(), of_steps(0));
-        for m in 1..=4 {
-            assert!(model.advance(&mut stage, x).unwrap());
-            assert_eq!(stage.n_steps(), m);
-            assert_eq!(model.predict_stage(&stage).unwrap(), of_steps(m), "{params:?}");
+        let stages: Result<Vec<_>, _> = Stages::new(&model, x.to_owned()).unwrap().collect();
+        let stages = stages.unwrap();
+        assert_eq!(stages.len(), 4);
+        for (m, predictions) in (1..).zip(stages) {
+            assert_eq!(predictions, of_steps(m), "{params:?}");
         }
-        assert!(!model.advance(&mut stage, x).unwrap());
-        assert_eq!(stage.n_steps(), 4);
-        let mut seen = Vec::new();
-        let see = |m, predictions: ArrayView2<'_, f32>| {
-            assert_eq!(predictions, of_steps(m));
-            seen.push(m);
-            if m < 2 {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        };
-        model.staged(x, see).unwrap();
-        assert_eq!(seen, [0, 1, 2]);
     }
 }
 
 #[test]
-fn stages_take_the_samples_that_they_began_with() {
+fn stages_take_samples_with_the_features_of_the_model() {
     let (x, y) = labelled(1, 20);
     let params = BoostingParams {
         iterations: 2,
         ..BoostingParams::new(Algorithm::Gbmort)
     };
     let model = params.fit((&x).into(), (&y).into()).unwrap();
-    let mut stage = model.stage(19).unwrap();
-    let refused = |found: Result<bool, EnsembleError>, what: &str| match found {
-        Err(EnsembleError::Mismatch(mismatch)) => assert_eq!(mismatch.what, what),
+    let narrow = Matrix::from(x.slice(ndarray::s![.., 1..]).to_owned());
+    match Stages::new(&model, &narrow) {
+        Err(EnsembleError::Mismatch(mismatch)) => assert_eq!(mismatch.what, "features"),
         other => panic!("{other:?}"),
-    };
-    refused(model.advance(&mut stage, (&x).into()), "samples of the stage");
-    let narrow = x.slice(ndarray::s![..19, 1..]).to_owned();
-    refused(model.advance(&mut stage, (&narrow).into()), "features");
-    assert_eq!(stage.n_steps(), 0);
-    assert!(matches!(
-        model.stage(usize::MAX),
-        Err(EnsembleError::Predictions(_))
-    ));
+    }
 }
 
 /// By default trees have more leaves where there are more samples, fewer on labels than on numbers; samples of weight 0 are none.

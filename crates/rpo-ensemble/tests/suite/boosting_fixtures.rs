@@ -2,8 +2,8 @@
 //!
 //! `RPO_FIXTURES` names a folder with `boosting.json`; its layout is described in the folder's README and its header.
 
-use crate::boosting_common::{Fitted, Setup};
-use crate::common::Given;
+use super::boosting_common::{Fitted, Setup};
+use super::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::Seed;
 use rpo_ensemble::Bins;

@@ -1,7 +1,7 @@
 //! Losses of numbers beyond the paper's: Huber's, of quantiles, Poisson's and Tweedie's, in whole models.
 
-use crate::boosting_common::{Setup, try_fit};
-use crate::common::{csr, on_threads, regression, uniform};
+use super::boosting_common::{Setup, try_fit};
+use super::common::{csr, on_threads, regression, uniform};
 use ndarray::{Array2, array};
 use rpo_core::{InverseLink, Learner, Matrix, ParameterError, Predictor};
 use rpo_ensemble::EnsembleError;

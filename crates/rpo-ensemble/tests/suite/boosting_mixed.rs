@@ -1,12 +1,12 @@
 //! A loss for each output, several levels of quantiles, and groups of outputs.
 
-use crate::boosting_common::{Setup, try_fit};
-use crate::common::{Given, csr, labelled, on_threads, regression, uniform};
+use super::boosting_common::{Setup, try_fit};
+use super::common::{Given, csr, labelled, on_threads, regression, uniform};
 use ndarray::{Array2, Axis, array, concatenate, s};
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{InverseLink, Learner, Matrix, Mismatch, ParameterError, Predictor};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LinkBlock, LossKind, StepScope,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LinkBlock, LossKind, Stages, StepScope,
 };
 use rpo_ensemble::{Bins, EnsembleError, List, MaxFeatures, OutputScaling};
 use rpo_tree::LeafModel;
@@ -144,7 +144,7 @@ fn first_split(model: &Boosted, x: &Array2<f32>) -> ([Vec<usize>; 2], f64) {
     let tree = &model.trees()[0];
     let (node, rule) = tree.structure.splits().next().unwrap();
     assert_eq!(node, 0);
-    let goes_left = |i: &usize| x[[*i, rule.feature() as usize]] <= rule.threshold();
+    let goes_left = |i: &usize| x[[*i, rule.test().feature as usize]] <= rule.test().threshold;
     let (left, right) = (0..x.nrows()).partition(goes_left);
     ([left, right], tree.gains[0])
 }
@@ -403,14 +403,8 @@ fn levels_are_outputs_in_order() {
         }
     }
     assert!(crossings > 0, "nothing was put in order");
-    let mut last = None;
-    model
-        .staged((&x).into(), |_, p| {
-            last = Some(p.to_owned());
-            std::ops::ControlFlow::Continue(())
-        })
-        .unwrap();
-    assert_eq!(last, Some(predicted));
+    let last = Stages::new(&model, Matrix::from(x.clone())).unwrap().last();
+    assert_eq!(last.unwrap().unwrap(), predicted);
     // Trees of all levels at once.
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRpo, Algorithm::GbrtRelabelRpo] {
         let params = BoostingParams {

@@ -2,17 +2,16 @@
 //!
 //! Models keep `f32`, so what holds exactly for real numbers holds to about 1e-6 here; training losses are `f64`.
 
-use crate::boosting_common::{Fitted, PAPER_LOSSES, Setup};
-use crate::common::{Given, csr, labelled, layouts, on_threads, regression, uniform};
+use super::boosting_common::{Fitted, PAPER_LOSSES, Setup};
+use super::common::{Given, csr, labelled, layouts, on_threads, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{Matrix, Predictor, Seed};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, StepValues, Stop,
-    TrainingForm,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, Stages, StepScope, StepValues,
+    Stop, TrainingForm,
 };
 use rpo_ensemble::{MaxFeatures, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -401,20 +400,11 @@ fn stages_are_cut_models() {
                 };
             }
             let model = fit(params, &x, &y.clone().into()).model;
-            let mut seen = 0;
-            let see = |m, predictions: ArrayView2<'_, f32>| {
+            for (m, predictions) in (1..=4).zip(Stages::new(&model, &x).unwrap()) {
                 let cut = model.clone().truncate(m);
                 assert_eq!(cut.n_steps(), m);
-                assert_eq!(cut.predict(x.view()).unwrap(), predictions);
-                seen += 1;
-                if m == 4 {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            };
-            model.staged(x.view(), see).unwrap();
-            assert_eq!(seen, 5);
+                assert_eq!(cut.predict(x.view()).unwrap(), predictions.unwrap());
+            }
             assert_eq!(model.clone().truncate(99), model);
         }
     }

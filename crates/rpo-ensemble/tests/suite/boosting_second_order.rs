@@ -1,7 +1,7 @@
 //! Second-order boosting: penalized Newton steps of leaves, and splits by their gains.
 
-use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
-use crate::common::{Given, csr, labelled, on_threads, regression};
+use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
+use super::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{Learner, Matrix, ParameterError, Predictor};
 use rpo_ensemble::boosting::{

@@ -1,6 +1,6 @@
 //! What happens at the edges: degenerate training sets, and input that is refused.
 
-use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
+use super::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
 use rpo_core::{
     CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch, ParameterError, Predictor,

@@ -1,6 +1,6 @@
 //! CRAFTML: what holds for its forests.
 
-use crate::common::{csr, layouts, on_threads};
+use super::common::{csr, layouts, on_threads};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
@@ -126,7 +126,7 @@ fn predictions_are_means_over_trees() {
         let leaves = forest.apply((&unseen).into()).unwrap();
         let mut expected = Array2::<f64>::zeros((40, 24));
         for (index, tree) in forest.trees().iter().enumerate() {
-            if tree.features() == FeatureMap::Identity {
+            if tree.features == FeatureMap::Identity {
                 let routed = tree.structure().unwrap().apply((&unseen).into());
                 assert_eq!(routed, leaves.column(index).to_vec());
             }
@@ -317,7 +317,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
     let mut widest = 0;
     for tree in forest.trees() {
         assert!(
-            matches!(tree.features(), FeatureMap::Hashed(map) if rpo_projections::LinearMap::n_components(&map) == 10_000)
+            matches!(tree.features, FeatureMap::Hashed(map) if rpo_projections::LinearMap::n_components(&map) == 10_000)
         );
         for node in tree.structure().unwrap().nodes() {
             if let rpo_tree::Node::Split { rule, .. } = node {

@@ -1,6 +1,6 @@
 //! Parts from outside: a whole forest with a custom criterion, a custom splitter with its own rule, custom leaves.
 
-use crate::common::{fit, labelled, regression};
+use super::common::{fit, labelled, regression};
 use ndarray::{Array2, ArrayView2, s};
 use rpo_core::{ForestLearner, MatrixView, Merge, Predictor};
 use rpo_ensemble::{
@@ -23,7 +23,7 @@ impl Grower for FirstOutput {
             .to_dense(usize::MAX)
             .map_err(EnsembleError::Outputs)?;
         let first = targets.slice(s![.., ..1]);
-        tree.grow_by(Variance::new(first.as_standard_layout().view(), tree.weights()))
+        tree.grow_by(Variance::new(first.as_standard_layout().view(), tree.weights))
     }
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
@@ -115,7 +115,7 @@ impl Grower for Outside {
     type Leaves = Largest;
 
     fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<Interval>, EnsembleError> {
-        let MatrixView::Dense(x) = tree.features() else {
+        let MatrixView::Dense(x) = tree.features else {
             panic!("the features of this test are dense");
         };
         Ok(tree.grow_with(&Terciles(x)))
@@ -123,15 +123,13 @@ impl Grower for Outside {
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Interval>) -> Result<Largest, EnsembleError> {
         let members = &grown.members;
-        let mut largest = Array2::from_elem((members.n_leaves(), tree.outputs().n_cols()), f32::MIN);
+        let mut largest = Array2::from_elem((members.n_leaves(), tree.outputs.n_cols()), f32::MIN);
         for leaf in 0..members.n_leaves() {
             for &sample in members.rows(leaf) {
-                tree.outputs()
-                    .view()
-                    .for_each_in_row(sample as usize, |j, value| {
-                        let cell = &mut largest[[leaf, j as usize]];
-                        *cell = cell.max(value);
-                    });
+                tree.outputs.view().for_each_in_row(sample as usize, |j, value| {
+                    let cell = &mut largest[[leaf, j as usize]];
+                    *cell = cell.max(value);
+                });
             }
         }
         Ok(Largest(largest))

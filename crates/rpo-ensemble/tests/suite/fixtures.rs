@@ -7,7 +7,7 @@
 #[expect(dead_code, reason = "nodes and gains are compared in the tests of rpo-tree")]
 mod cases;
 
-use crate::common::layouts;
+use super::common::layouts;
 use cases::{Case, Tolerance, matrix, read};
 use ndarray::Array2;
 use rpo_core::{Learner, Matrix, Predictor};

@@ -1,6 +1,6 @@
 //! Forests where outputs are missing.
 
-use crate::common::{
+use super::common::{
     OutputProjection, csr, every_kind, gaussian, labelled, layouts, on_threads, projected, regression,
     uniform,
 };
@@ -72,7 +72,7 @@ fn allowing_what_is_not_there_changes_nothing() {
     let (x, y) = labelled(4, 50);
     for params in every_kind() {
         for y in layouts(&y) {
-            let plain = crate::common::fit(params.clone(), &x.clone().into(), &y);
+            let plain = super::common::fit(params.clone(), &x.clone().into(), &y);
             assert!(fit(&params, &x, &y) == plain);
         }
     }
@@ -106,7 +106,7 @@ fn projections_see_the_mean_of_what_is_known() {
     }) {
         for (partial, filled) in layouts(&partial).iter().zip(layouts(&filled)) {
             let found = fit(&params, &x, partial);
-            let expected = crate::common::fit(params.clone(), &x.clone().into(), &filled);
+            let expected = super::common::fit(params.clone(), &x.clone().into(), &filled);
             assert_eq!(found.apply((&x).into()), expected.apply((&x).into()));
             // Leaves answer with known labels.
             let predicted = found.predict((&x).into()).unwrap();
@@ -159,7 +159,7 @@ fn missing_is_not_zero() {
         );
         let error = |forest: Forest| squared_error(&forest.predict((&new_x).into()).unwrap(), &new_y);
         let naive = error(fit(&params, &x, &zeros));
-        let whole = error(crate::common::fit(
+        let whole = error(super::common::fit(
             params.clone(),
             &x.clone().into(),
             &y.clone().into(),

@@ -1,6 +1,6 @@
 //! Predictions against their definitions.
 
-use crate::common::{csr, every_kind, fit, labelled, layouts, regression};
+use super::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
 use rpo_core::{Matrix, Predictor, csr_row};
 use rpo_ensemble::{Forest, ForestParams, LeafChoice, OutOfBagPredictor};

@@ -2,7 +2,7 @@
 //!
 //! Forests compare as a whole: rules, leaves, seeds and importances.
 
-use crate::common::{
+use super::common::{
     OutputProjection, csr, every_kind, fit, fit_given, gaussian, labelled, layouts, on_threads, projected,
     regression,
 };
@@ -459,7 +459,7 @@ fn importances_tell_signal_from_noise() {
 /// Outputs far from zero lose no digit in which they differ, projected or not.
 #[test]
 fn the_origin_of_outputs_does_not_matter() {
-    let mut uniform = crate::common::uniform(15);
+    let mut uniform = super::common::uniform(15);
     let x = Array2::from_shape_fn((60, 1), |_| uniform() as f32).into();
     // Eighths are exact beside a million.
     let y = Array2::from_shape_fn((60, 3), |_| (8.0 * uniform()).floor() as f32 / 8.0);
@@ -547,7 +547,7 @@ fn shares_of_rows_and_features() {
         let mut features: Vec<u32> = Vec::new();
         for node in tree.tree.structure().nodes() {
             if let Node::Split { rule, .. } = node {
-                features.push(rule.feature());
+                features.push(rule.test().feature);
             }
         }
         features.sort_unstable();

@@ -1,6 +1,6 @@
 //! Outputs in their own units: those of one output do not decide the splits of all.
 
-use crate::common::regression;
+use super::common::regression;
 use ndarray::{Array2, s};
 use rpo_core::{Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
@@ -94,7 +94,7 @@ fn units_decide_no_splits_of_boosting() {
 /// Labels have no unit, and a single output shares its tree with none.
 #[test]
 fn labels_and_single_outputs_stay_as_they_are() {
-    let (x, y) = crate::common::labelled(3, 60);
+    let (x, y) = super::common::labelled(3, 60);
     let numbers = regression(3, 60).1.slice(s![.., ..1]).to_owned();
     for y in [&y, &numbers] {
         let forest = |scale_outputs| {

@@ -1,6 +1,6 @@
 //! Forests of single targets: what each of them would be by itself.
 
-use crate::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
+use super::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
 use ndarray::{Array2, Axis};
 use rpo_core::{Learner, MatrixView, Merge, ParameterError, Predictor};
 use rpo_ensemble::{

@@ -236,7 +236,7 @@ mod tests {
             let csr = MatrixView::from(&x).to_csr();
             let view = if is_sparse { MatrixView::Sparse(csr.view()) } else { (&x).into() };
             let features = BinnedFeatures::new(view, max_bins, &[]).unwrap();
-            let targets = SplitTargets::variance(z.view(), &[1.0; 60]);
+            let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 60], ..SplitTargets::default() };
             let splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let params = GrowParams { max_leaves: Some(max_leaves), ..GrowParams::default() };
             // Some of the samples did not take part.

@@ -33,18 +33,20 @@ pub struct SplitTargets<'a> {
     pub min_child_weight: f64,
 }
 
-impl<'a> SplitTargets<'a> {
-    /// Targets whose variance splits decrease: of curvature 1, without penalties.
-    pub fn variance(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
+/// No targets, to be filled in: those of curvature 1, without penalties, whose variance splits decrease.
+impl Default for SplitTargets<'_> {
+    fn default() -> Self {
         Self {
-            gradients: targets,
+            gradients: ArrayView2::from_shape((0, 0), &[]).expect("nothing has this shape"),
             curvature: Curvature::Constant,
-            weights,
+            weights: &[],
             penalties: &[],
             min_child_weight: 0.0,
         }
     }
+}
 
+impl<'a> SplitTargets<'a> {
     /// The penalty of a component.
     pub(super) fn penalty(&self, component: usize) -> LeafPenalty {
         self.penalties.get(component).copied().unwrap_or_default()
@@ -103,11 +105,11 @@ impl<'a> SplitTargets<'a> {
 /// let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
 /// let z = Array2::from_shape_fn((500, 1), |(i, _)| if x[[i, 1]] > 250.0 { 1.0 } else { -1.0 });
 /// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
-/// let targets = SplitTargets::variance(z.view(), &[1.0; 500]);
+/// let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 500], ..SplitTargets::default() };
 /// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
 /// let (_, rule) = grown.structure.splits().next().expect("the root is split");
-/// assert_eq!(rule.feature(), 1);
+/// assert_eq!(rule.test().feature, 1);
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -643,7 +645,7 @@ mod tests {
             let x = if sparse { rpo_core::MatrixView::Sparse(csr.view()) } else { (&x).into() };
             let features = BinnedFeatures::new(x, 255, &[]).unwrap();
             let targets = z.rows().into_iter().map(|z| z.insert_axis(ndarray::Axis(1)));
-            let targets: Vec<_> = targets.map(|z| SplitTargets::variance(z, &weights)).collect();
+            let targets: Vec<_> = targets.map(|z| SplitTargets { gradients: z, weights: &weights, ..SplitTargets::default() }).collect();
             let splitter = |targets| HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let alone: Vec<_> = targets.into_iter().map(splitter).collect();
             let rows: Vec<u32> = (0..40).filter(|i| !halved || i % 2 == 0).collect();
@@ -669,7 +671,7 @@ mod tests {
             let z = Array2::from_shape_fn((40, m), |(i, j)| f32::from(cells[i * 6 + j].1));
             let weights: Vec<f32> = weights.into_iter().map(|w| f32::from(w) + 1.0).collect();
             let features = BinnedFeatures::new((&x).into(), 255, &[]).unwrap();
-            let targets = SplitTargets::variance(z.view(), &weights);
+            let targets = SplitTargets { gradients: z.view(), weights: &weights, ..SplitTargets::default() };
             let mut splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let grown = |splitter: &HistogramSplitter<'_>| {
                 let rows = (0..40).collect();

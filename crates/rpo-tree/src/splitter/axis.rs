@@ -82,8 +82,7 @@ impl CheckParams for AxisParams {
     }
 }
 
-/// The search for a split along one feature, with its buffers; combines with any [`Criterion`], also one whose targets
-/// change from node to node.
+/// The buffers of a search for a split along one feature.
 #[derive(Debug, Clone)]
 pub struct AxisSearch {
     draw: FeatureDraw,
@@ -109,7 +108,7 @@ struct Buffers {
 
 impl AxisSearch {
     /// Buffers for a training set, and a search among all its features or among some, increasing.
-    pub fn new(columns: &RankedFeatures, subset: Option<&[u32]>) -> Self {
+    pub(crate) fn new(columns: &RankedFeatures, subset: Option<&[u32]>) -> Self {
         let all = 0..columns.n_features() as u32;
         let features = subset.map_or_else(|| all.collect(), <[u32]>::to_vec);
         Self {
@@ -130,7 +129,7 @@ impl AxisSearch {
     ///
     /// `columns` are those the buffers were made for. Categories are ordered by the means of `targets`, or of their codes
     /// without them.
-    pub fn search(
+    pub(crate) fn search(
         &mut self,
         columns: &RankedFeatures,
         node: NodeRows<'_>,

@@ -31,7 +31,11 @@ fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) ->
 fn grow_binned(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
     let x = MatrixView::from(&data.x);
     let features = BinnedFeatures::new(x, 255, &even_columns(data)).unwrap();
-    let targets = SplitTargets::variance(data.y.view(), &data.weights);
+    let targets = SplitTargets {
+        gradients: data.y.view(),
+        weights: &data.weights,
+        ..SplitTargets::default()
+    };
     let splitter = HistogramSplitter::new(&features, targets, axis).unwrap();
     let rows = weighted_rows(&data.weights);
     grow(&splitter, &mut splitter.workspace(), rows, limits, seed)

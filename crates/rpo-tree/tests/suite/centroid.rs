@@ -204,7 +204,7 @@ proptest! {
             grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed))
         });
         let recorded = RecordedTree::of(&recorded.structure, recorded.members, max).unwrap();
-        prop_assert_eq!((recorded.n_nodes(), recorded.depth()), (grown.structure.nodes().len(), grown.structure.depth()));
+        prop_assert_eq!((recorded.n_nodes, recorded.depth), (grown.structure.nodes().len(), grown.structure.depth()));
         prop_assert_eq!(recorded.members(), &grown.members);
         let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
             for &row in rows {
@@ -399,7 +399,7 @@ fn records_that_contradict_themselves_are_refused() {
     let root = [1, 2, 1, 1, 0];
     let chain = record(&[2, 0, 2, 0, 0], &[1, 2, 1, 1, 0, 2, 1, 0]).unwrap();
     assert_eq!(
-        (chain.n_nodes(), chain.members().n_leaves(), chain.depth()),
+        (chain.n_nodes, chain.members().n_leaves(), chain.depth),
         (5, 3, 2)
     );
     let mut out = Writer::default();
@@ -407,7 +407,7 @@ fn records_that_contradict_themselves_are_refused() {
     let stored = out.finish().unwrap();
     let kinds = stored.reader().array::<u32>("node.kind").unwrap().to_vec();
     assert_eq!(kinds, [2, 0, 2, 0, 0]);
-    assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_nodes(), 4);
+    assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_nodes, 4);
     for (children, codes) in [
         (&[][..], &[][..]),
         (&[2, 0, 0], &root),

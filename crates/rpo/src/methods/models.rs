@@ -4,7 +4,7 @@ use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed};
-use rpo_ensemble::boosting::{Boosted, InverseLink};
+use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, OutOfBagPredictor, SingleTargetForest};
@@ -138,13 +138,8 @@ impl Predict for Boosted {
     }
 
     fn stages(self: Arc<Self>, x: Matrix) -> Result<Option<Stages>, ModelError> {
-        let mut stage = self.stage(x.n_rows())?;
-        let next = move || match self.advance(&mut stage, x.view()) {
-            Ok(false) => None,
-            Ok(true) => Some(self.predict_stage(&stage).map_err(ModelError::from)),
-            Err(error) => Some(Err(error.into())),
-        };
-        Ok(Some(Box::new(std::iter::from_fn(next))))
+        let stages = boosting::Stages::new(self, x)?;
+        Ok(Some(Box::new(stages.map(|stage| Ok(stage?)))))
     }
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
@@ -167,9 +162,9 @@ impl Predict for Craftml {
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         let size = |tree: &CraftmlTree| TreeSize {
-            nodes: tree.n_nodes(),
+            nodes: tree.n_nodes,
             leaves: tree.leaves().n_leaves(),
-            depth: tree.depth(),
+            depth: tree.depth,
         };
         self.trees().iter().map(size).collect()
     }
@@ -185,14 +180,19 @@ impl Predict for StructuredForest {
     delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
-        self.trees()
+        self.forest()
+            .trees()
             .iter()
             .map(|t| TreeSize::of(t.tree.structure()))
             .collect()
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
-        let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
+        let nodes = self
+            .forest()
+            .trees()
+            .iter()
+            .flat_map(|t| t.tree.structure().nodes());
         let sizes: Vec<usize> = nodes
             .filter_map(|node| match node {
                 Node::Split {

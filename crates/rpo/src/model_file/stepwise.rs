@@ -5,14 +5,13 @@ use super::container::Index;
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use crate::model::SOFTWARE;
-use crate::{FileTarget, ModelError, Schema, StreamDestination, TrainingSummary};
+use crate::{FileTarget, Schema, StreamDestination, TrainingSummary};
 use rpo_core::store::{Array, Store, Writer};
 use rpo_data::Dataset;
-use rpo_ensemble::craftml::{CraftmlTree, TrainingSet, TreeByTree};
+use rpo_ensemble::craftml::{CraftmlTree, TreeByTree};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The file of a CRAFTML model whose trees are written as they are grown: memory holds one of them at a time.
 ///
@@ -79,14 +78,9 @@ impl CraftmlFile {
             pipeline.store(&mut self.writer)?;
         }
         let (trees, mut writer) = (std::mem::take(&mut self.trees), std::mem::take(&mut self.writer));
-        let mut set = None;
-        if trees.needs_training() {
-            let outputs = Arc::new(training.outputs().clone());
-            let made = TrainingSet::new(training.features().view(), outputs);
-            set = Some(made.map_err(ModelError::from)?);
-        }
         summary.store(&mut writer)?;
-        trees.finish(set.as_ref(), &mut writer)?;
+        let (x, y) = (training.features().view(), training.outputs().view());
+        trees.finish(x, y, &mut writer)?;
         let stored = writer.finish()?;
         self.put(stored.arrays)?;
         let description = Description::new(

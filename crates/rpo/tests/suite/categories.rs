@@ -88,12 +88,12 @@ fn trees_split_subsets_of_values_and_the_file_keeps_them() {
         for options in METHODS {
             let model = fit(options, &train).unwrap();
             assert!(
-                rules(&model).iter().any(|rule| rule.categories().is_some()),
+                rules(&model).iter().any(|rule| rule.test().categories.is_some()),
                 "{options}"
             );
             let codes = fit(&format!("{options} --nominal codes"), &train).unwrap();
             assert!(
-                rules(&codes).iter().all(|rule| rule.categories().is_none()),
+                rules(&codes).iter().all(|rule| rule.test().categories.is_none()),
                 "{options}"
             );
             assert_eq!(codes.schema(), model.schema());
@@ -140,5 +140,5 @@ fn what_cannot_split_categories_says_so() {
     assert!(refused.contains("dense features"), "{refused}");
     // Not asked for, sparse features keep their codes.
     let model = fit("random-forest --trees 2", &sparse).unwrap();
-    assert!(rules(&model).iter().all(|rule| rule.categories().is_none()));
+    assert!(rules(&model).iter().all(|rule| rule.test().categories.is_none()));
 }

@@ -250,8 +250,7 @@ impl LossKind {
         Self::Softmax,
     ];
 
-    /// The name.
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Square => "square",
             Self::Absolute => "absolute",

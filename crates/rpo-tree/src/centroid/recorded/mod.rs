@@ -24,6 +24,10 @@ use std::sync::OnceLock;
 /// The splits and leaves of a tree that routes by [`Cosine`](super::Cosine), as the samples that taught its centroids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedTree {
+    /// Number of nodes, splits and leaves.
+    pub n_nodes: usize,
+    /// Largest depth of a leaf; the root has depth 0.
+    pub depth: usize,
     /// In preorder.
     splits: Vec<Split>,
     /// The root, then the children of each split in turn.
@@ -209,14 +213,18 @@ impl RecordedTree {
         }
         made.centroids.resize_with(made.splits.len(), OnceLock::new);
         Mismatch::check("centroid members of all splits", n_codes, codes.len())?;
-        Ok(Self {
+        let mut tree = Self {
+            n_nodes: children.len(),
+            depth: 0,
             splits,
             children,
             members,
             codes,
             max_entries,
             made,
-        })
+        };
+        tree.depth = tree.deepest();
+        Ok(tree)
     }
 
     /// Checks that every child has a sample that teaches it, and that none teaches another.
@@ -272,13 +280,8 @@ impl RecordedTree {
         &self.members
     }
 
-    /// Number of nodes, splits and leaves.
-    pub fn n_nodes(&self) -> usize {
-        self.children.len()
-    }
-
     /// Largest depth of a leaf.
-    pub fn depth(&self) -> usize {
+    fn deepest(&self) -> usize {
         let (mut depths, mut deepest) = (vec![0; self.splits.len()], 0);
         for split in 0..self.splits.len() {
             let depth = depths[split] + 1;

@@ -6,15 +6,18 @@ use crate::method::{FitContext, MethodEntry, Needs, StreamDestination, Streaming
 use crate::model_file::CraftmlFile;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
-use rpo_ensemble::{Craftml, CraftmlParams, EnsembleError, FitOptions};
+use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError, FitOptions};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
     let summary = "Trees of many children by clusters of the labels, for very many labels";
     let entry = MethodEntry::new("craftml", summary, CraftmlParams::default())
         .preset("original", CraftmlParams::original())
-        .preset("report", CraftmlParams::report())
-        .preset("report-quirks", CraftmlParams::report_quirks())
+        .preset("report", CraftmlParams::preset(CraftmlPreset::Report))
+        .preset(
+            "report-quirks",
+            CraftmlParams::preset(CraftmlPreset::ReportQuirks),
+        )
         .standardized();
     vec![entry.model::<Craftml>("craftml")]
 }
