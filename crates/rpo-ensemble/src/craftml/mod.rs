@@ -16,7 +16,7 @@
 //!
 //! Two presets. [`CraftmlParams::original`] is the method of the paper as its authors released it: hashing projections
 //! that are never stored, one of the features per tree and one of the labels per node, spherical k-means, routing by
-//! cosine. [`CraftmlParams::report`] is a re-implementation described in a student report: sparse Rademacher
+//! cosine. [`CraftmlPreset::Report`] is a re-implementation described in a student report: sparse Rademacher
 //! projections of both at every node, Euclidean k-means and routing, four trees with leaves of up to 200 rows.
 //!
 //! Forests of the original preset hold which training samples taught each centroid ([`CentroidKind::Rows`]), and the
