@@ -47,7 +47,7 @@ pub struct BoostingParams {
     /// the last two are probabilities.
     ///
     /// Predictions of poisson and tweedie are means, whose logarithms are boosted; their targets are not negative.
-    /// `None` is the square loss. A [custom loss](BoostingOptions::loss) takes its place.
+    /// `None` is the square loss. A [custom loss](super::BoostingOptions::loss) takes its place.
     pub loss: Option<LossKind>,
     /// Loss of each output in their order, as in square,logistic,logistic, in place of one for all.
     ///
@@ -164,7 +164,7 @@ pub struct BoostingParams {
     /// on average in the paper.
     ///
     /// Projections that learn from data see the outputs, not the residuals. A
-    /// [custom projection](BoostingOptions::projection) takes the place of the named one.
+    /// [custom projection](super::BoostingOptions::projection) takes the place of the named one.
     pub projection: Option<ProjectionChoice>,
     /// Number of components to project to: a number, ln for round(ln d), or d for as many as there are outputs. By
     /// default 1, of label-embedding ln, of identity d.

@@ -163,9 +163,8 @@ const MAX_WIDTH: usize = 1 << 24;
 
 /// Parameters of CRAFTML.
 ///
-/// Start from [`default`](Self::default), [`original`](Self::original), [`report`](Self::report) or
-/// [`report_quirks`](Self::report_quirks), and change fields: `preset` alone chooses between the versions of the
-/// algorithm, and the fields hold their numbers.
+/// Start from [`default`](Self::default), [`original`](Self::original) or another [`preset`](Self::preset), and change
+/// fields: the field `preset` alone chooses between the versions of the algorithm, and the others hold their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CraftmlParams {

@@ -96,7 +96,7 @@ const AHEAD: usize = 32;
 /// use rpo_tree::RankedFeatures;
 /// use rpo_tree::criterion::Criterion;
 /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-/// use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
+/// use rpo_tree::{GrowParams, LeafBuilder, LeafKind, Tree, grow};
 /// use std::sync::Arc;
 ///
 /// /// Rows and their sum of counts.

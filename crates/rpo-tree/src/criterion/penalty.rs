@@ -10,7 +10,6 @@
 /// let penalty = LeafPenalty { l1: 1.0, l2: 2.0 };
 /// assert_eq!(penalty.value(-7.0, 1.0), -2.0); // -(7 - 1) / (1 + 2)
 /// assert_eq!(penalty.value(0.5, 1.0), 0.0);
-/// assert_eq!(penalty.score(-7.0, 1.0), 12.0);
 /// assert_eq!(LeafPenalty::default().value(3.0, 0.0), 0.0); // no curvature, no step
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -137,7 +137,7 @@ impl LeafMembers {
 /// ```
 /// use ndarray::array;
 /// use rpo_core::{Matrix, MatrixView, Seed};
-/// use rpo_tree::criterion::SingleVariance;
+/// use rpo_tree::criterion::Variance;
 /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 /// use rpo_tree::{GrowParams, LeafBuilder, LeafMembers, LeafModel, RankedFeatures, Tree, TreeError, grow};
 /// use std::sync::Arc;
@@ -177,13 +177,13 @@ impl LeafMembers {
 /// }
 ///
 /// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]];
-/// let y = [1.0, 2.0, 90.0, 500.0, 501.0, 502.0];
+/// let y = array![[1.0], [2.0], [90.0], [500.0], [501.0], [502.0]];
 /// let columns = RankedFeatures::new((&x).into(), &[])?;
-/// let splitter = AxisSplitter::new(&columns, SingleVariance::new(y.into_iter(), &[1.0; 6]), AxisParams::default())?;
+/// let splitter = AxisSplitter::new(&columns, Variance::new(y.view(), &[1.0; 6]), AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..6).collect(), &stump, Seed::new(0));
 ///
-/// let outputs = Arc::new(Matrix::from(ndarray::Array2::from_shape_fn((6, 1), |(i, _)| y[i])));
+/// let outputs = Arc::new(Matrix::from(y));
 /// let leaves = Median.build(&grown.members, &[1.0; 6], &outputs)?;
 /// let tree = Tree::new(grown.structure, leaves)?;
 /// assert_eq!(tree.predict((&array![[1.0], [4.0]]).into()), array![[2.0], [501.0]]);

@@ -61,7 +61,7 @@ pub struct ProposedSplit<R> {
 /// use ndarray::{ArrayView2, array};
 /// use rpo_core::{Matrix, Seed};
 /// use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
-/// use rpo_tree::{AxisRule, GrowParams, LeafKind, Leaves, Tree, grow};
+/// use rpo_tree::{AxisRule, GrowParams, LeafBuilder, LeafKind, Tree, grow};
 /// use std::sync::Arc;
 ///
 /// struct Median<'a>(ArrayView2<'a, f32>);
