@@ -315,7 +315,7 @@ fn regression(
     let w = if same {
         ridge.solve(&y, v.view())?
     } else {
-        let penalty = embedding.penalty.scaled(ratio);
+        let penalty = embedding.penalty * ratio;
         self::ridge(&embedding, penalty, &x)?.solve(&y, v.view())?
     };
     let p = x.n_cols();

@@ -86,7 +86,7 @@ impl NormalEquations {
             a.diag_mut().mapv_inplace(|v| v + number);
             match Cholesky::new(a) {
                 Err(ProjectionError::NotPositiveDefinite { .. }) if attempt <= ATTEMPTS => {
-                    penalty = penalty.scaled(10.0);
+                    penalty = penalty * 10.0;
                 }
                 Err(ProjectionError::FactorValue { .. }) => {
                     return Err(LinearError::Overflow { what: "ΦᵀΦ" });

@@ -7,7 +7,7 @@ use super::Rows;
 pub struct Design<'a, R> {
     /// X.
     pub rows: &'a R,
-    /// Whether a column of ones follows.
+    /// True if a column of ones follows.
     pub intercept: bool,
     /// Numbers that rows are multiplied by, the intercept's column too: for least squares with weights, their roots.
     pub factors: Option<&'a [f64]>,

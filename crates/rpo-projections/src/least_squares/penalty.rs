@@ -1,6 +1,7 @@
 //! Penalties on weights, and their units.
 
 use std::fmt;
+use std::ops::Mul;
 use std::str::FromStr;
 
 use rpo_core::{Mismatch, check_not_negative};
@@ -52,15 +53,6 @@ impl Penalty {
         }
     }
 
-    /// The same in the same units, `ratio` times as strong.
-    #[must_use]
-    pub const fn scaled(self, ratio: f64) -> Self {
-        match self {
-            Self::Relative(lambda) => Self::Relative(lambda * ratio),
-            Self::Variance(alpha) => Self::Variance(alpha * ratio),
-        }
-    }
-
     /// Refuses a penalty that is negative or not finite.
     ///
     /// # Errors
@@ -78,6 +70,18 @@ impl Penalty {
         match self {
             Self::Relative(lambda) => PenaltyDiagonal::Uniform(lambda * mean_diagonal(x, weight)),
             Self::Variance(alpha) => variance_penalty(x, weight, alpha),
+        }
+    }
+}
+
+impl Mul<f64> for Penalty {
+    type Output = Self;
+
+    /// The same in the same units, `ratio` times as strong.
+    fn mul(self, ratio: f64) -> Self {
+        match self {
+            Self::Relative(lambda) => Self::Relative(lambda * ratio),
+            Self::Variance(alpha) => Self::Variance(alpha * ratio),
         }
     }
 }
