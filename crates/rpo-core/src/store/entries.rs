@@ -187,7 +187,7 @@ impl<T: Entry> Entries<'_, T> {
     /// # Panics
     /// If there is none of this index.
     #[inline]
-    pub fn get(&self, index: usize) -> T {
+    pub(super) fn get(&self, index: usize) -> T {
         let width = self.dtype.n_bytes();
         T::decode(self.dtype, &self.bytes[index * width..][..width])
     }

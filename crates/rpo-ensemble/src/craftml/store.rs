@@ -163,8 +163,8 @@ fn read_tree<'t>(
 ) -> Result<Part<'t>, StoreError> {
     let mut features = FeatureMap::Identity;
     if from.has("hash.seed") {
-        let key = Seed::new(from.array::<u64>("hash.seed")?.of_length(1)?.get(0));
-        let width = from.array::<u32>("hash.width")?.of_length(1)?.get(0) as usize;
+        let key = Seed::new(from.array::<u64>("hash.seed")?.of_length(1)?.to_vec()[0]);
+        let width = from.array::<u32>("hash.width")?.of_length(1)?.to_vec()[0] as usize;
         let map = Hashing::map(sizes.n_features, width, key);
         features = FeatureMap::Hashed(map.map_err(|e| StoreError::part("hashing", e))?);
     }
@@ -196,13 +196,13 @@ fn hasher_of(map: HashingMap) -> Result<Hasher, EnsembleError> {
 }
 
 fn read_record(from: &mut Reader<'_>, hashing: HashingMap, sizes: Sizes) -> Result<Record, StoreError> {
-    let seed = Seed::new(from.array::<u64>("tree.seed")?.of_length(1)?.get(0));
+    let seed = Seed::new(from.array::<u64>("tree.seed")?.of_length(1)?.to_vec()[0]);
     let kind = from.array::<u32>("tree.leaves")?;
     let kind = kind.where_all("0, 1 or 2", |kind| (kind as usize) < LEAF_KINDS.len())?;
     Ok(Record {
         hashing,
         nodes: RecordedTree::restore(from, sizes)?,
-        leaves: LEAF_KINDS[kind.of_length(1)?.get(0) as usize],
+        leaves: LEAF_KINDS[kind.of_length(1)?.to_vec()[0] as usize],
         seed,
     })
 }

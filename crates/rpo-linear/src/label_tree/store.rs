@@ -83,7 +83,7 @@ impl Store for LabelTree {
 
 impl Restore for LabelTree {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let seed = Seed::new(from.array::<u64>("seed")?.of_length(1)?.get(0));
+        let seed = Seed::new(from.array::<u64>("seed")?.of_length(1)?.to_vec()[0]);
         let nodes = from.array::<u32>("node.size")?;
         let leaves = from.array::<u32>("node.leaf")?.of_length(nodes.len())?;
         let leaves = leaves.where_all("0 or 1", |leaf| leaf <= 1)?;

@@ -113,7 +113,8 @@ impl Restore for RecordedTree {
         let mut max_entries = None;
         if from.has("centroid.entries") {
             let entries = from.array::<u32>("centroid.entries")?;
-            max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.of_length(1)?.get(0) as usize);
+            max_entries =
+                Some(entries.where_all("at least 1", |n| n > 0)?.of_length(1)?.to_vec()[0] as usize);
         }
         let (leaf_sizes, rows) = (from.array::<u32>("leaf.size")?, from.array::<u32>("leaf.row")?);
         let members = LeafMembers::from_parts(rows.to_vec(), &leaf_sizes.to_vec(), sizes.n_train);

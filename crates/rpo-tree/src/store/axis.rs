@@ -127,5 +127,6 @@ fn restore_thresholds(from: &mut Reader<'_>, n_splits: usize) -> Result<Vec<f32>
     let codes = from.array::<u32>(CODES)?.of_length(n_splits)?;
     let expected = "a position in the list of thresholds";
     let codes = codes.where_all(expected, |code| (code as usize) < values.len())?;
-    Ok(codes.map(|code| values.get(code as usize)).collect())
+    let values = values.to_vec();
+    Ok(codes.map(|code| values[code as usize]).collect())
 }
