@@ -15,26 +15,14 @@ pub struct LabelStatistics {
     pub missing: Vec<usize>,
     /// Number of samples without labels.
     pub n_unlabelled: usize,
+    /// Mean number of labels per sample, missing ones not counted; 0 for an empty set.
+    pub cardinality: f64,
+    /// Cardinality over the mean number of observed labels per sample, which is the number of labels if none is missing; in
+    /// [0, 1], and 0 if none is observed.
+    pub density: f64,
 }
 
 impl LabelStatistics {
-    /// Mean number of labels per sample, missing ones not counted; 0 for an empty set.
-    pub fn cardinality(&self) -> f64 {
-        self.counts.iter().sum::<usize>() as f64 / self.n_samples.max(1) as f64
-    }
-
-    /// [Cardinality](Self::cardinality) over the mean number of observed labels per sample, which is the number of labels
-    /// if none is missing; in [0, 1], and 0 if none is observed.
-    pub fn density(&self) -> f64 {
-        match self.missing.iter().sum::<usize>() {
-            0 => self.cardinality() / self.counts.len().max(1) as f64,
-            missing => {
-                let observed = self.n_samples * self.counts.len() - missing;
-                self.counts.iter().sum::<usize>() as f64 / observed.max(1) as f64
-            }
-        }
-    }
-
     /// Number of labels that no sample has.
     pub(crate) fn n_never(&self) -> usize {
         self.counts.iter().filter(|&&c| c == 0).count()
@@ -160,11 +148,20 @@ impl Dataset {
             });
             n_unlabelled += usize::from(!any);
         }
+        let (n_samples, n_labels) = (outputs.n_rows(), counts.len());
+        let n_present = counts.iter().sum::<usize>() as f64;
+        let cardinality = n_present / n_samples.max(1) as f64;
+        let density = match missing.iter().sum::<usize>() {
+            0 => cardinality / n_labels.max(1) as f64,
+            n_missing => n_present / (n_samples * n_labels - n_missing).max(1) as f64,
+        };
         LabelStatistics {
-            n_samples: outputs.n_rows(),
+            n_samples,
             counts,
             missing,
             n_unlabelled,
+            cardinality,
+            density,
         }
     }
 
@@ -268,7 +265,7 @@ mod tests {
         let found = data.unwrap().label_statistics();
         assert_eq!(found.counts, [1, 0, 3]);
         assert_eq!((found.n_unlabelled, found.n_never()), (1, 1));
-        assert_eq!((found.cardinality(), found.density()), (1.0, 1.0 / 3.0));
+        assert_eq!((found.cardinality, found.density), (1.0, 1.0 / 3.0));
         assert_eq!(found.imbalance_ratios(), [3.0, f64::INFINITY, 3.0]);
         assert_eq!(found.ir_per_label(), [3.0, f64::INFINITY, 1.0]);
         assert_eq!(found.mean_ir(), 2.0);
@@ -316,7 +313,7 @@ mod tests {
             (&[1, 1][..], &[1, 2][..])
         );
         assert_eq!((found.n_unlabelled, found.n_never()), (2, 0));
-        assert_eq!((found.cardinality(), found.density()), (0.5, 2.0 / 5.0));
+        assert_eq!((found.cardinality, found.density), (0.5, 2.0 / 5.0));
         assert_eq!(found.imbalance_ratios(), [2.0, 1.0]);
     }
 }

@@ -46,8 +46,8 @@ impl Dataset {
         let ratios = statistics.ir_per_label();
         let finite = ratios.into_iter().filter(|ratio| ratio.is_finite());
         [
-            ("cardinality", statistics.cardinality().into()),
-            ("density", statistics.density().into()),
+            ("cardinality", statistics.cardinality.into()),
+            ("density", statistics.density.into()),
             ("unlabelled", statistics.n_unlabelled.into()),
             ("never", statistics.n_never().into()),
             ("label_sets", self.n_label_sets().into()),

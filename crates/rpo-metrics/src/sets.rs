@@ -27,7 +27,7 @@ pub enum ZeroDivision {
     One,
 }
 
-/// A metric of the counts of a [`Confusion`], larger is better unless it says otherwise.
+/// A metric of the counts of a [`Confusion`], larger is better except for [`SetMetric::ErrorRate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetMetric {
     /// The fraction of wrong entries, (FP + FN) / (TP + FP + FN + TN), smaller is better: the Hamming loss over all entries.

@@ -76,7 +76,7 @@ fn filtered_section(results: &Results<'_>) -> Vec<Block> {
             labels.n_samples.to_string(),
             n_features.to_string(),
             ratios.len().to_string(),
-            format!("{:.2}", labels.density()),
+            format!("{:.2}", labels.density),
             format!("{:.2}", *n_distinct as f64 / labels.n_samples as f64),
             format!("{least:.2}"),
             format!("{largest:.2}"),

@@ -354,7 +354,7 @@ impl Dataset {
     }
 
     /// Number of missing feature values.
-    pub fn n_missing(&self) -> usize {
+    pub(crate) fn n_missing(&self) -> usize {
         count_missing(&self.features)
     }
 

@@ -97,7 +97,7 @@ mod tests {
             topics.dedup();
             assert_eq!(topics.len(), 1);
         }
-        let cardinality = data.label_statistics().cardinality();
+        let cardinality = data.label_statistics().cardinality;
         assert!((2.9..3.1).contains(&cardinality), "{cardinality}");
     }
 

@@ -42,7 +42,7 @@ pub enum FeatureStyle {
 /// let set = MultiLabelSet { cardinality: 4.0, ..MultiLabelSet::new(2000, 500, 100_000) };
 /// let data = set.generate(Seed::new(1))?;
 /// assert_eq!((data.n_samples(), data.n_features(), data.n_outputs()), (2000, 500, 100_000));
-/// assert!((3.0..4.0).contains(&data.label_statistics().cardinality()));
+/// assert!((3.0..4.0).contains(&data.label_statistics().cardinality));
 /// # Ok::<(), rpo_data::generate::GenerateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

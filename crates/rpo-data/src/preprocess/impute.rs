@@ -10,9 +10,7 @@ use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value, the first
-/// declared of several. A feature that is never observed in the set it is fitted on is filled with 0
-/// ([`Pipeline::unobserved`](super::Pipeline::unobserved)).
+/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {

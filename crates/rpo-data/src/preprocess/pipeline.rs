@@ -49,8 +49,15 @@ pub enum Encoding<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Steps<'t> {
     /// Weights the terms of texts, by tf-idf by default; sets without texts are left as they are.
+    ///
+    /// Of the cⱼ times that a text has term j, the feature becomes wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with
+    /// wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c, where nⱼ of the n samples of the set have the term. The sum is
+    /// over the terms of that text, so that each column of texts has length 1, or 0 where a text has no term that is known. These
+    /// are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) of the same terms. Features that
+    /// are no terms are left as they are; sparse ones stay sparse.
     pub texts: TextWeighting,
-    /// Fills missing features.
+    /// Fills missing features: numeric ones as [`Fill`] has it, nominal ones by their most frequent value, the first declared of
+    /// several. A feature that is never observed in the set is filled with 0 ([`Pipeline::unobserved`]).
     pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values.
     pub nominal: Encoding<'t>,
@@ -59,7 +66,9 @@ pub struct Steps<'t> {
     /// dense, as subtracting a mean leaves no zeros, except of sets with texts, whose sparse features stay sparse; a value so
     /// far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017, section 4.)
     pub standardize: bool,
-    /// Multiplies features by weights; sparse features stay sparse.
+    /// Multiplies features by weights, which count the samples of the set where a feature is observed and not 0. By
+    /// [`FeatureWeights::Idf`] one that no sample has, or every one, becomes 0. Nominal features and the terms of texts are left
+    /// as they are, missing values stay missing, and sparse features sparse.
     pub weights: Option<FeatureWeights>,
     /// Scales the features of each sample; all features are numbers then, and sparse ones stay sparse.
     pub normalize: Option<Normalization>,

@@ -14,9 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureWeights {
-    /// log(n / nⱼ), the inverse document frequency of a feature that is observed and not 0 in nⱼ of the n samples of the set
-    /// it is fitted on. A feature that no sample has, or every one, becomes 0. Nominal features and the terms of texts, which
-    /// have weights of their own ([`TextWeighting`](super::TextWeighting)), are left as they are; missing values stay missing.
+    /// log(n / nⱼ), the inverse document frequency of a feature that is not 0 in nⱼ of n samples.
     Idf,
 }
 

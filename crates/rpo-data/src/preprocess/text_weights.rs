@@ -11,19 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often a text has each term becomes its features.
-///
-/// Of the cⱼ times that a text has term j, the feature becomes wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with
-/// wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c, where nⱼ of the n samples of the set it is fitted on have the
-/// term. The sum is over the terms of that text, so that each column of texts has length 1, or 0 where a text has no term that
-/// is known. These are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) of the same terms.
-/// Features that are no terms are left as they are; sparse ones stay sparse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextWeighting {
-    /// By tf-idf, f(c) = c.
+    /// The count c of a term times log((1 + n) / (1 + nⱼ)) + 1, where nⱼ of n samples have the term; then each text is
+    /// scaled to length 1.
     #[default]
     TfIdf,
-    /// By tf-idf, f(c) = 1 + log c: a term that is repeated counts less.
+    /// The same with 1 + log c in place of c: a term that is repeated counts less.
     LogTfIdf,
     /// The counts as they are.
     Counts,

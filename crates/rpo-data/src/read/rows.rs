@@ -27,7 +27,7 @@ pub enum Cell<'a> {
 /// let options = ReadOptions { types, ..ReadOptions::default() };
 /// let rows = [vec![Cell::Number(2.5), Cell::Text("red")], vec![Cell::Missing, Cell::Text("blue")]];
 /// let data = read_rows(&columns, &rows, &options)?;
-/// assert_eq!((data.n_samples(), data.n_features(), data.n_missing()), (2, 2, 1));
+/// assert!(data.features().view().has_missing());
 /// assert_eq!(data.nominal()[&1][..], ["blue", "red"]);
 /// # Ok::<(), rpo_data::read::ReadError>(())
 /// ```

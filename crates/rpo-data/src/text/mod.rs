@@ -1,7 +1,7 @@
 //! Texts as features: how often each term, a word or several in a row, is in a text.
 //!
 //! A table is read with texts as counts of terms ([`TextOptions`], [`TextColumn`]); a model weights them
-//! ([`TextWeights`](crate::preprocess::TextWeights)).
+//! ([`TextWeighting`](crate::preprocess::TextWeighting)).
 
 mod column;
 mod options;

@@ -79,7 +79,7 @@ impl<W: Write + Send> BatchWriter<W> {
 /// }
 /// let file = writer.finish()?;
 /// let data = read_from(file.as_slice(), &ReadOptions::default())?;
-/// assert_eq!((data.n_samples(), data.n_features(), data.n_missing()), (2, 2, 1));
+/// assert_eq!((data.n_samples(), data.n_features()), (2, 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ColumnWriter<W: Write + Send> {

@@ -257,10 +257,8 @@ fn other_delimiters_are_found_or_given() {
         assert!(rows[0][0] == 1.0 && rows[0][1].is_nan() && rows[1][0].is_nan() && rows[1][1] == 2.0);
     }
     // A row of tabs is a row of missing values; quoted delimiters do not count.
-    assert_eq!(
-        read_from(&b"a\tb\n\t\n1\t2\n"[..], &csv()).unwrap().n_missing(),
-        2
-    );
+    let tabs = read_from(&b"a\tb\n\t\n1\t2\n"[..], &csv()).unwrap();
+    assert!(dense(&tabs).iter().flatten().filter(|v| v.is_nan()).count() == 2);
     assert_eq!(names(&read_from(&b"\"a;b\"\n1\n"[..], &csv()).unwrap()), ["a;b"]);
     assert_eq!(
         names(&read_from(&b"a;b,c\n1,2\n"[..], &csv()).unwrap()),

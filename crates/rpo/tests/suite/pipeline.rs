@@ -60,7 +60,7 @@ fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
         ),
         arc(boosting.fit(x(), y()).unwrap()),
     ];
-    if data.n_missing() == 0 {
+    if !data.features().view().has_missing() {
         let craftml = CraftmlParams {
             trees: 2,
             ..CraftmlParams::preset(CraftmlPreset::Original)

@@ -82,7 +82,7 @@ impl Configuration {
     pub fn for_data(&self, data: &Dataset) -> Result<Method, ModelError> {
         let mut method = self.parsed()?;
         let mut estimator = method.estimator(data.task())?;
-        if estimator.needs().observed_features && data.n_missing() > 0 {
+        if estimator.needs().observed_features && data.features().view().has_missing() {
             method = method.with("impute", "median")?;
             estimator = method.estimator(data.task())?;
         }
