@@ -34,7 +34,7 @@ pub use matrix::{
 };
 pub use memory::MemoryLimit;
 pub use parameter::{
-    Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
+    CheckParams, Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
 };
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use propensity::Propensity;

@@ -79,6 +79,18 @@ impl ParameterError {
     }
 }
 
+/// Parameters that are plain values, checked by whatever takes them.
+pub trait CheckParams {
+    /// What a check can fail with.
+    type Error;
+
+    /// Checks the ranges, as far as that takes no data.
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    fn check(&self) -> Result<(), Self::Error>;
+}
+
 /// A size that does not match another: every crate's error has a variant for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: expected {expected}, got {given}")]

@@ -1,7 +1,7 @@
 //! Propensities: probabilities that a relevant label is recorded.
 
 use crate::math;
-use crate::{ParameterError, check_not_negative, check_positive};
+use crate::{CheckParams, ParameterError, check_not_negative, check_positive};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
@@ -22,16 +22,16 @@ impl Default for Propensity {
     }
 }
 
-impl Propensity {
-    /// Refuses A and B out of range.
-    ///
-    /// # Errors
-    /// [`ParameterError`].
-    pub fn check(self) -> Result<(), ParameterError> {
+impl CheckParams for Propensity {
+    type Error = ParameterError;
+
+    fn check(&self) -> Result<(), ParameterError> {
         check_not_negative("propensity_a", self.a)?;
         check_positive("propensity_b", self.b)
     }
+}
 
+impl Propensity {
     /// Returns the inverse propensity of each label from its count in a training set of `n_train` samples.
     ///
     /// # Errors

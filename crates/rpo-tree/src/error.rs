@@ -97,12 +97,3 @@ pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Resu
     let needed = indices.iter().max().map_or(0, |&last| last as usize + 1);
     Ok(Mismatch::check(what, needed.max(n), n)?)
 }
-
-/// Parameters of splitters and growers: plain values, checked by whatever takes them.
-pub trait CheckParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    fn check(&self) -> Result<(), TreeError>;
-}

@@ -29,11 +29,11 @@ mod structure;
 pub mod structured;
 mod tree;
 
-/// The types of features, targets and seeds.
-pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+/// The types of features, targets and seeds, and what checks parameters.
+pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;
-pub use error::{CheckParams, TreeError};
+pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};

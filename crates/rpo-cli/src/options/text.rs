@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use clap::Args;
+use rpo::core::CheckParams;
 use rpo::data::text::{TextOptions, TextUnit};
 
 /// Which columns are texts, and what of them are features.

@@ -17,7 +17,7 @@ use super::typed::{Fields, Finished, TypedReader};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use crate::names::{Names, nearest};
-use rpo_core::Matrix;
+use rpo_core::{CheckParams, Matrix};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use super::options::TextOptions;
 use super::terms::{for_each_term, hashed};
+use rpo_core::CheckParams;
 use std::sync::Arc;
 
 /// A column of texts of a set, and the features that its terms have there. Others are read alike with it

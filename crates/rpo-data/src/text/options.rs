@@ -1,6 +1,6 @@
 //! How texts become terms.
 
-use rpo_core::ParameterError;
+use rpo_core::{CheckParams, ParameterError};
 use serde::{Deserialize, Serialize};
 
 /// What terms are made of.
@@ -72,12 +72,11 @@ impl Default for TextOptions {
 const MOST_UNITS: u32 = 16;
 const MOST_FEATURES: u32 = 1 << 24;
 
-impl TextOptions {
-    /// Refuses values out of range.
-    ///
-    /// # Errors
-    /// [`ParameterError`]: a term of no units or more than 16, or of more than the longest; no feature, or more than 2^24.
-    pub fn check(&self) -> Result<(), ParameterError> {
+impl CheckParams for TextOptions {
+    type Error = ParameterError;
+
+    /// Refuses a term of no units or more than 16, or of more than the longest; no feature, or more than 2^24.
+    fn check(&self) -> Result<(), ParameterError> {
         ParameterError::unless(
             (1..=MOST_UNITS).contains(&self.longest),
             "longest",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rpo_core::{
-    InverseLink, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
+    CheckParams, InverseLink, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
 };
 use rpo_projections::{LabelEmbedding, Penalty, Rank, SpectralLaw};
 use schemars::JsonSchema;

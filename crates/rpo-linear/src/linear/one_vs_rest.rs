@@ -1,7 +1,7 @@
 //! One-vs-rest: a sparse linear classifier for each label.
 
 use rpo_core::{
-    InverseLink, Learner, Matrix, MatrixView, Propensity, Seed, check_count, check_not_negative,
+    CheckParams, InverseLink, Learner, Matrix, MatrixView, Propensity, Seed, check_count, check_not_negative,
     check_positive,
 };
 use schemars::JsonSchema;

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use ndarray::ArrayViewMut1;
 use rand::RngCore;
-use rpo_core::check_positive;
 use rpo_core::math::{self, Normals};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{CheckParams, MatrixView, Seed, check_positive};
 
 use super::median_squared_distance;
 use crate::ProjectionError;
@@ -43,18 +42,18 @@ pub enum SpectralLaw {
     CauchyIid,
 }
 
-impl SpectralLaw {
-    /// Refuses degrees of freedom out of range.
-    ///
-    /// # Errors
-    /// [`ProjectionError::Parameter`].
-    pub fn check(self) -> Result<(), ProjectionError> {
-        match self {
+impl CheckParams for SpectralLaw {
+    type Error = ProjectionError;
+
+    fn check(&self) -> Result<(), ProjectionError> {
+        match *self {
             Self::Student { nu } => Ok(check_positive("the degrees of freedom of student", nu)?),
             Self::Gaussian | Self::CauchyIid => Ok(()),
         }
     }
+}
 
+impl SpectralLaw {
     /// σ⁻¹ for inputs Z (n x k), by a factor c of a usual one: c √(2/D) for the Gaussian and the Cauchy law, c / √D for
     /// Student's. Source: the software of the paper's authors.
     ///

@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{MatrixView, Mismatch, Seed, check_positive, math, product_into};
+use rpo_core::{CheckParams, MatrixView, Mismatch, Seed, check_positive, math, product_into};
 
 use crate::{ProjectionError, memory};
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ndarray::{Array1, ArrayView2, s};
-use rpo_core::{Seed, check_fraction};
+use rpo_core::{CheckParams, Seed, check_fraction};
 
 use super::Embedding;
 use crate::ProjectionError;
@@ -65,13 +65,12 @@ impl Default for Rank {
     }
 }
 
-impl Rank {
-    /// Refuses 0 dimensions and fractions outside (0, 1].
-    ///
-    /// # Errors
-    /// [`ProjectionError::NoComponents`], [`ProjectionError::Parameter`].
-    pub fn check(self) -> Result<(), ProjectionError> {
-        match self {
+impl CheckParams for Rank {
+    type Error = ProjectionError;
+
+    /// Refuses 0 dimensions ([`ProjectionError::NoComponents`]) and fractions outside (0, 1].
+    fn check(&self) -> Result<(), ProjectionError> {
+        match *self {
             Self::Exact(0)
             | Self::LabelShare { at_most: Some(0), .. }
             | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
@@ -81,7 +80,9 @@ impl Rank {
             Self::Exact(_) => Ok(()),
         }
     }
+}
 
+impl Rank {
     /// The most dimensions that the rule can lead to for `n_outputs` outputs.
     pub fn at_most(self, n_outputs: usize) -> usize {
         match self {
@@ -94,7 +95,7 @@ impl Rank {
     /// The number of dimensions to compute for outputs Y: the largest, where a fraction decides later.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and [`ProjectionError::OutOfMemory`].
+    /// As [`check`](CheckParams::check), and [`ProjectionError::OutOfMemory`].
     pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
         self.check()?;
         let at_most = self.at_most(y.column_count());

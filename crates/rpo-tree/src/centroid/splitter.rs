@@ -104,6 +104,8 @@ impl Default for CentroidParams {
 }
 
 impl CheckParams for CentroidParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         self.kmeans.check()?;
         let k = self.kmeans.clusters;

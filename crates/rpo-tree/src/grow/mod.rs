@@ -42,6 +42,8 @@ impl Default for GrowParams {
 }
 
 impl CheckParams for GrowParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         Ok(check_count("max_leaves", self.max_leaves)?)
     }

@@ -86,6 +86,8 @@ impl Default for HellingerParams {
 }
 
 impl CheckParams for HellingerParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         let Sharpness {
             start,

@@ -23,6 +23,8 @@ impl Default for ObliqueLogisticParams {
 }
 
 impl CheckParams for ObliqueLogisticParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         Ok(check_positive("l2", self.l2)?)
     }

@@ -73,6 +73,8 @@ impl Default for AxisParams {
 }
 
 impl CheckParams for AxisParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         check_count("max_features", self.max_features)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;

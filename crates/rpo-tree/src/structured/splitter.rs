@@ -32,6 +32,8 @@ impl Default for LabelClusteringParams {
 }
 
 impl CheckParams for LabelClusteringParams {
+    type Error = TreeError;
+
     fn check(&self) -> Result<(), TreeError> {
         self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
         check_count("cluster_starts", self.cluster_starts)?;
