@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rpo::Model;
+use rpo::{Model, Predictor};
 use rpo::core::CsrMatrix;
 
 /// Where the digits of the checksum lie.

@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 use rpo::core::{MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::metrics::Metric;
-use rpo::{EvaluateOptions, FrequencyScores, ModelError};
+use rpo::{EvaluateOptions, FrequencyScores, ModelError, Predictor};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -269,14 +269,14 @@ impl Model {
         let model = &self.0;
         let trees = model.predictor().tree_sizes();
         json!({
-            "method": model.parameters().get("method"),
+            "method": model.parameters.get("method"),
             "kind": model.predictor().kind(),
-            "software": model.software(),
+            "software": &model.software,
             "task": model.schema().task,
             "n_samples": model.training().n_samples,
             "n_features": model.n_features(),
             "n_outputs": model.n_outputs(),
-            "parameters": model.parameters(),
+            "parameters": &model.parameters,
             "output_means": model.training().output_means(),
             "thresholds": model.thresholds(),
             "tree_nodes": trees.iter().map(|tree| tree.nodes).collect::<Vec<_>>(),

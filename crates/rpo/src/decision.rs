@@ -2,6 +2,7 @@
 
 use crate::{MethodError, Model, ModelError};
 use ndarray::{ArrayView2, s};
+use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Mismatch, top_of};
 use rpo_data::Task;
 use rpo_linear::{Prevalence, f1_decisions};

@@ -3,11 +3,10 @@
 use crate::combine::Ensemble;
 use crate::method::first_missing;
 use crate::{
-    DEFAULT_MEMORY_LIMIT, Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema,
-    Stages, TrainingSummary,
+    Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{CsrMatrix, MatrixView, Mismatch};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::thresholds::{self, ThresholdRule};
@@ -36,10 +35,14 @@ pub struct Model {
     schema: Schema,
     pipeline: Option<Pipeline>,
     training: TrainingSummary,
-    parameters: Map<String, Value>,
     thresholds: Option<Vec<f64>>,
-    decision: Decision,
-    software: String,
+    /// How labels are decided from scores; by thresholds unless another rule is set.
+    pub decision: Decision,
+    /// The parameters it was trained with. They are kept for the record, except that `loss` and `quantile` tell the levels of
+    /// quantiles ([`quantile_levels`](Self::quantile_levels)).
+    pub parameters: Map<String, Value>,
+    /// Name and version of the software that made it.
+    pub software: String,
 }
 
 impl PartialEq for Model {
@@ -52,6 +55,32 @@ impl PartialEq for Model {
             && self.thresholds == other.thresholds
             && self.decision == other.decision
             && self.software == other.software
+    }
+}
+
+/// Features (n x p) are those of the schema, before a pipeline, in its order (see [`Schema::align_features`]); values that are
+/// none of a nominal feature's are an error.
+impl Predictor for Model {
+    type Error = ModelError;
+
+    fn n_features(&self) -> usize {
+        self.schema.feature_names.iter().len()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.predictor.n_outputs()
+    }
+
+    fn n_train(&self) -> usize {
+        self.predictor.n_train()
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
+        self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit))
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        self.with_features(x, |predictor, x| predictor.predict_top_k(x, k))
     }
 }
 
@@ -104,11 +133,11 @@ impl Model {
     }
 
     /// The model with the parameters of its estimator, unless they are noted.
-    fn recorded(self, estimator: &dyn Estimator) -> Self {
-        match self.parameters.is_empty() {
-            true => self.with_parameters(estimator.parameters()),
-            false => self,
+    fn recorded(mut self, estimator: &dyn Estimator) -> Self {
+        if self.parameters.is_empty() {
+            self.parameters = estimator.parameters();
         }
+        self
     }
 
     /// A predictor fitted to a data set.
@@ -220,12 +249,6 @@ impl Model {
         })
     }
 
-    /// Notes the parameters it was trained with. They are kept for the record; nothing depends on them.
-    #[must_use]
-    pub fn with_parameters(self, parameters: Map<String, Value>) -> Self {
-        Self { parameters, ..self }
-    }
-
     /// Sets from which score on each label is predicted; without, 0.5.
     ///
     /// # Errors
@@ -238,12 +261,6 @@ impl Model {
             }
         }
         Ok(Self { thresholds, ..self })
-    }
-
-    /// Sets how labels are decided from scores; without, by thresholds.
-    #[must_use]
-    pub fn with_decision(self, decision: Decision) -> Self {
-        Self { decision, ..self }
     }
 
     /// The fitted predictor; [`downcast_ref`](trait.Predict.html#method.downcast_ref) gives it as its own type.
@@ -275,11 +292,6 @@ impl Model {
         &self.training
     }
 
-    /// The parameters it was trained with, as noted.
-    pub fn parameters(&self) -> &Map<String, Value> {
-        &self.parameters
-    }
-
     /// The levels of the quantiles that are predicted, of each target in turn; empty where predictions are no quantiles.
     pub fn quantile_levels(&self) -> Vec<f64> {
         if self.parameters.get("loss").is_none_or(|loss| loss != "quantile") {
@@ -295,11 +307,6 @@ impl Model {
         self.thresholds.as_deref()
     }
 
-    /// How labels are decided from scores.
-    pub fn decision(&self) -> Decision {
-        self.decision
-    }
-
     /// Returns true if labels of groups are decided together, as no thresholds say otherwise.
     pub(crate) fn has_groups(&self) -> bool {
         self.thresholds.is_none() && !self.predictor.groups().is_empty()
@@ -311,50 +318,6 @@ impl Model {
     /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN.
     pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
         self.decision.labels(scores, self)
-    }
-
-    /// Name and version of the software that made it.
-    pub fn software(&self) -> &str {
-        &self.software
-    }
-
-    /// Number of features p: those of the schema, before a pipeline.
-    pub fn n_features(&self) -> usize {
-        self.schema.feature_names.iter().len()
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.predictor.n_outputs()
-    }
-
-    /// Predictions (n x d) for features (n x p) in the model's order (see [`Schema::align_features`]).
-    ///
-    /// # Errors
-    /// Another number of features; predictions of more than 4 GiB; features that the method or the pipeline does not
-    /// take: missing ones, or values that are none of a nominal feature's.
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
-        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
-    }
-
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(
-        &self,
-        x: MatrixView<'_>,
-        memory_limit: usize,
-    ) -> Result<Array2<f32>, ModelError> {
-        self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit))
-    }
-
-    /// The k largest predictions of each row that are not 0, as CSR (n x d). Never holds all predictions.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        self.with_features(x, |predictor, x| predictor.predict_top_k(x, k))
     }
 
     /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
@@ -375,13 +338,13 @@ impl Model {
     /// read from.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict).
+    /// As [`predict`](Predictor::predict).
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
         self.with_features(x, Predict::apply)
     }
 
     /// The predictions for samples (n x d) after each step of a model whose steps add up, such as boosting, computed one
-    /// after the other as they are taken: the last are those of [`predict`](Self::predict). `None` for other models. The
+    /// after the other as they are taken: the last are those of [`predict`](Predictor::predict). `None` for other models. The
     /// features are copied.
     ///
     /// ```
@@ -397,7 +360,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`predict`](Self::predict).
+    /// As [`predict`](Predictor::predict).
     pub fn stages(&self, x: MatrixView<'_>) -> Result<Option<Stages>, ModelError> {
         self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))
     }

@@ -46,7 +46,7 @@ fn comes_back(model: &Model, train: &Dataset) {
     assert_eq!(loaded, *model);
     let x = train.features().view();
     assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());
-    let again = registry().method_of(loaded.parameters()).unwrap();
+    let again = registry().method_of(&loaded.parameters).unwrap();
     assert_eq!(Model::fit(&again, train).unwrap(), *model);
 }
 

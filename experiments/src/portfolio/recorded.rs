@@ -1,6 +1,7 @@
 //! Predictions that were made before, as a model of the places of samples: ensembles of them cost no predictions.
 
 use ndarray::{Array2, Axis, concatenate};
+use rpo::Predictor;
 use rpo::core::MatrixView;
 use rpo::core::store::{Store, StoreError, Writer};
 use rpo::data::Dataset;

@@ -3,6 +3,7 @@
 use crate::contestant::{Contestant, Of};
 use crate::export::{Exported, read};
 use anyhow::{Context, bail};
+use rpo::Predictor;
 use rpo::data::Task;
 use rpo::metrics::Metric;
 use rpo_benches::measure::{Times, peak_memory, reset_peak};

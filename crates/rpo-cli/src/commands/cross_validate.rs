@@ -7,6 +7,7 @@ use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
 use ndarray::Array2;
+use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::csv_field;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};

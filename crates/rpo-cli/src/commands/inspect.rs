@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::output::{Report, print};
 use clap::Args;
+use rpo::Predictor;
 use rpo::{Model, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,13 +34,13 @@ impl Inspect {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let model = Model::load(&self.model)?;
         if self.params {
-            let parameters = serde_json::to_string_pretty(model.parameters());
+            let parameters = serde_json::to_string_pretty(&model.parameters);
             return print(&format!("{}\n", parameters.unwrap_or_default()));
         }
         let mut report = Report::default();
-        let method = model.parameters().get("method").cloned();
+        let method = model.parameters.get("method").cloned();
         report.set("method", method.unwrap_or_else(|| json!("forest")));
-        report.set("software", model.software());
+        report.set("software", &*model.software);
         report.set("task", json!(model.schema().task));
         report.set("n_train", model.training().n_samples);
         report.set("n_features", model.n_features());
@@ -53,9 +54,9 @@ impl Inspect {
         }
         report.set("has_thresholds", model.thresholds().is_some());
         if self.json {
-            report.set("parameters", model.parameters().clone());
+            report.set("parameters", model.parameters.clone());
         } else {
-            for (key, value) in model.parameters().iter().filter(|(key, _)| *key != "method") {
+            for (key, value) in model.parameters.iter().filter(|(key, _)| *key != "method") {
                 report.set(format!("parameter {key}"), value.clone());
             }
         }

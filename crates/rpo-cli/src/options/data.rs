@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use rpo::Predictor;
 use rpo::core::Matrix;
 use rpo::data::read::{
     ColumnType, FirstFeature, Format, LabelList, Missing, ReadError, ReadErrorKind, ReadOptions, Targets,

@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, arff};
 use rpo::Model;
+use rpo::Predictor;
 
 const DATA: &str = "--data train.arff --n-targets 3 --model m.rpo";
 
@@ -29,7 +30,7 @@ fn thresholds_of_any_method_change_nothing_but_decisions() {
         let thresholds = decided.thresholds().unwrap();
         assert_eq!(thresholds.len(), decided.n_outputs(), "{method}");
         assert!(thresholds.iter().any(|&t| t != 0.5), "{method}: {thresholds:?}");
-        assert_eq!(decided.parameters()["threshold_share"], 0.3, "{method}");
+        assert_eq!(decided.parameters["threshold_share"], 0.3, "{method}");
         let other = train("--thresholds macro-f --seed 1");
         assert_ne!(other.thresholds().unwrap(), thresholds, "{method}");
     }

@@ -295,6 +295,7 @@ mod tests {
     use super::*;
     use crate::Method;
     use ndarray::s;
+    use rpo_core::Predictor;
     use rpo_core::Seed;
     use rpo_data::Dataset;
     use rpo_metrics::{Evaluation, Metric, Score, Scores};

@@ -6,6 +6,7 @@ use crate::model::SOFTWARE;
 use crate::{Model, ModelError, Predict, TrainingSummary};
 use ndarray::Array2;
 use rayon::prelude::*;
+use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count, check_positive, csr_of_rows, top_of};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
@@ -219,7 +220,7 @@ pub(crate) fn finite(score: f64) -> Option<f64> {
 
 /// The method of a member, or its kind where nothing is noted.
 fn method_of(model: &Model) -> String {
-    let method = model.parameters().get("method").and_then(Value::as_str);
+    let method = model.parameters.get("method").and_then(Value::as_str);
     method.unwrap_or_else(|| model.predictor().kind()).to_owned()
 }
 

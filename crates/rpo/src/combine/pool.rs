@@ -7,6 +7,7 @@ use crate::method::{Estimator, FitContext};
 use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
 use rayon::prelude::*;
+use rpo_core::Predictor;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError};
 use rpo_data::{Dataset, Moments, Task};

@@ -28,9 +28,9 @@ impl Store for Ensemble {
         let about = |(model, weight): (&Model, f64)| Member {
             kind: model.predictor().kind().into(),
             weight,
-            software: model.software().to_owned().into(),
+            software: model.software.to_owned().into(),
             n_train: self.is_apart(model).then(|| model.training().n_samples),
-            parameters: Cow::Owned(model.parameters().clone()),
+            parameters: Cow::Owned(model.parameters.clone()),
         };
         out.field("members", self.members().map(about).collect::<Vec<_>>())?;
         if self.link != Link::Mean {
@@ -100,11 +100,9 @@ pub(crate) fn restore(
             let context = RestoreContext { training, ..*context };
             restore_member(from, kind, sizes, &context, software)
         });
-        let model = model.map_err(|e| invalid(&e))?;
-        members.push((
-            model.with_parameters(member.parameters.into_owned()),
-            member.weight,
-        ));
+        let mut model = model.map_err(|e| invalid(&e))?;
+        model.parameters = member.parameters.into_owned();
+        members.push((model, member.weight));
     }
     let ensemble = Ensemble {
         members,

@@ -4,6 +4,7 @@ use super::EvaluateOptions;
 use crate::method::{Estimator, FitContext};
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use ndarray::Array2;
+use rpo_core::Predictor;
 use rpo_core::Seed;
 use rpo_data::Dataset;
 use rpo_data::split::Split;

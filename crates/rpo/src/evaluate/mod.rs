@@ -1,5 +1,6 @@
 //! Evaluating a model on a data set: all scores at once, or in blocks of samples where memory is limited.
 
+use rpo_core::Predictor;
 mod by_frequency;
 mod cross_validation;
 mod per_output;
@@ -186,7 +187,7 @@ impl Work<'_> {
 
     /// Returns true if a metric compares label sets that are decided for all samples at once.
     fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
-        self.model.decision() == Decision::ExpectedF1
+        self.model.decision == Decision::ExpectedF1
             && metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::MatrixView;
+use rpo_core::Predictor;
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,

@@ -136,10 +136,10 @@ impl Configured {
                         decided => decided?,
                     },
                 };
-                let completed = decided.with_pipeline(pipeline.clone(), data)?;
-                Ok(completed
-                    .with_parameters(self.parameters.clone())
-                    .with_decision(self.decision.decide))
+                let mut completed = decided.with_pipeline(pipeline.clone(), data)?;
+                completed.parameters.clone_from(&self.parameters);
+                completed.decision = self.decision.decide;
+                Ok(completed)
             };
             fit(prepared, context, &complete)
         })

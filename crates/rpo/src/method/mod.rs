@@ -12,9 +12,9 @@
 //! let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
 //! let method = Method::named("extra-trees")?.with("trees", "20")?.with("max-features", "0.5")?;
 //! let model = Model::fit(&method, &data)?;
-//! assert_eq!(model.parameters()["trees"], 20);
+//! assert_eq!(model.parameters["trees"], 20);
 //! // The record of a model describes the method that fits it again.
-//! let again = Method::from_parameters(model.parameters())?;
+//! let again = Method::from_parameters(&model.parameters)?;
 //! assert_eq!(Model::fit(&again, &data)?, model);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

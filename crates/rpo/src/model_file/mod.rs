@@ -117,11 +117,11 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         predictor.kind(),
         model.schema(),
         model.training(),
-        model.software(),
-        model.parameters(),
+        &model.software,
+        &model.parameters,
         stored.fields,
     );
-    description.decision = Some(model.decision()).filter(|d| *d != Decision::default());
+    description.decision = Some(model.decision).filter(|d| *d != Decision::default());
     Container::new(&description, stored.arrays)
 }
 
@@ -162,10 +162,10 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     let predictor = (kind.restore)(&mut from, sizes, &context)?;
     from.finish()?;
     let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
-    let model = Model::from_parts(predictor, schema, pipeline, training, description.software)?
-        .with_parameters(description.parameters)
-        .with_decision(description.decision.unwrap_or_default())
+    let mut model = Model::from_parts(predictor, schema, pipeline, training, description.software)?
         .with_thresholds(thresholds)?;
+    model.parameters = description.parameters;
+    model.decision = description.decision.unwrap_or_default();
     Ok(model)
 }
 

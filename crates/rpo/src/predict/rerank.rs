@@ -2,6 +2,7 @@
 
 use crate::blocks::for_each_block;
 use crate::{Model, ModelError};
+use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, MatrixView, Propensity, check_count, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
 

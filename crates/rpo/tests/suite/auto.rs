@@ -1,6 +1,7 @@
 //! Ensembles that are searched for: what is tried, refused and kept, and that it depends on data and seed alone.
 
 use ndarray::Array2;
+use rpo::Predictor;
 use rpo::auto::AutoParams;
 use rpo::combine::{Candidate, CombineRule, Ensemble, Selection};
 use rpo::core::Seed;
@@ -77,7 +78,7 @@ fn the_same_bytes_for_any_number_of_threads_and_from_the_record() {
         let one = fit(1);
         assert_eq!(one.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
         assert_eq!(Model::from_bytes(&one.to_bytes().unwrap()).unwrap(), one);
-        let again = Method::from_parameters(one.parameters()).unwrap();
+        let again = Method::from_parameters(&one.parameters).unwrap();
         assert_eq!(Model::fit(&again, &data).unwrap(), one);
         let selection = selection(&one);
         assert_eq!(selection.candidates.len(), n);
@@ -179,8 +180,9 @@ fn whoever_stops_the_search_gets_the_best_so_far() {
     let kept = selection(&model).candidates;
     assert_eq!(kept.len(), 2);
     assert_eq!(model, {
-        let two = Model::fit(&of_first(2), &data).unwrap();
-        two.with_parameters(model.parameters().clone())
+        let mut two = Model::fit(&of_first(2), &data).unwrap();
+        two.parameters.clone_from(&model.parameters);
+        two
     });
     // Nothing was found yet.
     let asked = AtomicUsize::new(0);

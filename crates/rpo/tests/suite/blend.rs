@@ -1,6 +1,7 @@
 //! Ensembles of any methods: what they predict, their files, and how members are selected.
 
 use ndarray::Array2;
+use rpo::Predictor;
 use rpo::blend::BlendParams;
 use rpo::combine::{CombineRule, Ensemble};
 use rpo::core::{MatrixView, Seed, csr_row, top_of};
@@ -136,7 +137,7 @@ fn what_cannot_be_combined_is_named() {
 
 fn weights(model: &Model) -> Vec<(String, f64)> {
     let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
-    let name = |model: &Model| model.parameters()["method"].as_str().unwrap().to_owned();
+    let name = |model: &Model| model.parameters["method"].as_str().unwrap().to_owned();
     ensemble
         .members()
         .map(|(model, weight)| (name(model), weight))
@@ -203,7 +204,7 @@ fn a_blend_is_a_method_like_any_other() {
     let method = method.with("members", "one-vs-rest; craftml --trees 5").unwrap();
     let model = Model::fit(&method.clone().with("thresholds", "rate").unwrap(), &data).unwrap();
     assert!(model.thresholds().is_some());
-    let again = Method::from_parameters(model.parameters()).unwrap();
+    let again = Method::from_parameters(&model.parameters).unwrap();
     assert_eq!(Model::fit(&again, &data).unwrap(), model);
     // Members prepare features, each in its way.
     assert!(method.with("standardize", "true").is_err());

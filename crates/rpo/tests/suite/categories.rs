@@ -1,6 +1,7 @@
 //! Nominal features whose values trees split natively, from the data set to the model file.
 
 use ndarray::{Array2, array};
+use rpo::Predictor;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::ensemble::boosting::Boosted;

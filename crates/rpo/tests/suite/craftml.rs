@@ -2,6 +2,7 @@
 
 use crate::common::Case;
 use proptest::prelude::*;
+use rpo::Predictor;
 use rpo::core::{ForestLearner, Learner, Matrix};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::CraftmlPreset;
@@ -45,8 +46,9 @@ fn trees(case: &Case, data: &Dataset, first: usize, n: usize) -> Model {
     let forest = &params;
     let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
     let parameters = json!({"trees": n});
-    let model = Model::new(forest, data).unwrap();
-    model.with_parameters(parameters.as_object().unwrap().clone())
+    let mut model = Model::new(forest, data).unwrap();
+    model.parameters = parameters.as_object().unwrap().clone();
+    model
 }
 
 proptest! {
@@ -70,7 +72,7 @@ proptest! {
         let params = case.craftml_params(case.craftml.unwrap());
         let destination = StreamDestination {
             path: &path,
-            parameters: whole.parameters(),
+            parameters: &whole.parameters,
             pipeline: None,
         };
         let no_file_yet = || assert!(!path.exists());

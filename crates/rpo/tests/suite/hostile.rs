@@ -3,6 +3,7 @@
 use crate::common::{Case, boosted};
 use ndarray::Array2;
 use proptest::prelude::*;
+use rpo::Predictor;
 use rpo::core::{CsrMatrix, Learner};
 use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
 use rpo::data::{Dataset, DatasetError, Task};

@@ -2,6 +2,7 @@
 
 use crate::common::Case;
 use proptest::prelude::*;
+use rpo::Predictor;
 use rpo::core::Learner;
 use rpo::data::{Names, Task};
 use rpo::ensemble::ForestParams;
@@ -127,11 +128,11 @@ fn names_kinds_parameters_and_thresholds_are_kept() {
     let forest = case.params();
     let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
     let parameters = json!({"trees": 3, "min_impurity_decrease": 1.1e-17, "projection": null});
-    let model = Model::new(forest, &data)
+    let mut model = Model::new(forest, &data)
         .unwrap()
-        .with_parameters(parameters.as_object().unwrap().clone())
         .with_thresholds(Some(vec![0.1, f64::INFINITY]))
         .unwrap();
+    model.parameters = parameters.as_object().unwrap().clone();
     let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
     assert_eq!(loaded, model);
     assert_eq!(loaded.thresholds(), Some(&[0.1, f64::INFINITY][..]));
@@ -279,9 +280,9 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
         let forest = params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
         let parameters = json!({"seed": 0, "trees": n});
-        Model::new(forest, &data)
-            .unwrap()
-            .with_parameters(parameters.as_object().unwrap().clone())
+        let mut model = Model::new(forest, &data).unwrap();
+        model.parameters = parameters.as_object().unwrap().clone();
+        model
     };
     let merged = part(0, 3).merge(part(3, 4)).unwrap();
     assert_eq!(merged, part(0, 7));

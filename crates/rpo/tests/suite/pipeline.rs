@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, array};
 use proptest::prelude::*;
+use rpo::Predictor;
 use rpo::core::{Learner, Matrix, MatrixView, Mismatch, Seed};
 use rpo::data::preprocess::{Encoding, Fill, Pipeline, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};

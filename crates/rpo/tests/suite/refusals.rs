@@ -23,7 +23,9 @@ fn scores_of_another_width_are_not_decided_on() {
         ..ForestParams::random_forest()
     };
     let model = Model::fit(&params, &data).unwrap();
-    for model in [model.clone(), model.with_decision(Decision::ExpectedF1)] {
+    let mut expecting = model.clone();
+    expecting.decision = Decision::ExpectedF1;
+    for model in [model, expecting] {
         assert!(model.decide(array![[0.5_f32, 0.5, 0.5]].view()).is_ok());
         for given in [2, 4] {
             let scores = Array2::<f32>::zeros((1, given));

@@ -2,6 +2,7 @@
 
 use crate::common::Case;
 use ndarray::array;
+use rpo::Predictor;
 use rpo::core::Learner;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};

@@ -3,6 +3,7 @@
 use crate::describe::measures;
 use ndarray::Axis;
 use rpo::Model;
+use rpo::Predictor;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score, Scores};

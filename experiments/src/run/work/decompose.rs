@@ -22,6 +22,7 @@ use crate::plan::data;
 use crate::plan::job::{Job, Source};
 use anyhow::Context;
 use ndarray::{Array2, Zip};
+use rpo::Predictor;
 use rpo::core::{Matrix, Seed};
 use rpo::data::Dataset;
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};

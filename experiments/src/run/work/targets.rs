@@ -5,6 +5,7 @@ use crate::describe::Targets;
 use anyhow::bail;
 use ndarray::{Array2, Axis};
 use rpo::Model;
+use rpo::Predictor;
 use rpo::core::{Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 

@@ -1,5 +1,6 @@
 //! `rpo evaluate`.
 
+use rpo::Predictor;
 mod by_frequency;
 
 use crate::error::CliError;
@@ -76,7 +77,7 @@ impl Evaluate {
         let clock = Stopwatch::start();
         let mut model = Model::load(&self.model)?;
         if let Some(decide) = self.decide {
-            model = model.with_decision(decide);
+            model.decision = decide;
         }
         let metrics = self.metrics(&model);
         self.check_effect(&model, &metrics)?;

@@ -1,5 +1,6 @@
 //! `rpo predict`.
 
+use rpo::Predictor;
 #[cfg(feature = "arrow")]
 mod columns;
 
@@ -349,7 +350,7 @@ fn for_each_row(
         ),
         Pick::Decided => {
             // A rule that looks at all samples must see all of them.
-            let bytes = match model.decision() {
+            let bytes = match model.decision {
                 Decision::Threshold => BLOCK_BYTES,
                 Decision::ExpectedF1 => usize::MAX,
             };

@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::request::{Pick, Request};
 use crate::json_outputs::{JsonOutputs, add};
+use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ReadOptions, read_rows};
@@ -208,7 +209,7 @@ impl Service {
         let outputs: Vec<Cow<'_, str>> = schema.output_names.iter().collect();
         json!({
             "task": schema.task,
-            "method": self.model.parameters().get("method"),
+            "method": self.model.parameters.get("method"),
             "features": features,
             "outputs": outputs,
             "max_rows": self.max_rows,
