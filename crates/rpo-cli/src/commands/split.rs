@@ -6,9 +6,9 @@ use crate::options::SplitDataOptions;
 use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
+use rpo::data::Dataset;
 use rpo::data::read::{TextOfSamples, read_split, time_of};
-use rpo::data::split::{Split, TestSize, grouped_split, random_split, time_split};
-use rpo::data::{Dataset, Task};
+use rpo::data::split::{Split, Withheld};
 use std::io::BufWriter;
 use std::path::PathBuf;
 
@@ -114,8 +114,9 @@ impl SplitCommand {
                 .data
                 .problem(&format!("sample {sample} (from 0) has no value of {column:?}")));
         }
-        let split = if self.group.is_some() {
-            grouped_split(values, self.test_fraction, seed)
+        let times: Vec<f64>;
+        let withheld = if self.group.is_some() {
+            Withheld::Groups(values)
         } else if let Some(column) = &self.time {
             let time = |(sample, value): (usize, &String)| {
                 time_of(value).ok_or_else(|| {
@@ -124,13 +125,14 @@ impl SplitCommand {
                         .problem(&format!("{found} is neither a number nor a date"))
                 })
             };
-            let times: Vec<f64> = values.iter().enumerate().map(time).collect::<Result<_, _>>()?;
-            time_split(&times, self.test_fraction)
-        } else if data.task() == Task::MultiLabel && data.n_outputs() > 0 && !self.random {
-            Split::withholding(data, self.test_fraction, seed)
+            times = values.iter().enumerate().map(time).collect::<Result<_, _>>()?;
+            Withheld::Latest(&times)
+        } else if data.n_outputs() > 0 && !self.random {
+            Withheld::Stratified
         } else {
-            random_split(data.n_samples(), TestSize::Fraction(self.test_fraction), seed)
+            Withheld::Random
         };
+        let split = Split::withholding(data, withheld, self.test_fraction, seed);
         split.map_err(|source| self.data.problem(&source.to_string()))
     }
 }

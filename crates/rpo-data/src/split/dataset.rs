@@ -1,8 +1,28 @@
 //! Splitting a data set in two.
 
-use super::{Split, SplitError, TestSize, k_fold, random_split, stratified_k_fold, stratified_split};
-use crate::dataset::{Dataset, Task};
-use rpo_core::Seed;
+use super::{
+    Split, SplitError, TestSize, grouped_split, k_fold, random_split, stratified_k_fold, stratified_split,
+    time_split,
+};
+use crate::dataset::{Dataset, DatasetError, Task};
+use rpo_core::{Mismatch, Seed};
+
+/// The samples that a split withholds to test on.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Withheld<'a> {
+    /// Labels keep their frequencies (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); of numbers samples are
+    /// drawn at random.
+    #[default]
+    Stratified,
+    /// Drawn at random, whatever the outputs.
+    Random,
+    /// Whole groups, drawn at random, by the group of each sample: all samples of a group are on the same side, as those of a
+    /// customer, a patient, a document.
+    Groups(&'a [String]),
+    /// The latest by the time of each sample: no training sample is later than a test sample, and samples of one time are on
+    /// the same side.
+    Latest(&'a [f64]),
+}
 
 impl Dataset {
     /// Splits the samples into a training and a test set: labels keep their frequencies (iterative stratification,
@@ -20,19 +40,55 @@ impl Dataset {
     /// # Errors
     /// A fraction that is not strictly between 0 and 1, or that leaves one of the sets empty.
     pub fn split(&self, test_fraction: f64, seed: Seed) -> Result<(Self, Self), SplitError> {
-        Ok(Split::withholding(self, test_fraction, seed)?.apply(self)?)
+        Ok(Split::withholding(self, Withheld::Stratified, test_fraction, seed)?.apply(self)?)
     }
 }
 
 impl Split {
-    /// The samples of the sets of [`Dataset::split`]: labels keep their frequencies, numbers are split at random.
+    /// Withholds about a fraction of the samples of a set.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use rpo_data::split::{Split, Withheld};
+    /// use rpo_data::{Dataset, Seed, Task};
+    /// let data = Dataset::new(Array2::zeros((4, 1)).into(), Array2::zeros((4, 1)).into(), Task::Regression)?;
+    /// let years = [2020.0, 2023.0, 2021.0, 2022.0];
+    /// let split = Split::withholding(&data, Withheld::Latest(&years), 0.25, Seed::new(1))?;
+    /// assert_eq!((split.train, split.test), (vec![0, 2, 3], vec![1]));
+    /// let groups = ["a", "b", "a", "b"].map(String::from);
+    /// let split = Split::withholding(&data, Withheld::Groups(&groups), 0.5, Seed::new(1))?;
+    /// assert!(split.test == [0, 2] || split.train == [0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`Dataset::split`].
-    pub fn withholding(data: &Dataset, test_fraction: f64, seed: Seed) -> Result<Self, SplitError> {
-        match data.task() {
-            Task::MultiLabel => stratified_split(data.outputs().view(), test_fraction, seed),
-            Task::Regression => random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed),
+    /// A fraction that is not strictly between 0 and 1, a time that is NaN, another number of groups or times than samples, and
+    /// a side that would be empty: too few samples, groups or times, or groups too large.
+    pub fn withholding(
+        data: &Dataset,
+        withheld: Withheld<'_>,
+        test_fraction: f64,
+        seed: Seed,
+    ) -> Result<Self, SplitError> {
+        let one_for_each = |what, given| {
+            let checked = Mismatch::check(what, data.n_samples(), given);
+            checked.map_err(DatasetError::from)
+        };
+        match (withheld, data.task()) {
+            (Withheld::Stratified, Task::MultiLabel) => {
+                stratified_split(data.outputs().view(), test_fraction, seed)
+            }
+            (Withheld::Stratified | Withheld::Random, _) => {
+                random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed)
+            }
+            (Withheld::Groups(groups), _) => {
+                one_for_each("groups of the samples", groups.len())?;
+                grouped_split(groups, test_fraction, seed)
+            }
+            (Withheld::Latest(times), _) => {
+                one_for_each("times of the samples", times.len())?;
+                time_split(times, test_fraction)
+            }
         }
     }
 

@@ -15,9 +15,10 @@ mod dataset;
 mod stratified;
 mod whole;
 
+pub use dataset::Withheld;
 pub use stratified::stratified_partitions;
 use stratified::{stratified_k_fold, stratified_split};
-pub use whole::{grouped_split, time_split};
+use whole::{grouped_split, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;

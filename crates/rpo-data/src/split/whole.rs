@@ -4,21 +4,12 @@ use super::{Split, SplitError, check_fraction, shuffled, sorted};
 use rpo_core::Seed;
 use std::collections::BTreeMap;
 
-/// Splits samples at random so that all samples of a group are on the same side: customers, patients, documents. Groups are
-/// drawn one after the other and go to the test side as long as that brings its size closer to the fraction.
-///
-/// ```
-/// use rpo_core::Seed;
-/// use rpo_data::split::grouped_split;
-/// let split = grouped_split(&["a", "b", "a", "c", "b", "a"], 0.5, Seed::new(1))?;
-/// assert_eq!(split.test.len(), 3);
-/// assert!(split.test == [0, 2, 5] || split.train == [0, 2, 5]);
-/// # Ok::<(), rpo_data::split::SplitError>(())
-/// ```
-///
-/// # Errors
-/// A fraction that is not in (0, 1), fewer than two groups, or groups so large that one side would be empty.
-pub fn grouped_split<G: Ord>(groups: &[G], test_fraction: f64, seed: Seed) -> Result<Split, SplitError> {
+/// Groups are drawn one after the other and go to the test side as long as that brings its size closer to the fraction.
+pub(super) fn grouped_split<G: Ord>(
+    groups: &[G],
+    test_fraction: f64,
+    seed: Seed,
+) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
     let mut samples_of: BTreeMap<&G, Vec<usize>> = BTreeMap::new();
     for (sample, group) in groups.iter().enumerate() {
@@ -36,19 +27,8 @@ pub fn grouped_split<G: Ord>(groups: &[G], test_fraction: f64, seed: Seed) -> Re
     checked(&train, &test)
 }
 
-/// Splits samples in the order of time: no training sample is later than a test sample. Samples of one time are on the same
-/// side, that which brings the size of the test set closer to the fraction.
-///
-/// ```
-/// use rpo_data::split::time_split;
-/// let split = time_split(&[2020.0, 2023.0, 2021.0, 2022.0], 0.25)?;
-/// assert_eq!((split.train, split.test), (vec![0, 2, 3], vec![1]));
-/// # Ok::<(), rpo_data::split::SplitError>(())
-/// ```
-///
-/// # Errors
-/// A fraction that is not in (0, 1), a time that is NaN, and samples all of one time.
-pub fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, SplitError> {
+/// Samples of one time are on the same side, that which brings the size of the test set closer to the fraction.
+pub(super) fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
     if let Some(sample) = times.iter().position(|time| time.is_nan()) {
         return Err(SplitError::Time { sample });

@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
 use rayon::prelude::*;
 use rpo_core::Predictor;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
-use rpo_data::split::{Split, SplitError};
+use rpo_data::split::{Split, SplitError, Withheld};
 use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Ranking, Score, Scores, ranking,
@@ -42,7 +42,7 @@ impl Folds {
 
     /// One part withheld.
     pub(crate) fn withheld(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
-        let splits = vec![Split::withholding(data, fraction, seed)?];
+        let splits = vec![Split::withholding(data, Withheld::Stratified, fraction, seed)?];
         Ok(Self { splits })
     }
 
