@@ -315,7 +315,7 @@ fn budgets_are_kept() {
 fn time_that_is_up_stops_trials_and_the_search() {
     let space = space(&[("x", "uniform:0:1")]);
     let search = Search {
-        limit: SearchLimit::WallClock(Duration::from_millis(50)),
+        limit: SearchLimit::WallClock(Duration::from_millis(300)),
         ..Search::new(Direction::Maximize)
     };
     // Without the limit neither a trial nor the search would end.
