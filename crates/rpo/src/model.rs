@@ -218,7 +218,7 @@ impl Model {
     /// use ndarray::array;
     /// use rpo::data::preprocess::{Fill, Steps, Transform};
     /// use rpo::data::{Dataset, Task};
-    /// use rpo::{Model, core::Learner, linear::RidgeParams};
+    /// use rpo::{Model, Predictor, core::Learner, linear::RidgeParams};
     /// let (x, y) = (array![[0.0], [1.0], [f32::NAN], [2.0]], array![[1.0], [3.0], [3.0], [5.0]]);
     /// let train = Dataset::new(x.into(), y.into(), Task::Regression)?;
     /// let pipeline = Steps { impute: Some(Fill::Mean), ..Steps::default() }.fit(&train)?;
