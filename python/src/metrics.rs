@@ -8,9 +8,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
-    Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean, Metric,
-    MetricError, MissingTruth, Needs, OutputMetric, Propensity, RegressionSums, Score, Scores, SetComparison,
-    SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
+    Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean,
+    Metric, MetricError, MissingTruth, Needs, OutputMetric, Propensity, RegressionSums, Score, Scores,
+    SetComparison, SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, without the interpreter's lock.
