@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rpo::{Model, Predictor};
 use rpo::core::CsrMatrix;
+use rpo::{Model, Predictor};
 
 /// Where the digits of the checksum lie.
 const DIGITS: std::ops::Range<usize> = 48..56;
@@ -36,7 +36,11 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(!e.to_string().is_empty());
     }
     let predictor = model.predictor();
-    let _ = (predictor.summary(), predictor.tree_sizes(), predictor.importances());
+    let _ = (
+        predictor.summary(),
+        predictor.tree_sizes(),
+        predictor.importances(),
+    );
     let written = model.to_bytes().expect("what was loaded can be saved");
     assert_eq!(Model::from_bytes(&written).expect("and loaded again"), model);
 });

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rpo::{Estimator, Method};
 use rpo::core::Seed;
 use rpo::tune::{SearchOrder, Tuning};
+use rpo::{Estimator, Method};
 
 fuzz_target!(|text: &str| {
     let mut lines = text.lines();
