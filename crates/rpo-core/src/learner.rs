@@ -46,13 +46,25 @@ pub trait Learner {
 
 /// The parameters of a forest. Tree j depends on the data, the seed and j alone, so that trees can be grown apart, in one
 /// process or in many: the parts [merge](Merge) into exactly the whole.
-pub trait ForestLearner: Learner<Model: Merge> + Sized {
+pub trait ForestLearner: Learner<Model: Merge> + Clone {
+    /// The index of the first tree and the number of trees, where the parameters hold them.
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize);
+
     /// The indices of the trees.
-    fn indices(&self) -> Range<usize>;
+    fn indices(&self) -> Range<usize> {
+        let mut params = self.clone();
+        let (first, n) = params.tree_range_mut();
+        *first..first.saturating_add(*n)
+    }
 
     /// The parameters of some of the trees, for growing a forest in parts.
     #[must_use]
-    fn of_trees(&self, trees: Range<usize>) -> Self;
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        let mut params = self.clone();
+        let (first, n) = params.tree_range_mut();
+        (*first, *n) = (trees.start, trees.len());
+        params
+    }
 }
 
 /// A forest that can be put together from parts.

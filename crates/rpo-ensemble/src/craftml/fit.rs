@@ -14,20 +14,11 @@ use rpo_tree::centroid::{
     CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
 };
 use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
-use std::ops::Range;
 use std::sync::Arc;
 
 impl ForestLearner for CraftmlParams {
-    fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
+        (&mut self.first_tree, &mut self.trees)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::{ForestLearner, Learner, MatrixView};
-use std::ops::Range;
 
 /// Trees, and the sums of their importances.
 type GrownTrees<G> = (
@@ -46,16 +45,8 @@ impl Learner for ForestParams {
 }
 
 impl ForestLearner for ForestParams {
-    fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
+        (&mut self.first_tree, &mut self.trees)
     }
 }
 

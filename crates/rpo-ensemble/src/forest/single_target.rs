@@ -50,12 +50,8 @@ pub struct SingleTargetForest {
 pub struct SingleTargetParams(pub ForestParams);
 
 impl ForestLearner for SingleTargetParams {
-    fn indices(&self) -> Range<usize> {
-        self.0.indices()
-    }
-
-    fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self(self.0.of_trees(trees))
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
+        self.0.tree_range_mut()
     }
 }
 

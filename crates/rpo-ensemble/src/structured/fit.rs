@@ -14,7 +14,6 @@ use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
 use rpo_tree::{LeafBuilder, LeafKind, RankedFeatures, Tree, grow};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Everything the trees of a fit share.
@@ -30,16 +29,8 @@ struct Training<'p, 'x> {
 }
 
 impl ForestLearner for StructuredForestParams {
-    fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
+        (&mut self.first_tree, &mut self.trees)
     }
 }
 

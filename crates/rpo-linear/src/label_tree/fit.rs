@@ -1,7 +1,5 @@
 //! Growing label trees.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 use rpo_core::{ForestLearner, InverseLink, Learner, MatrixView, Seed};
 
@@ -77,16 +75,8 @@ impl Learner for LabelTreeParams {
 }
 
 impl ForestLearner for LabelTreeParams {
-    fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
+    fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
+        (&mut self.first_tree, &mut self.trees)
     }
 }
 
