@@ -1,32 +1,25 @@
 //! What the parameters of every method, and the models of forests, have in common.
 
-use crate::{MatrixView, Predictor, Seed};
+use crate::{CheckParams, MatrixView, Predictor, Seed};
 use std::ops::Range;
 
 /// The parameters of a method, which fit a model to features and outputs.
 ///
 /// One seed, one model, bit for bit: a model is a function of the data, the parameters and the options, whatever the number
 /// of threads.
-pub trait Learner {
+///
+/// Whatever a check refuses a fit refuses, with an error of the same type.
+pub trait Learner: CheckParams {
     /// What a fit returns.
     type Model;
-
-    /// What a fit can fail with.
-    type Error;
 
     /// What a fit can be given beside parameters and data, such as weights of samples.
     type Options<'a>: Default;
 
-    /// Checks every parameter that can be checked without data, as a fit does.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range or contradicts another.
-    fn check(&self) -> Result<(), Self::Error>;
-
     /// Fits a model to features `x` (n x p) and outputs `y` (n x d).
     ///
     /// # Errors
-    /// Parameters that [`check`](Self::check) refuses or the data make impossible, sizes that do not match, values that the
+    /// Parameters that [`check`](CheckParams::check) refuses or the data make impossible, sizes that do not match, values that the
     /// method does not take, and what it does not do of the options.
     fn fit_with(
         &self,

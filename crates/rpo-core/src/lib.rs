@@ -33,9 +33,7 @@ pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, product, product_into,
 };
 pub use memory::MemoryLimit;
-pub use parameter::{
-    CheckParams, Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
-};
+pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};

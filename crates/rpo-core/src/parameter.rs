@@ -58,9 +58,9 @@ impl ParameterError {
     ///
     /// ```
     /// use rpo_core::ParameterError;
-    /// let momentum = f64::NAN;
-    /// let refused = ParameterError::unless((0.0..1.0).contains(&momentum), "momentum", momentum, "in [0, 1)");
-    /// assert_eq!(refused.unwrap_err().to_string(), "`momentum` must be in [0, 1), got NaN");
+    /// let bins = 300;
+    /// let refused = ParameterError::unless((2..=255).contains(&bins), "bins", bins, "in 2 to 255");
+    /// assert_eq!(refused.unwrap_err().to_string(), "`bins` must be in 2 to 255, got 300");
     /// ```
     ///
     /// # Errors
@@ -84,10 +84,10 @@ pub trait CheckParams {
     /// What a check can fail with.
     type Error;
 
-    /// Checks the ranges, as far as that takes no data.
+    /// Checks every parameter that can be checked without data.
     ///
     /// # Errors
-    /// The first parameter out of range.
+    /// The first parameter that is out of range or contradicts another.
     fn check(&self) -> Result<(), Self::Error>;
 }
 
@@ -121,41 +121,75 @@ impl Mismatch {
     }
 }
 
-/// Refuses a count of 0; `None` stands for no limit and is accepted.
+/// The values that a parameter may have: those that occur again and again. For others there is [`ParameterError::unless`].
 ///
-/// # Errors
-/// [`ParameterError::OutOfRange`].
-pub fn check_count(name: &'static str, count: impl Into<Option<usize>>) -> Result<(), ParameterError> {
-    ParameterError::unless(count.into() != Some(0), name, 0, "at least 1")
+/// ```
+/// use rpo_core::Domain;
+/// let refused = Domain::BelowOne.check("momentum", f64::NAN);
+/// assert_eq!(refused.unwrap_err().to_string(), "`momentum` must be in [0, 1), got NaN");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// At least 1, as numbers of things.
+    Count,
+    /// Positive and finite.
+    Positive,
+    /// At least 0 and finite.
+    NotNegative,
+    /// In \[0, 1\].
+    Probability,
+    /// In (0, 1], as a part that may be the whole.
+    Fraction,
+    /// In [0, 1).
+    BelowOne,
+    /// In (0, 1), as a part that leaves something, or the level of a quantile.
+    Level,
 }
 
-/// Refuses a fraction outside (0, 1].
-///
-/// # Errors
-/// [`ParameterError::OutOfRange`], also for NaN.
-pub fn check_fraction(name: &'static str, share: f64) -> Result<(), ParameterError> {
-    ParameterError::unless(share > 0.0 && share <= 1.0, name, share, "in (0, 1]")
+impl Domain {
+    /// Refuses a number outside of these values, NaN among them; `None` stands for the default and is accepted.
+    ///
+    /// # Errors
+    /// [`ParameterError::OutOfRange`].
+    pub fn check(self, name: &'static str, value: impl Number) -> Result<(), ParameterError> {
+        let Some(v) = value.number() else {
+            return Ok(());
+        };
+        let (is_in, expected) = match self {
+            Self::Count => (v >= 1.0, "at least 1"),
+            Self::Positive => (v > 0.0 && v.is_finite(), "positive and finite"),
+            Self::NotNegative => ((0.0..f64::INFINITY).contains(&v), "at least 0 and finite"),
+            Self::Probability => ((0.0..=1.0).contains(&v), "in [0, 1]"),
+            Self::Fraction => (v > 0.0 && v <= 1.0, "in (0, 1]"),
+            Self::BelowOne => ((0.0..1.0).contains(&v), "in [0, 1)"),
+            Self::Level => (v > 0.0 && v < 1.0, "in (0, 1)"),
+        };
+        ParameterError::unless(is_in, name, v, expected)
+    }
 }
 
-/// Refuses a number that is not positive and finite.
-///
-/// # Errors
-/// [`ParameterError::OutOfRange`], also for NaN.
-pub fn check_positive(name: &'static str, v: f64) -> Result<(), ParameterError> {
-    ParameterError::unless(v > 0.0 && v.is_finite(), name, v, "positive and finite")
+/// What [`Domain::check`] takes: counts and real numbers, and optional ones.
+pub trait Number {
+    /// The number, if there is one; counts above 2⁵³ are rounded.
+    fn number(self) -> Option<f64>;
 }
 
-/// Refuses a number that is negative or not finite.
-///
-/// # Errors
-/// [`ParameterError::OutOfRange`], also for NaN.
-pub fn check_not_negative(name: &'static str, v: f64) -> Result<(), ParameterError> {
-    ParameterError::unless(
-        (0.0..f64::INFINITY).contains(&v),
-        name,
-        v,
-        "at least 0 and finite",
-    )
+impl Number for f64 {
+    fn number(self) -> Option<f64> {
+        Some(self)
+    }
+}
+
+impl Number for usize {
+    fn number(self) -> Option<f64> {
+        Some(self as f64)
+    }
+}
+
+impl<T: Number> Number for Option<T> {
+    fn number(self) -> Option<f64> {
+        self.and_then(T::number)
+    }
 }
 
 #[cfg(test)]
@@ -164,20 +198,24 @@ mod tests {
 
     #[test]
     fn bounds_are_where_they_are_said_to_be() {
-        assert!(check_count("n", 0).is_err() && check_count("n", Some(0)).is_err());
-        assert!(check_count("n", 1).is_ok() && check_count("n", None).is_ok());
-        let tiny = f64::MIN_POSITIVE;
-        for (check, right, wrong) in [
-            (
-                check_fraction as fn(_, _) -> _,
-                [tiny, 1.0],
-                [0.0, 1.0 + f64::EPSILON],
-            ),
-            (check_positive, [tiny, f64::MAX], [0.0, f64::INFINITY]),
-            (check_not_negative, [0.0, f64::MAX], [-tiny, f64::INFINITY]),
+        assert!(Domain::Count.check("n", 0).is_err() && Domain::Count.check("n", Some(0)).is_err());
+        assert!(Domain::Count.check("n", 1).is_ok() && Domain::Count.check("n", None::<usize>).is_ok());
+        let (tiny, below_1) = (f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
+        let above_1 = 1.0 + f64::EPSILON;
+        for (domain, right, wrong) in [
+            (Domain::Positive, [tiny, f64::MAX], [0.0, f64::INFINITY]),
+            (Domain::NotNegative, [0.0, f64::MAX], [-tiny, f64::INFINITY]),
+            (Domain::Probability, [0.0, 1.0], [-tiny, above_1]),
+            (Domain::Fraction, [tiny, 1.0], [0.0, above_1]),
+            (Domain::BelowOne, [0.0, below_1], [-tiny, 1.0]),
+            (Domain::Level, [tiny, below_1], [0.0, 1.0]),
         ] {
-            assert!(right.iter().all(|&v| check("v", v).is_ok()));
-            assert!(wrong.iter().chain(&[f64::NAN]).all(|&v| check("v", v).is_err()));
+            assert!(right.iter().all(|&v| domain.check("v", v).is_ok()), "{domain:?}");
+            let wrong = wrong.iter().chain(&[f64::NAN]);
+            assert!(
+                wrong.clone().all(|&v| domain.check("v", v).is_err()),
+                "{domain:?}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Propensities: probabilities that a relevant label is recorded.
 
 use crate::math;
-use crate::{CheckParams, ParameterError, check_not_negative, check_positive};
+use crate::{CheckParams, Domain, ParameterError};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
@@ -26,8 +26,8 @@ impl CheckParams for Propensity {
     type Error = ParameterError;
 
     fn check(&self) -> Result<(), ParameterError> {
-        check_not_negative("propensity_a", self.a)?;
-        check_positive("propensity_b", self.b)
+        Domain::NotNegative.check("propensity_a", self.a)?;
+        Domain::Positive.check("propensity_b", self.b)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks of what ensembles are fitted to.
 
 use crate::error::{EnsembleError, mismatch};
-use rpo_core::{CsrMatrix, MatrixView, ParameterError, WeightError, check_count};
+use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError};
 use rpo_tree::{TreeError, check_csr};
 
 /// Checks shapes, outputs and weights.
@@ -35,7 +35,7 @@ pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), E
     if x.n_rows() != y.n_rows() {
         return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
     }
-    check_count("the number of outputs", y.n_cols())?;
+    Domain::Count.check("the number of outputs", y.n_cols())?;
     if y.n_cols() > MAX_OUTPUTS {
         let (what, given, limit) = ("the number of outputs", y.n_cols(), MAX_OUTPUTS);
         return Err(TreeError::TooLarge { what, given, limit }.into());
@@ -80,7 +80,7 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
 
 /// Checks that there is a tree, and that every tree has an index.
 pub(crate) fn check_trees(first_tree: usize, trees: usize) -> Result<(), ParameterError> {
-    check_count("trees", trees)?;
+    Domain::Count.check("trees", trees)?;
     let fits = first_tree.checked_add(trees).is_some();
     let expected = "so small that every tree has an index";
     ParameterError::unless(fits, "first_tree", first_tree, expected)

@@ -25,10 +25,10 @@ mod scaling;
 pub mod structured;
 pub mod thresholds;
 
+/// What parameters and models have in common.
+pub use rpo_core::{CheckParams, ForestLearner, Learner, Merge, Predictor};
 /// What features and outputs come in.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
-/// What parameters and models have in common.
-pub use rpo_core::{ForestLearner, Learner, Merge, Predictor};
 /// What trees grow on.
 pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// How leaves are stored.

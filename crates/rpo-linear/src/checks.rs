@@ -1,6 +1,6 @@
 //! Checks of features and outputs.
 
-use rpo_core::{InverseLink, MatrixView, Mismatch, check_count};
+use rpo_core::{Domain, InverseLink, MatrixView, Mismatch};
 
 use crate::LinearError;
 
@@ -14,8 +14,8 @@ pub(crate) fn check_data(
     check_csr("features", x)?;
     check_csr("outputs", y)?;
     Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
-    check_count("number of samples", x.n_rows())?;
-    check_count("number of outputs", y.n_cols())?;
+    Domain::Count.check("number of samples", x.n_rows())?;
+    Domain::Count.check("number of outputs", y.n_cols())?;
     x.check_finite().map_err(LinearError::Features)?;
     y.check_finite().map_err(LinearError::Outputs)?;
     check_labels(inverse_link, y)

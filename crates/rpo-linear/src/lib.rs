@@ -21,8 +21,8 @@ mod scores;
 
 /// Features and outputs, and what methods and models have in common.
 pub use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, InverseLink, Learner, Matrix, MatrixView, Merge,
-    Predictor,
+    CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, InverseLink, Learner, Matrix, MatrixView,
+    Merge, Predictor,
 };
 /// Values of parameters.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};

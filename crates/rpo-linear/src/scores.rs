@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, Predictor, check_count, check_dense, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Predictor, check_dense, csr_of_rows, top_of};
 
 use crate::LinearError;
 use crate::checks::check_features;
@@ -44,7 +44,7 @@ pub(crate) trait Scorer: Predictor + Sync {
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let (d, n) = (self.n_outputs(), x.n_rows());
         check_features(self.n_features(), x)?;
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         let chunks: Vec<Result<TopScores, LinearError>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {

@@ -1,10 +1,10 @@
 //! Bootstrap intervals.
 
 use crate::StatsError;
-use crate::error::{check_enough, check_finite, check_level};
+use crate::error::{check_enough, check_finite};
 use rand::Rng;
 use rayon::prelude::*;
-use rpo_core::Seed;
+use rpo_core::{Domain, Seed};
 
 /// A statistic of the data and of resamples of its samples (Efron 1979).
 ///
@@ -53,7 +53,7 @@ impl Bootstrap {
     /// # Errors
     /// A level outside (0, 1).
     pub fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
-        check_level("level", level)?;
+        Domain::Level.check("level", level)?;
         let mut sorted = self.resampled.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let quantile = |p: f64| {

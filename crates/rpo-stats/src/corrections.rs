@@ -1,7 +1,7 @@
 //! Corrections of p-values for several tests.
 
 use crate::StatsError;
-use rpo_core::ParameterError;
+use rpo_core::Domain;
 
 /// A correction of p-values for several tests. A hypothesis is rejected at level alpha if its adjusted p-value is at most
 /// alpha; the probability of any false rejection is then at most alpha.
@@ -20,8 +20,8 @@ impl Correction {
     /// # Errors
     /// A p-value outside \[0, 1\].
     pub fn adjust(self, p: &[f64]) -> Result<Vec<f64>, StatsError> {
-        for p in p {
-            ParameterError::unless((0.0..=1.0).contains(p), "p", p, "in [0, 1]")?;
+        for &p in p {
+            Domain::Probability.check("p", p)?;
         }
         if self == Self::Bonferroni {
             return Ok(p.iter().map(|value| (value * p.len() as f64).min(1.0)).collect());
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn p_values_out_of_range_are_refused() {
         for value in [-f64::MIN_POSITIVE, 1.0 + f64::EPSILON] {
-            let expected = ParameterError::out_of_range("p", value, "in [0, 1]");
+            let expected = Domain::Probability.check("p", value).unwrap_err();
             assert_eq!(
                 Correction::Holm.adjust(&[0.5, value]),
                 Err(StatsError::Parameter(expected))

@@ -56,8 +56,3 @@ pub(crate) fn check_enough(what: &'static str, given: usize, needed: usize) -> R
     }
     Ok(())
 }
-
-/// Refuses levels outside (0, 1), NaN among them.
-pub(crate) fn check_level(name: &'static str, value: f64) -> Result<(), ParameterError> {
-    ParameterError::unless(value > 0.0 && value < 1.0, name, value, "in (0, 1)")
-}

@@ -1,9 +1,9 @@
 //! Student's t test of paired samples.
 
 use crate::distributions::{t_two_sided, t_two_sided_quantile};
-use crate::error::{check_enough, check_level};
+use crate::error::check_enough;
 use crate::{PValues, StatsError, differences};
-use rpo_core::check_not_negative;
+use rpo_core::Domain;
 
 /// The t test of paired samples.
 ///
@@ -34,7 +34,7 @@ impl PairedT {
     /// # Errors
     /// Lengths that differ, fewer than two pairs, values that are not finite; an overlap that is negative or not finite.
     pub fn new(x: &[f64], y: &[f64], overlap: f64) -> Result<Self, StatsError> {
-        check_not_negative("overlap", overlap)?;
+        Domain::NotNegative.check("overlap", overlap)?;
         let differences = differences(x, y)?;
         check_enough("pairs", differences.len(), 2)?;
         let n = differences.len() as f64;
@@ -68,7 +68,7 @@ impl PairedT {
     /// # Errors
     /// A level outside (0, 1).
     pub fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
-        check_level("level", level)?;
+        Domain::Level.check("level", level)?;
         let half = t_two_sided_quantile(1.0 - level, self.df) * self.standard_error;
         Ok((self.mean_difference - half, self.mean_difference + half))
     }

@@ -2,7 +2,8 @@
 
 use crate::StatsError;
 use crate::distributions::{normal_quantile, studentized_range_quantile};
-use crate::error::{check_enough, check_level};
+use crate::error::check_enough;
+use rpo_core::Domain;
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// A comparison of methods by their mean ranks, after Friedman's test has found that they differ.
@@ -31,7 +32,7 @@ impl PostHoc {
     pub fn critical_difference(self, k: usize, n: usize, alpha: f64) -> Result<f64, StatsError> {
         check_enough("methods", k, 2)?;
         check_enough("data sets", n, 1)?;
-        check_level("alpha", alpha)?;
+        Domain::Level.check("alpha", alpha)?;
         Ok(self.quantile(k, alpha) * rank_difference_unit(k, n))
     }
 }

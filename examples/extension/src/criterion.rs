@@ -3,7 +3,7 @@
 use crate::CustomForest;
 use ndarray::ArrayView2;
 use rpo::ModelError;
-use rpo::core::{ParameterError, math};
+use rpo::core::{Domain, math};
 use rpo::ensemble::{EnsembleError, Forest, Grower, TreeInput};
 use rpo::tree::criterion::Criterion;
 use rpo::tree::{AxisRule, Grown, Leaves};
@@ -32,13 +32,7 @@ impl CustomForest for BalancedVariance {
     type Model = Forest;
 
     fn check(&self) -> Result<(), ModelError> {
-        let in_range = (0.0..=1.0).contains(&self.balance);
-        Ok(ParameterError::unless(
-            in_range,
-            "balance",
-            self.balance,
-            "from 0 to 1",
-        )?)
+        Ok(Domain::Probability.check("balance", self.balance)?)
     }
 }
 

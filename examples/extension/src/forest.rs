@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use rpo::core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
-use rpo::core::{CsrMatrix, MatrixView, check_count};
+use rpo::core::{CsrMatrix, Domain, MatrixView};
 use rpo::data::Dataset;
 use rpo::ensemble::{FitOptions, Forest, ForestParams, Grower, OutOfBagPredictor};
 use rpo::tree::LeafModel;
@@ -77,7 +77,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        check_count("trees", self.trees)?;
+        Domain::Count.check("trees", self.trees)?;
         self.grower.check()
     }
 

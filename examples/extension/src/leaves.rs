@@ -3,7 +3,7 @@
 use crate::{CustomForest, CustomForestModel};
 use ndarray::{Array1, Array2};
 use rpo::ModelError;
-use rpo::core::check_not_negative;
+use rpo::core::Domain;
 use rpo::core::store::{Reader, Sizes, StoreError, Writer};
 use rpo::ensemble::{EnsembleError, Grower, TreeInput};
 use rpo::tree::store::StoreLeaves;
@@ -32,7 +32,7 @@ impl CustomForest for Shrinkage {
     type Model = CustomForestModel<Self>;
 
     fn check(&self) -> Result<(), ModelError> {
-        Ok(check_not_negative("shrinkage", self.shrinkage)?)
+        Ok(Domain::NotNegative.check("shrinkage", self.shrinkage)?)
     }
 }
 

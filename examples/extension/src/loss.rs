@@ -1,6 +1,6 @@
 //! A custom loss: the pinball loss, whose minimum is a quantile.
 
-use rpo::core::{ParameterError, check_count};
+use rpo::core::Domain;
 use rpo::data::Dataset;
 use rpo::ensemble::Learner;
 use rpo::ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss, StepScope};
@@ -70,14 +70,8 @@ impl Estimator for QuantileBoosting {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        check_count("iterations", self.iterations)?;
-        let inside = self.quantile > 0.0 && self.quantile < 1.0;
-        Ok(ParameterError::unless(
-            inside,
-            "quantile",
-            self.quantile,
-            "between 0 and 1",
-        )?)
+        Domain::Count.check("iterations", self.iterations)?;
+        Ok(Domain::Level.check("quantile", self.quantile)?)
     }
 
     fn n_steps(&self) -> usize {

@@ -1,7 +1,7 @@
 //! A custom projection that looks at the features: it keeps the outputs that they explain best.
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
-use rpo::core::{MatrixView, Mismatch, Seed, check_count};
+use rpo::core::{Domain, MatrixView, Mismatch, Seed};
 use rpo::data::Dataset;
 use rpo::ensemble::{Components, FitOptions, ForestParams, Learner};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
@@ -138,8 +138,8 @@ impl Estimator for PredictableForest {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        check_count("trees", self.trees)?;
-        Ok(check_count("components", self.components)?)
+        Domain::Count.check("trees", self.trees)?;
+        Ok(Domain::Count.check("components", self.components)?)
     }
 
     fn n_steps(&self) -> usize {

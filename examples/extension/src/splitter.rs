@@ -4,7 +4,7 @@ use crate::{CustomForest, CustomForestModel};
 use ndarray::ArrayView2;
 use rpo::ModelError;
 use rpo::core::store::{Reader, StoreError, Writer, check_finite};
-use rpo::core::{Seed, check_count};
+use rpo::core::{Domain, Seed};
 use rpo::ensemble::{EnsembleError, Grower, TreeInput};
 use rpo::tree::criterion::{Criterion, Variance};
 use rpo::tree::splitter::{NodeRows, ProposedSplit, Splitter};
@@ -34,7 +34,7 @@ impl CustomForest for SumOfPairs {
     type Model = CustomForestModel<Self>;
 
     fn check(&self) -> Result<(), ModelError> {
-        Ok(check_count("pairs", self.pairs)?)
+        Ok(Domain::Count.check("pairs", self.pairs)?)
     }
 }
 

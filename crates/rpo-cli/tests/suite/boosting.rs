@@ -295,7 +295,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbmort --validation 1",
-            "--validation must be between 0 and 1, got 1",
+            "--validation must be in (0, 1), got 1",
         ),
         (
             "--method gbmort --early-stopping 0",

@@ -196,7 +196,7 @@ fn options_without_effect_are_refused() {
         ),
         (
             "gbmort --thresholds rate --threshold-share 1",
-            "--threshold-share must be between 0 and 1, got 1",
+            "--threshold-share must be in (0, 1), got 1",
         ),
         (
             "gbmort --threshold-share 0.5",

@@ -12,7 +12,7 @@ use rand::seq::SliceRandom;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
 use rpo_core::math;
-use rpo_core::{Matrix, ParameterError, Seed, check_count};
+use rpo_core::{Domain, Matrix, ParameterError, Seed};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -83,7 +83,7 @@ impl Friedman {
     /// [`GenerateError`] for a set without outputs or of more than 4 GiB, and for base noise without a chain.
     pub fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
         let n = self.n_samples;
-        check_count("n_outputs", self.n_outputs)?;
+        Domain::Count.check("n_outputs", self.n_outputs)?;
         if self.chain_base_noise && self.kind != FriedmanKind::Chain {
             let reason = "has an effect on the chain problem only";
             return Err(ParameterError::conflict("chain_base_noise", true, reason).into());

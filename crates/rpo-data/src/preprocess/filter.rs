@@ -3,7 +3,7 @@
 use super::{PreprocessError, Transform, check_samples, check_task, count_present};
 use crate::dataset::{Dataset, Task};
 use crate::statistics::LabelStatistics;
-use rpo_core::{Mismatch, ParameterError};
+use rpo_core::{Domain, Mismatch, ParameterError};
 use serde::{Deserialize, Serialize};
 
 /// The features that [`Filter::RareFeatures`] may drop.
@@ -61,8 +61,7 @@ impl Filter {
     pub fn fit(self, data: &Dataset) -> Result<ColumnFilter, PreprocessError> {
         Ok(match self {
             Self::RareFeatures { min_fraction, scope } => {
-                let in_range = (0.0..=1.0).contains(&min_fraction);
-                ParameterError::unless(in_range, "min_fraction", min_fraction, "in [0, 1]")?;
+                Domain::Probability.check("min_fraction", min_fraction)?;
                 check_samples(data)?;
                 let present = count_present(data);
                 let fewest = min_fraction * data.n_samples() as f64;

@@ -22,7 +22,7 @@ use whole::{grouped_split, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;
-use rpo_core::{ParameterError, Seed};
+use rpo_core::{Domain, ParameterError, Seed};
 
 /// Why samples cannot be split.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -150,8 +150,7 @@ pub(crate) fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split
 }
 
 fn check_fraction(fraction: f64) -> Result<(), ParameterError> {
-    let in_range = fraction > 0.0 && fraction < 1.0;
-    ParameterError::unless(in_range, "fraction", fraction, "in (0, 1)")
+    Domain::Level.check("fraction", fraction)
 }
 
 fn check_folds(folds: usize, n_samples: usize) -> Result<(), ParameterError> {

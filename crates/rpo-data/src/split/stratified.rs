@@ -12,7 +12,7 @@
 use super::{Split, SplitError, check_folds, check_fraction, shuffled};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rpo_core::{MatrixView, Seed, check_count, check_positive};
+use rpo_core::{Domain, MatrixView, Seed};
 use std::collections::BTreeSet;
 
 /// Partitions samples by the given relative sizes, keeping the frequency of each label. A label is a stored value that
@@ -25,10 +25,10 @@ pub fn stratified_partitions(
     weights: &[f64],
     seed: Seed,
 ) -> Result<Vec<Vec<usize>>, SplitError> {
-    check_count("weights", weights.len())?;
+    Domain::Count.check("weights", weights.len())?;
     weights
         .iter()
-        .try_for_each(|&weight| check_positive("weights", weight))?;
+        .try_for_each(|&weight| Domain::Positive.check("weights", weight))?;
     let total: f64 = weights.iter().sum();
     let shares: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
     let seed = seed.purpose("stratification");

@@ -11,7 +11,7 @@ use crate::error::mismatch;
 use crate::inference::mean::check_features;
 use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
-use rpo_core::{MatrixError, MatrixView, Predictor, check_count};
+use rpo_core::{Domain, MatrixError, MatrixView, Predictor};
 
 /// Checks what is to be fitted, and returns the objective of all outputs, levels counted.
 pub(super) fn check(
@@ -144,9 +144,9 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
 
 fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<(), EnsembleError> {
     check_features(validation.x, x.n_cols())?;
-    check_count("the number of validation samples", validation.x.n_rows())?;
-    check_count("every", validation.every)?;
-    Ok(check_count("patience", validation.patience)?)
+    Domain::Count.check("the number of validation samples", validation.x.n_rows())?;
+    Domain::Count.check("every", validation.every)?;
+    Ok(Domain::Count.check("patience", validation.patience)?)
 }
 
 fn check_start(

@@ -16,8 +16,16 @@ use super::trees::Trees;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
-use rpo_core::{Learner, MatrixView};
+use rpo_core::{CheckParams, Learner, MatrixView};
 use std::borrow::Cow;
+
+impl CheckParams for BoostingParams {
+    type Error = EnsembleError;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
+    }
+}
 
 /// Features may be missing (NaN); labels are 0 or 1 with the logistic loss. Trees grow one after the other; the work of a
 /// step on samples and outputs runs in parallel.
@@ -29,12 +37,7 @@ use std::borrow::Cow;
 /// of another shape, inverse link or algorithm.
 impl Learner for BoostingParams {
     type Model = Boosted;
-    type Error = EnsembleError;
     type Options<'a> = BoostingOptions<'a>;
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
-    }
 
     fn fit_with(
         &self,

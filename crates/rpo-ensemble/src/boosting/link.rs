@@ -3,7 +3,7 @@
 use super::loss::Softmax;
 use crate::error::{EnsembleError, mismatch};
 use ndarray::ArrayViewMut1;
-use rpo_core::{InverseLink, ParameterError, check_count, math};
+use rpo_core::{Domain, InverseLink, ParameterError, math};
 use serde::{Deserialize, Serialize};
 
 /// How the scores of consecutive outputs become predictions.
@@ -34,7 +34,7 @@ impl Links {
     /// Checks that blocks make up `n_outputs` outputs.
     pub(super) fn new(blocks: Vec<LinkBlock>, n_outputs: usize) -> Result<Self, EnsembleError> {
         for block in &blocks {
-            check_count("the number of outputs of a link", block.n_outputs)?;
+            Domain::Count.check("the number of outputs of a link", block.n_outputs)?;
         }
         let given = blocks
             .iter()

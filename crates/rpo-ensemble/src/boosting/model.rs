@@ -5,7 +5,7 @@ use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
-use rpo_core::check_count;
+use rpo_core::Domain;
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Boosted {
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
-        check_count("the number of outputs", n_outputs)?;
+        Domain::Count.check("the number of outputs", n_outputs)?;
         let links = Links::new(links, n_outputs)?;
         let may_be_one = trees
             .iter()

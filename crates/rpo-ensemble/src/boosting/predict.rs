@@ -12,7 +12,7 @@ use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, MatrixView, Predictor, check_count, csr_of_rows, keep_top,
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, csr_of_rows, keep_top,
     top_of,
 };
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Predictor for Boosted {
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
         let common = self.links.common();
         let blocks: Vec<Result<TopRows, EnsembleError>> = (0..n.div_ceil(block))

@@ -12,10 +12,7 @@ use crate::list::List;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{
-    DEFAULT_MEMORY_LIMIT, Mismatch, ParameterError, Seed, check_count, check_fraction, check_not_negative,
-    check_positive,
-};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Domain, Mismatch, ParameterError, Seed};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::criterion::LeafPenalty;
 use rpo_tree::{CheckParams, GrowParams};
@@ -194,18 +191,18 @@ impl Resolved {
         options: &BoostingOptions<'_>,
         n_samples: usize,
     ) -> Result<Self, EnsembleError> {
-        check_count("iterations", params.iterations)?;
-        check_fraction("learning_rate", params.learning_rate)?;
-        check_fraction("subsample", params.subsample.unwrap_or(1.0))?;
+        Domain::Count.check("iterations", params.iterations)?;
+        Domain::Fraction.check("learning_rate", params.learning_rate)?;
+        Domain::Fraction.check("subsample", params.subsample)?;
         params.bins.check()?;
         params.max_features.check()?;
-        check_count("min_samples_leaf", params.min_samples_leaf)?;
-        check_not_negative("category_smoothing", params.category_smoothing)?;
-        check_count("min_category_count", params.min_category_count)?;
-        check_not_negative("leaf_l2", params.leaf_l2.unwrap_or(0.0))?;
-        check_not_negative("leaf_l1", params.leaf_l1)?;
-        check_not_negative("min_child_weight", params.min_child_weight)?;
-        check_not_negative("min_split_gain", params.min_split_gain)?;
+        Domain::Count.check("min_samples_leaf", params.min_samples_leaf)?;
+        Domain::NotNegative.check("category_smoothing", params.category_smoothing)?;
+        Domain::Count.check("min_category_count", params.min_category_count)?;
+        Domain::NotNegative.check("leaf_l2", params.leaf_l2)?;
+        Domain::NotNegative.check("leaf_l1", params.leaf_l1)?;
+        Domain::NotNegative.check("min_child_weight", params.min_child_weight)?;
+        Domain::NotNegative.check("min_split_gain", params.min_split_gain)?;
         let loss = loss(params, options)?;
         let by_samples = params.max_depth.is_none().then(|| loss.default_leaves(n_samples));
         let grow = GrowParams {
@@ -295,7 +292,7 @@ impl Resolved {
         let Some(k) = self.leaf_values else {
             return Ok(());
         };
-        check_count("leaf_values", k)?;
+        Domain::Count.check("leaf_values", k)?;
         if matches!(self.algorithm, Algorithm::SingleTarget | Algorithm::GbrtRpo) {
             let reason = "is for gbmort and gbrt-relabel-rpo, whose leaves hold a value for every output";
             return Err(ParameterError::conflict("leaf_values", k, reason));
@@ -464,7 +461,7 @@ fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossCh
 fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossShape>, ParameterError> {
     let levels = params.quantile.as_deref().unwrap_or(&[0.5]);
     for &level in levels {
-        ParameterError::unless(level > 0.0 && level < 1.0, "quantile", level, "between 0 and 1")?;
+        Domain::Level.check("quantile", level)?;
     }
     if levels.is_empty() || levels.windows(2).any(|pair| pair[0] >= pair[1]) {
         let given = List::<f64>::from(levels.to_vec());
@@ -474,7 +471,7 @@ fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossSh
             "levels in increasing order",
         ));
     }
-    check_positive("huber_delta", params.huber_delta.unwrap_or(1.0))?;
+    Domain::Positive.check("huber_delta", params.huber_delta)?;
     let power = params.tweedie_power.unwrap_or(1.5);
     ParameterError::unless(
         power > 1.0 && power < 2.0,

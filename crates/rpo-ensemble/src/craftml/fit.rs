@@ -8,7 +8,7 @@ use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
 use crate::options::FitOptions;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, ForestLearner, Learner, MatrixView, Seed};
+use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, MatrixView, Seed};
 use rpo_projections::Hashing;
 use rpo_tree::centroid::{
     CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
@@ -25,12 +25,7 @@ impl ForestLearner for CraftmlParams {
 /// Values are finite. Options other than observers are an [`EnsembleError::Parameter`].
 impl Learner for CraftmlParams {
     type Model = Craftml;
-    type Error = EnsembleError;
     type Options<'a> = FitOptions<'a>;
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check_all()
-    }
 
     fn fit_with(
         &self,

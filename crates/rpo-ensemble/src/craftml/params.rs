@@ -3,10 +3,10 @@
 use crate::error::EnsembleError;
 use crate::forest::LeafChoice;
 use crate::inputs::check_trees;
-use rpo_core::ParameterError;
+use rpo_core::{CheckParams, ParameterError};
+use rpo_tree::GrowParams;
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::{Geometry, KMeansParams};
-use rpo_tree::{CheckParams, GrowParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -234,6 +234,23 @@ impl Default for CraftmlParams {
     }
 }
 
+impl CheckParams for CraftmlParams {
+    type Error = EnsembleError;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        check_trees(self.first_tree, self.trees)?;
+        if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
+            let reason =
+                "cannot be combined with this `preset`, whose nodes see features each in another projection";
+            return Err(ParameterError::conflict("centroids", "rows", reason).into());
+        }
+        self.feature_width.check("feature_width")?;
+        self.label_width.check("label_width")?;
+        self.centroid_params(1).check()?;
+        Ok(())
+    }
+}
+
 impl CraftmlParams {
     /// The method as published, and where the paper is silent as its authors released it: 50 trees, k = 10, hashing to
     /// 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a node by 5 passes of
@@ -298,20 +315,6 @@ impl CraftmlParams {
         }
     }
 
-    /// Checks every parameter.
-    pub(super) fn check_all(&self) -> Result<(), EnsembleError> {
-        check_trees(self.first_tree, self.trees)?;
-        if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
-            let reason =
-                "cannot be combined with this `preset`, whose nodes see features each in another projection";
-            return Err(ParameterError::conflict("centroids", "rows", reason).into());
-        }
-        self.feature_width.check("feature_width")?;
-        self.label_width.check("label_width")?;
-        self.centroid_params(1).check()?;
-        Ok(())
-    }
-
     pub(super) fn grow_params(&self) -> GrowParams {
         GrowParams {
             max_depth: self.max_depth,
@@ -344,7 +347,7 @@ impl CraftmlParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo_core::Learner;
+
     use rpo_tree::TreeError;
 
     #[test]

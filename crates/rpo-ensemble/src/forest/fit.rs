@@ -8,13 +8,21 @@ use crate::error::EnsembleError;
 use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;
 use rayon::prelude::*;
-use rpo_core::{ForestLearner, Learner, MatrixView};
+use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView};
 
 /// Trees, and the sums of their importances.
 type GrownTrees<G> = (
     Vec<ForestTree<<G as Grower>::Rule, <G as Grower>::Leaves>>,
     Importances,
 );
+
+impl CheckParams for ForestParams {
+    type Error = EnsembleError;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.check_with(None)
+    }
+}
 
 /// Features may be missing (NaN). Tree j draws its bootstrap, its projection and its features from its own streams, keyed by
 /// the seed and j. In-bag samples with their multiplicities grow the tree and label its leaves.
@@ -27,12 +35,7 @@ type GrownTrees<G> = (
 /// training samples where outputs are missing.
 impl Learner for ForestParams {
     type Model = Forest;
-    type Error = EnsembleError;
     type Options<'a> = FitOptions<'a>;
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check_with(None)
-    }
 
     fn fit_with(
         &self,

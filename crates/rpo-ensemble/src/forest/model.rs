@@ -4,7 +4,7 @@ use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
-use rpo_core::{Matrix, Merge, Seed, check_count};
+use rpo_core::{Domain, Matrix, Merge, Seed};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         n_features: usize,
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
-        check_count("the number of trees", trees.len())?;
+        Domain::Count.check("the number of trees", trees.len())?;
         if importances.0.len() != n_features {
             return mismatch("features with an importance", n_features, importances.0.len());
         }

@@ -7,7 +7,7 @@ use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::bag::Bag;
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{ParameterError, check_count, check_fraction, check_not_negative};
+use rpo_core::{CheckParams, Domain, ParameterError};
 use rpo_projections::{Components, Projection};
 use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{GrowParams, LeafKind};
@@ -304,19 +304,19 @@ impl ForestParams {
         check_trees(self.first_tree, self.trees)?;
         self.max_features.check()?;
         self.check_bins()?;
-        check_not_negative("category_smoothing", self.category_smoothing)?;
-        check_count("min_category_count", self.min_category_count)?;
-        check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
+        Domain::NotNegative.check("category_smoothing", self.category_smoothing)?;
+        Domain::Count.check("min_category_count", self.min_category_count)?;
+        Domain::NotNegative.check("min_impurity_decrease", self.min_impurity_decrease)?;
         if let Some(fraction) = self.row_share {
-            check_fraction("row_share", fraction)?;
+            Domain::Fraction.check("row_share", fraction)?;
             if self.bootstrap == Some(true) {
                 let reason = "cannot be combined with `row_share`, which draws samples without replacement";
                 return Err(ParameterError::conflict("bootstrap", true, reason).into());
             }
         }
-        check_fraction("feature_share", self.feature_share)?;
-        check_count("max_leaves", self.max_leaves)?;
-        check_count("min_samples_leaf", self.min_samples_leaf)?;
+        Domain::Fraction.check("feature_share", self.feature_share)?;
+        Domain::Count.check("max_leaves", self.max_leaves)?;
+        Domain::Count.check("min_samples_leaf", self.min_samples_leaf)?;
         if let Some(projection) = self.output_projection(projection)? {
             if self.criterion != CriterionKind::Variance {
                 let reason = "cannot be combined with a projection, which makes numbers of labels";
@@ -385,7 +385,7 @@ impl ForestParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo_core::Learner;
+
     use rpo_projections::ProjectionKind;
 
     #[test]

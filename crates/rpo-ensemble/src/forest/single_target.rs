@@ -13,8 +13,8 @@ use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, Learner, Matrix, MatrixView, Merge, ParameterError,
-    Predictor, Seed, check_count, csr_of_rows, top_of,
+    CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, ForestLearner, Learner, Matrix, MatrixView, Merge,
+    ParameterError, Predictor, Seed, csr_of_rows, top_of,
 };
 use rpo_tree::{LeafModel, RowBlock};
 use schemars::JsonSchema;
@@ -55,6 +55,14 @@ impl ForestLearner for SingleTargetParams {
     }
 }
 
+impl CheckParams for SingleTargetParams {
+    type Error = EnsembleError;
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.0.check()
+    }
+}
+
 /// The forest of output j is that of [`ForestParams`] on column j, with the same seed, on the same ranked features: the t-th
 /// trees of all outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
 /// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
@@ -63,12 +71,7 @@ impl ForestLearner for SingleTargetParams {
 /// A projection, which one output does not need, and leaves other than dense ones are an [`EnsembleError::Parameter`].
 impl Learner for SingleTargetParams {
     type Model = SingleTargetForest;
-    type Error = EnsembleError;
     type Options<'a> = FitOptions<'a>;
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.0.check()
-    }
 
     fn fit_with(
         &self,
@@ -261,7 +264,7 @@ impl Predictor for SingleTargetForest {
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         check_features(x, self.n_features())?;
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         let (n, block) = (x.n_rows(), RowBlock::good_size(x));
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()

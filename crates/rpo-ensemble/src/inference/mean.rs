@@ -10,7 +10,7 @@ use super::sums::SparseSums;
 use crate::error::{EnsembleError, mismatch};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, keep_top, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, check_dense, csr_of_rows, keep_top, top_of};
 
 /// The mean of the trees' answers (n x d), within a budget of bytes.
 pub(crate) fn mean_of_trees(
@@ -26,7 +26,7 @@ pub(crate) fn mean_of_trees(
 
 /// The k largest of each row's mean answers that are not 0, as CSR (n x d).
 pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-    check_count("k", k)?;
+    Domain::Count.check("k", k)?;
     let n_outputs = forest.n_outputs();
     if forest.label_sets().is_some() {
         return Ok(top_of_few(forest, x, k));

@@ -9,7 +9,7 @@ use crate::options::FitOptions;
 use crate::sampling::bag::Bag;
 use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Seed};
+use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Seed};
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
@@ -41,12 +41,7 @@ impl ForestLearner for StructuredForestParams {
 /// [`EnsembleError::Parameter`].
 impl Learner for StructuredForestParams {
     type Model = StructuredForest;
-    type Error = EnsembleError;
     type Options<'a> = FitOptions<'a>;
-
-    fn check(&self) -> Result<(), EnsembleError> {
-        self.check_all()
-    }
 
     fn fit_with(
         &self,

@@ -2,10 +2,10 @@
 
 use crate::error::EnsembleError;
 use crate::inputs::check_trees;
-use rpo_core::{ParameterError, check_count, check_fraction};
+use rpo_core::{CheckParams, Domain, ParameterError};
+use rpo_tree::GrowParams;
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
 use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
-use rpo_tree::{CheckParams, GrowParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -167,15 +167,16 @@ impl Default for StructuredForestParams {
     }
 }
 
-impl StructuredForestParams {
-    /// Checks every parameter.
-    pub(super) fn check_all(&self) -> Result<(), EnsembleError> {
+impl CheckParams for StructuredForestParams {
+    type Error = EnsembleError;
+
+    fn check(&self) -> Result<(), EnsembleError> {
         check_trees(self.first_tree, self.trees)?;
-        check_fraction("row_share", self.row_share)?;
-        check_fraction("feature_share", self.feature_share)?;
-        check_fraction("label_share", self.label_share)?;
+        Domain::Fraction.check("row_share", self.row_share)?;
+        Domain::Fraction.check("feature_share", self.feature_share)?;
+        Domain::Fraction.check("label_share", self.label_share)?;
         check_label_weight(self.label_weight)?;
-        check_count("min_samples_leaf", self.min_samples_leaf)?;
+        Domain::Count.check("min_samples_leaf", self.min_samples_leaf)?;
         self.check_use()?;
         self.clustering().check()?;
         match self.split() {
@@ -185,7 +186,9 @@ impl StructuredForestParams {
         }
         Ok(())
     }
+}
 
+impl StructuredForestParams {
     /// Refuses parameters that the variant has no use for.
     fn check_use(&self) -> Result<(), ParameterError> {
         let variant = self.variant;
@@ -307,7 +310,7 @@ pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo_core::Learner;
+
     use rpo_tree::TreeError;
 
     type Params = StructuredForestParams;

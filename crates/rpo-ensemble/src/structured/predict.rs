@@ -7,7 +7,7 @@ use crate::inference::mean::{check_features, check_width, spans, sparse_rows, ze
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count};
+use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, MatrixView, Predictor};
 use rpo_tree::LeafModel;
 
 /// ω_tj, by tree and label.
@@ -92,7 +92,7 @@ impl Predictor for StructuredForest {
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_input(x)?;
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         let weights = LabelWeights::new(self);
         let totals = weights.totals(|_| true);
         Ok(sparse_rows(

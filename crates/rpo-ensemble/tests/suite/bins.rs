@@ -1,7 +1,7 @@
 //! Ensembles on bins.
 
 use ndarray::Array2;
-use rpo_core::{Learner, MatrixView, Predictor, Seed};
+use rpo_core::{CheckParams, Learner, MatrixView, Predictor, Seed};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::{
     Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, SingleTargetParams,

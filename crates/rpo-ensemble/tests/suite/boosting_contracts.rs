@@ -3,7 +3,9 @@
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
+use rpo_core::{
+    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError,
+};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, Stages,
     StepScope, StepValues, Stop, TrainingForm, Validation,

@@ -3,7 +3,7 @@
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
-use rpo_core::{Learner, Matrix, ParameterError, Predictor};
+use rpo_core::{CheckParams, Learner, Matrix, ParameterError, Predictor};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
 };

@@ -3,8 +3,8 @@
 use super::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
 use rpo_core::{
-    CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch, ParameterError, Predictor,
-    WeightError,
+    CheckParams, CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch, ParameterError,
+    Predictor, WeightError,
 };
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;

@@ -2,7 +2,7 @@
 
 use super::common::regression;
 use ndarray::{Array2, s};
-use rpo_core::{Learner, MatrixView, Predictor};
+use rpo_core::{CheckParams, Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
 use rpo_ensemble::{EnsembleError, ForestParams, MaxFeatures, OutputScaling, ProjectionKind};
 

@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::seq::SliceRandom;
-use rpo_core::{InverseLink, Learner, Matrix, MatrixView, Seed, math};
+use rpo_core::{CheckParams, InverseLink, Learner, Matrix, MatrixView, Seed, math};
 use rpo_projections::least_squares::{Design, Ridge};
 use rpo_projections::{LabelEmbedding, Penalty, ProjectionError, RandomFeatures, Rank, standard_normal};
 
@@ -38,13 +38,7 @@ pub struct History {
 
 impl Learner for LabelEmbeddingParams {
     type Model = LinkModel;
-    type Error = LinearError;
     type Options<'a> = FitOptions<'a>;
-
-    /// Refuses parameters that the mode or the loss does not use, too.
-    fn check(&self) -> Result<(), LinearError> {
-        self.check_all()
-    }
 
     /// Outputs are labels for the logistic and softmax losses, any numbers for the squared loss.
     ///

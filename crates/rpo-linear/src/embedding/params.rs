@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use rpo_core::{
-    CheckParams, InverseLink, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
-};
+use rpo_core::{CheckParams, Domain, InverseLink, ParameterError};
 use rpo_projections::{LabelEmbedding, Penalty, Rank, SpectralLaw};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,8 +188,11 @@ impl Default for LabelEmbeddingParams {
     }
 }
 
-impl LabelEmbeddingParams {
-    pub(super) fn check_all(&self) -> Result<(), LinearError> {
+impl CheckParams for LabelEmbeddingParams {
+    type Error = LinearError;
+
+    /// Refuses parameters that the mode or the loss does not use, too.
+    fn check(&self) -> Result<(), LinearError> {
         self.check_uses()?;
         let rank = self.rank.unwrap_or_default();
         rank.check()?;
@@ -199,34 +200,33 @@ impl LabelEmbeddingParams {
             let reason = "needs a learned embedding: `mode` = full or linear";
             return Err(ParameterError::conflict("rank", rank, reason).into());
         }
-        if let Some(penalty) = self.embedding_lambda {
-            check_not_negative("embedding_lambda", penalty.strength())?;
-        }
-        check_not_negative("final_lambda_ratio", self.final_lambda_ratio())?;
+        let strength = self.embedding_lambda.map(Penalty::strength);
+        Domain::NotNegative.check("embedding_lambda", strength)?;
+        Domain::NotNegative.check("final_lambda_ratio", self.final_lambda_ratio())?;
         if let Some(kernel) = self.kernel() {
             kernel.law.check()?;
-            check_count("features", kernel.n_features)?;
-            check_positive("bandwidth", kernel.bandwidth)?;
+            Domain::Count.check("features", kernel.n_features)?;
+            Domain::Positive.check("bandwidth", kernel.bandwidth)?;
         }
         if let Some(sgd) = self.sgd() {
-            check_count("epochs", sgd.epochs)?;
-            check_count("batch", sgd.batch)?;
-            check_positive("rate", sgd.rate)?;
-            let below_1 =
-                |name, v: f64| ParameterError::unless((0.0..1.0).contains(&v), name, v, "in [0, 1)");
-            below_1("momentum", sgd.momentum)?;
-            check_fraction("decay", sgd.decay)?;
+            Domain::Count.check("epochs", sgd.epochs)?;
+            Domain::Count.check("batch", sgd.batch)?;
+            Domain::Positive.check("rate", sgd.rate)?;
+            Domain::BelowOne.check("momentum", sgd.momentum)?;
+            Domain::Fraction.check("decay", sgd.decay)?;
             let fits = sgd.smoothing > 0.5 && sgd.smoothing <= 1.0;
             ParameterError::unless(fits, "smoothing", sgd.smoothing, "in (0.5, 1]")?;
             if self.link_loss == LinkLoss::Softmax && sgd.smoothing < 1.0 {
                 let reason = "cannot be combined with `link_loss` = softmax";
                 return Err(ParameterError::conflict("smoothing", sgd.smoothing, reason).into());
             }
-            below_1("withhold", sgd.withhold)?;
+            Domain::BelowOne.check("withhold", sgd.withhold)?;
         }
-        Ok(check_positive("lambda", self.lambda.strength())?)
+        Ok(Domain::Positive.check("lambda", self.lambda.strength())?)
     }
+}
 
+impl LabelEmbeddingParams {
     /// Refuses parameters that have no effect.
     fn check_uses(&self) -> Result<(), ParameterError> {
         let mode = self.mode;
@@ -336,7 +336,7 @@ mod tests {
     use rpo_projections::ProjectionError;
 
     fn name(params: &LabelEmbeddingParams) -> &'static str {
-        match params.check_all() {
+        match params.check() {
             Err(
                 LinearError::Parameter(error) | LinearError::Projection(ProjectionError::Parameter(error)),
             ) => error.name(),
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn parameters_are_checked_at_their_bounds() {
         let base = LabelEmbeddingParams::default;
-        assert!(base().check_all().is_ok());
+        assert!(base().check().is_ok());
         let refused = |set: &dyn Fn(&mut LabelEmbeddingParams)| {
             let mut params = base();
             set(&mut params);
@@ -394,7 +394,7 @@ mod tests {
     fn parameters_without_effect_are_refused() {
         let conflict = |json: &str| {
             let params: LabelEmbeddingParams = serde_json::from_str(json).unwrap();
-            params.check_all().unwrap_err().to_string()
+            params.check().unwrap_err().to_string()
         };
         for (json, message) in [
             (

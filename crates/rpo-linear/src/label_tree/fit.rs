@@ -1,7 +1,7 @@
 //! Growing label trees.
 
 use rayon::prelude::*;
-use rpo_core::{ForestLearner, InverseLink, Learner, MatrixView, Seed};
+use rpo_core::{CheckParams, ForestLearner, InverseLink, Learner, MatrixView, Seed};
 
 use super::cluster::LabelPoints;
 use super::structure::Structure;
@@ -11,15 +11,18 @@ use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_sample
 use crate::linear::Costs;
 use crate::{FitOptions, History, LinearError, RowNorm};
 
-impl Learner for LabelTreeParams {
-    type Model = LabelTreeModel;
+impl CheckParams for LabelTreeParams {
     type Error = LinearError;
-    type Options<'a> = FitOptions<'a>;
 
     fn check(&self) -> Result<(), LinearError> {
         self.check_ranges()?;
         self.classifiers.check()
     }
+}
+
+impl Learner for LabelTreeParams {
+    type Model = LabelTreeModel;
+    type Options<'a> = FitOptions<'a>;
 
     /// Outputs are 0/1 labels; each tree is a step.
     ///

@@ -1,7 +1,7 @@
 //! Fitted label trees.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Merge, Mismatch, Predictor, Seed, check_count, check_dense, csr_row};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Merge, Mismatch, Predictor, Seed, check_dense, csr_row};
 
 use super::structure::Structure;
 use crate::checks::check_features;
@@ -145,7 +145,7 @@ impl Predictor for LabelTreeModel {
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         check_features(self.n_features, x)?;
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         Ok(self.search(x, k))
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of label trees.
 
-use rpo_core::{ParameterError, check_count};
+use rpo_core::{Domain, ParameterError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl Default for LabelTreeParams {
 impl LabelTreeParams {
     /// Checks the parameters but for those of classifiers.
     pub(super) fn check_ranges(&self) -> Result<(), ParameterError> {
-        check_count("trees", self.trees)?;
+        Domain::Count.check("trees", self.trees)?;
         let fits = self.first_tree.checked_add(self.trees).is_some();
         let expected = "so small that every tree has an index";
         ParameterError::unless(fits, "first_tree", self.first_tree, expected)?;
@@ -79,6 +79,6 @@ impl LabelTreeParams {
             self.feature_width,
             "1 to 16777216 components",
         )?;
-        check_count("beam", self.beam)
+        Domain::Count.check("beam", self.beam)
     }
 }

@@ -1,8 +1,8 @@
 //! Logistic regression, label by label.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, InverseLink, Learner, Matrix, MatrixView, ParameterError, Seed};
-use rpo_core::{check_count, check_not_negative, check_positive};
+use rpo_core::Domain;
+use rpo_core::{CheckParams, CsrMatrix, InverseLink, Learner, Matrix, MatrixView, Seed};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{Design, PenaltyDiagonal};
 use schemars::JsonSchema;
@@ -74,18 +74,20 @@ impl Default for LogisticRegressionParams {
     }
 }
 
-impl Learner for LogisticRegressionParams {
-    type Model = LinearModel;
+impl CheckParams for LogisticRegressionParams {
     type Error = LinearError;
-    type Options<'a> = FitOptions<'a>;
 
     fn check(&self) -> Result<(), LinearError> {
-        check_positive("lambda", self.lambda.strength())?;
-        let fits = self.tolerance > 0.0 && self.tolerance < 1.0;
-        ParameterError::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
-        check_count("max_steps", self.max_steps)?;
-        Ok(check_not_negative("prune", self.prune)?)
+        Domain::Positive.check("lambda", self.lambda.strength())?;
+        Domain::Level.check("tolerance", self.tolerance)?;
+        Domain::Count.check("max_steps", self.max_steps)?;
+        Ok(Domain::NotNegative.check("prune", self.prune)?)
     }
+}
+
+impl Learner for LogisticRegressionParams {
+    type Model = LinearModel;
+    type Options<'a> = FitOptions<'a>;
 
     /// Outputs are 0/1 labels.
     ///

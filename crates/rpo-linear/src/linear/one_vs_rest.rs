@@ -1,9 +1,6 @@
 //! One-vs-rest: a sparse linear classifier for each label.
 
-use rpo_core::{
-    CheckParams, InverseLink, Learner, Matrix, MatrixView, Propensity, Seed, check_count, check_not_negative,
-    check_positive,
-};
+use rpo_core::{CheckParams, Domain, InverseLink, Learner, Matrix, MatrixView, Propensity, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,22 +116,23 @@ impl Default for OneVsRestParams {
     }
 }
 
-impl Learner for OneVsRestParams {
-    type Model = LinearModel;
+impl CheckParams for OneVsRestParams {
     type Error = LinearError;
-    type Options<'a> = FitOptions<'a>;
 
     fn check(&self) -> Result<(), LinearError> {
-        if let Some(cost) = self.cost {
-            check_positive("cost", cost)?;
-        }
-        check_not_negative("cost_exponent", self.cost_exponent)?;
+        Domain::Positive.check("cost", self.cost)?;
+        Domain::NotNegative.check("cost_exponent", self.cost_exponent)?;
         self.propensity().check()?;
-        check_not_negative("bias", self.bias)?;
-        check_positive("tolerance", self.tolerance)?;
-        check_count("max_passes", self.max_passes)?;
-        Ok(check_not_negative("prune", self.prune)?)
+        Domain::NotNegative.check("bias", self.bias)?;
+        Domain::Positive.check("tolerance", self.tolerance)?;
+        Domain::Count.check("max_passes", self.max_passes)?;
+        Ok(Domain::NotNegative.check("prune", self.prune)?)
     }
+}
+
+impl Learner for OneVsRestParams {
+    type Model = LinearModel;
+    type Options<'a> = FitOptions<'a>;
 
     /// Outputs are 0/1 labels.
     ///

@@ -1,7 +1,7 @@
 //! Regularized least squares, output by output.
 
 use ndarray::Array2;
-use rpo_core::{InverseLink, Learner, MatrixView, Predictor, check_not_negative};
+use rpo_core::{CheckParams, Domain, InverseLink, Learner, MatrixView, Predictor};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{Design, LANES, Lanes, Ridge, RidgeSolver};
 use schemars::JsonSchema;
@@ -37,14 +37,17 @@ impl Default for RidgeParams {
     }
 }
 
-impl Learner for RidgeParams {
-    type Model = LinearModel;
+impl CheckParams for RidgeParams {
     type Error = LinearError;
-    type Options<'a> = FitOptions<'a>;
 
     fn check(&self) -> Result<(), LinearError> {
-        Ok(check_not_negative("lambda", self.lambda.strength())?)
+        Ok(Domain::NotNegative.check("lambda", self.lambda.strength())?)
     }
+}
+
+impl Learner for RidgeParams {
+    type Model = LinearModel;
+    type Options<'a> = FitOptions<'a>;
 
     /// Memory: W (p x d). Fails for weights above the memory limit.
     fn fit_with(

@@ -18,7 +18,7 @@ use crate::labels::check_label_values;
 use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, SetComparison};
 use rayon::prelude::*;
 use rpo_core::math;
-use rpo_core::{Mismatch, check_count};
+use rpo_core::{Domain, Mismatch};
 
 /// What the relevant ones among the best k labels of a sample are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,7 @@ pub fn one_error<S: Real>(
 
 fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), MetricError> {
     truth.check_shape((top.n_samples(), top.n_labels()))?;
-    check_count("k", k)?;
+    Domain::Count.check("k", k)?;
     if k > top.k() {
         return Err(MetricError::TopKTooShort {
             needed: k,

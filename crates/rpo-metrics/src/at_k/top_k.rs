@@ -5,7 +5,7 @@ use crate::real::{check_csr, check_finite, row_slice};
 use crate::{MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use rpo_core::{CsrView, check_count, csr_row};
+use rpo_core::{CsrView, Domain, csr_row};
 use std::cmp::Ordering;
 
 /// Scores that are compared together with the k-th best so far.
@@ -40,7 +40,7 @@ impl<S: Real> TopK<S> {
     /// # Errors
     /// k = 0, no sample or no column, scores that are not finite.
     pub fn from_scores(scores: ArrayView2<'_, S>, k: usize) -> Result<Self, MetricError> {
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         check_finite("scores", scores)?;
         let kept = k.min(scores.ncols());
         Ok(Self::collect(scores.dim(), k, |i, found| {
@@ -56,7 +56,7 @@ impl<S: Real> TopK<S> {
     where
         R: AsRef<[(u32, S)]>,
     {
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         check_not_empty((rows.len(), n_labels))?;
         let mut sorted = Vec::new();
         for (row, list) in rows.iter().enumerate() {
@@ -168,7 +168,7 @@ impl TopK<f32> {
     /// # Errors
     /// k = 0, no sample or no column, a matrix compressed by columns, scores that are not finite.
     pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
-        check_count("k", k)?;
+        Domain::Count.check("k", k)?;
         check_csr("scores", &scores, f32::is_finite)?;
         let (n_labels, kept) = (scores.cols(), k.min(scores.cols()));
         Ok(Self::collect(scores.shape(), k, |i, found| {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use ndarray::ArrayViewMut1;
 use rand::RngCore;
 use rpo_core::math::{self, Normals};
-use rpo_core::{CheckParams, MatrixView, Seed, check_positive};
+use rpo_core::{CheckParams, Domain, MatrixView, Seed};
 
 use super::median_squared_distance;
 use crate::ProjectionError;
@@ -47,7 +47,7 @@ impl CheckParams for SpectralLaw {
 
     fn check(&self) -> Result<(), ProjectionError> {
         match *self {
-            Self::Student { nu } => Ok(check_positive("the degrees of freedom of student", nu)?),
+            Self::Student { nu } => Ok(Domain::Positive.check("the degrees of freedom of student", nu)?),
             Self::Gaussian | Self::CauchyIid => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{CheckParams, MatrixView, Mismatch, Seed, check_positive, math, product_into};
+use rpo_core::{CheckParams, Domain, MatrixView, Mismatch, Seed, math, product_into};
 
 use crate::{ProjectionError, memory};
 
@@ -44,7 +44,7 @@ impl RandomFeatures {
     ) -> Result<Self, ProjectionError> {
         crate::check_sizes(n_inputs, n_features)?;
         law.check()?;
-        check_positive("the inverse bandwidth", inverse_bandwidth)?;
+        Domain::Positive.check("the inverse bandwidth", inverse_bandwidth)?;
         let mut frequencies = memory::zeros(n_inputs, n_features)?;
         let mut phases = Array1::zeros(n_features);
         let seed = seed.purpose("random features");

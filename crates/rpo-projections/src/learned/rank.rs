@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ndarray::{Array1, ArrayView2, s};
-use rpo_core::{CheckParams, Seed, check_fraction};
+use rpo_core::{CheckParams, Domain, Seed};
 
 use super::Embedding;
 use crate::ProjectionError;
@@ -75,7 +75,7 @@ impl CheckParams for Rank {
             | Self::LabelShare { at_most: Some(0), .. }
             | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
             Self::LabelShare { share, .. } | Self::CapturedShare { share, .. } => {
-                Ok(check_fraction("rank", share)?)
+                Ok(Domain::Fraction.check("rank", share)?)
             }
             Self::Exact(_) => Ok(()),
         }

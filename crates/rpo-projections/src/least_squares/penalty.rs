@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Mul;
 use std::str::FromStr;
 
-use rpo_core::{Mismatch, check_not_negative};
+use rpo_core::{Domain, Mismatch};
 
 use super::Rows;
 use crate::ProjectionError;
@@ -58,7 +58,7 @@ impl Penalty {
     /// # Errors
     /// [`ProjectionError::Parameter`].
     pub(crate) fn check(self) -> Result<(), ProjectionError> {
-        Ok(check_not_negative("lambda", self.strength())?)
+        Ok(Domain::NotNegative.check("lambda", self.strength())?)
     }
 
     /// The penalties for features of samples, which may have weights: those of a set in which a sample of weight 2 occurs twice.
@@ -98,11 +98,11 @@ impl PenaltyDiagonal {
 
     pub(super) fn check(&self, n_features: usize) -> Result<(), ProjectionError> {
         match self {
-            Self::Uniform(penalty) => Ok(check_not_negative("lambda", *penalty)?),
+            Self::Uniform(penalty) => Ok(Domain::NotNegative.check("lambda", *penalty)?),
             Self::PerFeature(penalties) => {
                 Mismatch::check("penalties of a regression", n_features, penalties.len())?;
                 let mut penalties = penalties.iter();
-                Ok(penalties.try_for_each(|&penalty| check_not_negative("lambda", penalty))?)
+                Ok(penalties.try_for_each(|&penalty| Domain::NotNegative.check("lambda", penalty))?)
             }
         }
     }

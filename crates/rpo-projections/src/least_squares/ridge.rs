@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
-use rpo_core::{Mismatch, ParameterError, check_count};
+use rpo_core::{Domain, Mismatch};
 
 use super::cholesky::RIGHT_SIDES;
 use super::panel::{LANES, Lanes, by_panels, panel_product};
@@ -58,9 +58,8 @@ impl RidgeSolver {
         else {
             return Ok(());
         };
-        check_count("iterations", iterations)?;
-        let fits = (0.0..1.0).contains(&tolerance);
-        Ok(ParameterError::unless(fits, "tolerance", tolerance, "in [0, 1)")?)
+        Domain::Count.check("iterations", iterations)?;
+        Ok(Domain::BelowOne.check("tolerance", tolerance)?)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use crate::{CheckParams, TreeError};
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, check_fraction, csr_row};
+use rpo_core::{CsrView, Domain, MatrixView, ParameterError, Seed, csr_row};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -40,8 +40,8 @@ impl NodeSample {
 
     fn check(self) -> Result<(), ParameterError> {
         match self {
-            Self::Count(count) => check_count("node_sample", count),
-            Self::Share(share) | Self::FirstShare(share) => check_fraction("node_sample", share),
+            Self::Count(count) => Domain::Count.check("node_sample", count),
+            Self::Share(share) | Self::FirstShare(share) => Domain::Fraction.check("node_sample", share),
         }
     }
 }
@@ -111,8 +111,8 @@ impl CheckParams for CentroidParams {
         let k = self.kmeans.clusters;
         ParameterError::unless(k <= MAX_CHILDREN, "clusters", k, "at most 65535")?;
         self.node_sample.check()?;
-        check_count("centroid_entries", self.centroid_entries)?;
-        Ok(check_count("attempts", self.attempts as usize)?)
+        Domain::Count.check("centroid_entries", self.centroid_entries)?;
+        Ok(Domain::Count.check("attempts", self.attempts as usize)?)
     }
 }
 

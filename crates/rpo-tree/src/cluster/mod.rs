@@ -44,7 +44,7 @@ pub use points::Points;
 pub(crate) use workspace::Workspace;
 
 use crate::TreeError;
-use rpo_core::{ParameterError, check_count};
+use rpo_core::{Domain, ParameterError};
 use serde::{Deserialize, Serialize};
 
 /// The distance of k-means.
@@ -129,9 +129,9 @@ impl KMeansParams {
     pub(crate) fn check(&self) -> Result<(), TreeError> {
         let fits = (1..=1 << 16).contains(&self.clusters);
         ParameterError::unless(fits, "clusters", self.clusters, "from 1 to 65536")?;
-        check_count("passes", self.passes)?;
-        check_count("starts", self.starts)?;
-        Ok(check_count("sample", self.sample)?)
+        Domain::Count.check("passes", self.passes)?;
+        Domain::Count.check("starts", self.starts)?;
+        Ok(Domain::Count.check("sample", self.sample)?)
     }
 }
 

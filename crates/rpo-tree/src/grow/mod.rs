@@ -11,7 +11,7 @@ use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
 use crate::{CheckParams, TreeError};
-use rpo_core::{Seed, check_count};
+use rpo_core::{Domain, Seed};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -45,7 +45,7 @@ impl CheckParams for GrowParams {
     type Error = TreeError;
 
     fn check(&self) -> Result<(), TreeError> {
-        Ok(check_count("max_leaves", self.max_leaves)?)
+        Ok(Domain::Count.check("max_leaves", self.max_leaves)?)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::splitter::candidates::RandomOrder;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Splitter, ThresholdSearch, check_subset};
 use crate::{CheckParams, TreeError};
 use ndarray::ArrayView2;
-use rpo_core::{Mismatch, ParameterError, check_not_negative};
+use rpo_core::{Domain, Mismatch, ParameterError};
 
 /// What trees grow on: negative gradients z of a loss (or any targets) and its curvatures, of m components.
 #[derive(Debug, Clone, Copy)]
@@ -77,10 +77,10 @@ impl<'a> SplitTargets<'a> {
             Mismatch::check("penalties", m, self.penalties.len())?;
         }
         for penalty in self.penalties {
-            check_not_negative("leaf_l2", penalty.l2)?;
-            check_not_negative("leaf_l1", penalty.l1)?;
+            Domain::NotNegative.check("leaf_l2", penalty.l2)?;
+            Domain::NotNegative.check("leaf_l1", penalty.l1)?;
         }
-        Ok(check_not_negative("min_child_weight", self.min_child_weight)?)
+        Ok(Domain::NotNegative.check("min_child_weight", self.min_child_weight)?)
     }
 }
 

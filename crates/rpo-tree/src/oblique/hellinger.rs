@@ -1,7 +1,7 @@
 //! Parameters of hyperplanes of large Hellinger distance.
 
 use crate::{CheckParams, TreeError};
-use rpo_core::{ParameterError, check_count, check_not_negative, check_positive, math};
+use rpo_core::{Domain, ParameterError, math};
 use serde::{Deserialize, Serialize};
 
 /// Growth of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
@@ -95,20 +95,19 @@ impl CheckParams for HellingerParams {
             every,
             end,
         } = self.sharpness;
-        check_count("descent_steps", self.descent_steps)?;
+        Domain::Count.check("descent_steps", self.descent_steps)?;
         ParameterError::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
-        check_positive("step_size", self.step_size)?;
-        check_positive("sharpness.start", start)?;
+        Domain::Positive.check("step_size", self.step_size)?;
+        Domain::Positive.check("sharpness.start", start)?;
         let grows = (1.0..f64::INFINITY).contains(&growth);
         ParameterError::unless(grows, "sharpness.growth", growth, "finite, at least 1")?;
-        check_count("sharpness.every", every)?;
+        Domain::Count.check("sharpness.every", every)?;
         let follows = (start..f64::INFINITY).contains(&end);
         ParameterError::unless(follows, "sharpness.end", end, "finite, at least the first alpha")?;
-        let fits = (0.0..1.0).contains(&self.rho);
-        ParameterError::unless(fits, "rho", self.rho, "in [0, 1)")?;
-        check_positive("eta", self.eta)?;
-        check_positive("ridge", self.ridge)?;
-        Ok(check_not_negative("prune", self.prune)?)
+        Domain::BelowOne.check("rho", self.rho)?;
+        Domain::Positive.check("eta", self.eta)?;
+        Domain::Positive.check("ridge", self.ridge)?;
+        Ok(Domain::NotNegative.check("prune", self.prune)?)
     }
 }
 

@@ -4,7 +4,7 @@ use super::design::{Batch, DesignMatrix};
 use super::least_squares::{add, squared};
 use super::real::Real;
 use crate::{CheckParams, TreeError};
-use rpo_core::{check_positive, math};
+use rpo_core::{Domain, math};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of hyperplanes by logistic regression.
@@ -26,7 +26,7 @@ impl CheckParams for ObliqueLogisticParams {
     type Error = TreeError;
 
     fn check(&self) -> Result<(), TreeError> {
-        Ok(check_positive("l2", self.l2)?)
+        Ok(Domain::Positive.check("l2", self.l2)?)
     }
 }
 

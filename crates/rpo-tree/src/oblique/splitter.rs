@@ -8,7 +8,7 @@ use super::two_stage::two_stage;
 use crate::TreeError;
 use crate::criterion::information_gain;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit};
-use rpo_core::{Seed, check_count};
+use rpo_core::{Domain, Seed};
 
 /// Learns hyperplanes for a binary problem.
 pub trait Hyperplanes: Sync {
@@ -60,7 +60,7 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
         min_samples_leaf: usize,
     ) -> Result<Self, TreeError> {
         crate::splitter::check_subset(subset, features.n_features())?;
-        check_count("min_samples_leaf", min_samples_leaf)?;
+        Domain::Count.check("min_samples_leaf", min_samples_leaf)?;
         Ok(Self {
             features,
             subset,

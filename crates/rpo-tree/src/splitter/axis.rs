@@ -20,7 +20,7 @@ use crate::ranks::bits::{self, BitMatrix};
 use crate::ranks::{ColumnValues, DenseColumns, Layout, MOST_ROWS, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
 use crate::{CheckParams, TreeError};
-use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
+use rpo_core::{Domain, Mismatch, Seed};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -76,11 +76,11 @@ impl CheckParams for AxisParams {
     type Error = TreeError;
 
     fn check(&self) -> Result<(), TreeError> {
-        check_count("max_features", self.max_features)?;
-        check_count("min_samples_leaf", self.min_samples_leaf)?;
-        check_not_negative("category_smoothing", self.category_smoothing)?;
-        check_count("min_category_count", self.min_category_count)?;
-        Ok(check_not_negative("min_gain", self.min_gain)?)
+        Domain::Count.check("max_features", self.max_features)?;
+        Domain::Count.check("min_samples_leaf", self.min_samples_leaf)?;
+        Domain::NotNegative.check("category_smoothing", self.category_smoothing)?;
+        Domain::Count.check("min_category_count", self.min_category_count)?;
+        Ok(Domain::NotNegative.check("min_gain", self.min_gain)?)
     }
 }
 

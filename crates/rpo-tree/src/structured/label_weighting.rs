@@ -1,8 +1,7 @@
 //! Weights of labels that make rare ones count in clusters.
 
 use crate::TreeError;
-use rpo_core::ParameterError;
-use rpo_core::math;
+use rpo_core::{Domain, math};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +59,7 @@ impl LabelWeighting {
     /// # Errors
     /// [`TreeError::Parameter`].
     pub(crate) fn check(&self) -> Result<(), TreeError> {
-        let fits = (0.0..=1.0).contains(&self.beta);
-        Ok(ParameterError::unless(fits, "beta", self.beta, "in [0, 1]")?)
+        Ok(Domain::Probability.check("beta", self.beta)?)
     }
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
@@ -96,6 +94,7 @@ impl LabelWeighting {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rpo_core::ParameterError;
 
     #[test]
     fn beta_is_checked_at_its_bounds() {

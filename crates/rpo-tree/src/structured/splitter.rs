@@ -6,7 +6,7 @@ use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters};
 use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
-use rpo_core::{CsrView, MatrixView, check_count, csr_row};
+use rpo_core::{CsrView, Domain, MatrixView, csr_row};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of the clustering of a node's label sets.
@@ -36,8 +36,8 @@ impl CheckParams for LabelClusteringParams {
 
     fn check(&self) -> Result<(), TreeError> {
         self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
-        check_count("cluster_starts", self.cluster_starts)?;
-        Ok(check_count("cluster_passes", self.cluster_passes)?)
+        Domain::Count.check("cluster_starts", self.cluster_starts)?;
+        Ok(Domain::Count.check("cluster_passes", self.cluster_passes)?)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{Model, ModelError, Predict, TrainingSummary};
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count, check_positive, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, csr_of_rows, top_of};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ impl Ensemble {
         };
         for (model, weight) in &self.members {
             match self.link {
-                Link::Mean => check_positive("weights", *weight)?,
+                Link::Mean => Domain::Positive.check("weights", *weight)?,
                 // Those of a stack may be negative.
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
@@ -255,7 +255,7 @@ impl Predict for Ensemble {
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        check_count("top_k", k)?;
+        Domain::Count.check("top_k", k)?;
         let (n, d) = (x.n_rows(), self.n_outputs());
         let size = (Self::BLOCK / d.max(1)).max(1);
         let mut best: Vec<Vec<(u32, f32)>> = Vec::with_capacity(n);

@@ -2,7 +2,7 @@
 
 use super::{Estimator, MethodError};
 use crate::Decision;
-use rpo_core::ParameterError;
+use rpo_core::{Domain, ParameterError};
 use rpo_ensemble::thresholds::ThresholdRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,15 +51,7 @@ impl DecisionParams {
                 let reason = "is for methods without out-of-bag predictions";
                 conflict("threshold_share", &share, reason)
             }
-            (Some(_), Some(share)) => {
-                let in_range = share > 0.0 && share < 1.0;
-                Ok(ParameterError::unless(
-                    in_range,
-                    "threshold_share",
-                    share,
-                    "between 0 and 1",
-                )?)
-            }
+            (Some(_), Some(share)) => Ok(Domain::Level.check("threshold_share", share)?),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Preparing features before a method sees them.
 
 use super::MethodError;
-use rpo_core::{Matrix, ParameterError};
+use rpo_core::{Domain, Matrix, ParameterError};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, FeatureWeights, Fill, Normalization, Steps, TextWeighting};
 use schemars::JsonSchema;
@@ -83,7 +83,7 @@ impl FeatureParams {
             return Err(ParameterError::conflict("nominal", "native", reason).into());
         }
         if let Some(components) = self.nominal_components {
-            ParameterError::unless(components >= 1, "nominal_components", components, "at least 1")?;
+            Domain::Count.check("nominal_components", components)?;
             if self.nominal != Some(NominalEncoding::Target) {
                 let reason = "needs `nominal` = target";
                 return Err(ParameterError::conflict("nominal_components", components, reason).into());

@@ -2,7 +2,7 @@
 
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, StreamingFit, parameters_of};
 use crate::{Model, ModelError, Predict};
-use rpo_core::{ForestLearner, Learner};
+use rpo_core::{CheckParams, ForestLearner};
 use rpo_data::Dataset;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -46,7 +46,7 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        Learner::check(self).map_err(Into::into)
+        CheckParams::check(self).map_err(Into::into)
     }
 
     fn needs(&self) -> Needs {

@@ -5,7 +5,7 @@ mod rerank;
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, csr_of_rows, top_of};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -41,7 +41,7 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        check_count("top_k", k)?;
+        Domain::Count.check("top_k", k)?;
         let mut best = Vec::with_capacity(x.n_rows());
         for sample in 0..x.n_rows() {
             let scores = self.predict_with_limit(x.select_rows(&[sample]).view(), usize::MAX);

@@ -3,7 +3,7 @@
 use crate::blocks::for_each_block;
 use crate::{Model, ModelError};
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, MatrixView, Propensity, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
 
 /// Bytes of dense scores that are held at a time.
@@ -50,7 +50,7 @@ impl Model {
         k: usize,
         propensity: Propensity,
     ) -> Result<CsrMatrix, ModelError> {
-        check_count("top_k", k)?;
+        Domain::Count.check("top_k", k)?;
         let inverse = self.inverse_propensities("ranking by propensity", propensity)?;
         let mut best = Vec::with_capacity(x.n_rows());
         for_each_block(x, self.n_outputs(), BLOCK_BYTES, |samples, block| {

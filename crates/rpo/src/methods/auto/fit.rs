@@ -4,7 +4,7 @@ use super::{AutoParams, Configuration, Portfolio};
 use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, finite};
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
-use rpo_core::{ParameterError, Seed, check_count, check_positive};
+use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::split::SplitError;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
@@ -65,9 +65,9 @@ impl Estimator for AutoParams {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        check_count("configurations", self.configurations)?;
+        Domain::Count.check("configurations", self.configurations)?;
         if let Some(time) = self.time {
-            check_positive("time", time)?;
+            Domain::Positive.check("time", time)?;
             if self.configurations.is_some() {
                 let reason = "is in place of `configurations`: give one of them";
                 return Err(ParameterError::conflict("time", time, reason).into());

@@ -2,7 +2,7 @@
 
 use crate::method::Method;
 use crate::{Estimator, ModelError};
-use rpo_core::{ParameterError, check_count, check_positive};
+use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +66,8 @@ impl Portfolio {
             }
             for configuration in configurations {
                 Estimator::check(&configuration.parsed()?)?;
-                check_positive("cost", configuration.cost)?;
-                check_count("max_outputs", configuration.max_outputs)?;
+                Domain::Positive.check("cost", configuration.cost)?;
+                Domain::Count.check("max_outputs", configuration.max_outputs)?;
             }
         }
         Ok(())

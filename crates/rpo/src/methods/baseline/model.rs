@@ -3,7 +3,7 @@
 use crate::{ModelError, Predict};
 use ndarray::{Array1, Array2};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
-use rpo_core::{CsrMatrix, MatrixView, Mismatch, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, csr_of_rows, top_of};
 
 /// A fitted baseline: the same values for every sample.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +55,7 @@ impl Predict for Baseline {
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        check_count("top_k", k)?;
+        Domain::Count.check("top_k", k)?;
         Mismatch::check("features", self.n_features, x.n_cols())?;
         let best = top_of(self.values.view(), k);
         let rows = std::iter::repeat_n(&best, x.n_rows());

@@ -4,7 +4,7 @@ use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
 use crate::method::{Estimator, FitContext, Method, MethodError, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
-use rpo_core::{ParameterError, Seed};
+use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
 
@@ -50,8 +50,7 @@ impl Estimator for BlendParams {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        let in_range = self.withheld > 0.0 && self.withheld < 1.0;
-        ParameterError::unless(in_range, "withheld", self.withheld, "between 0 and 1")?;
+        Domain::Level.check("withheld", self.withheld)?;
         self.methods()?.iter().try_for_each(Estimator::check)
     }
 

@@ -7,7 +7,7 @@ use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, categorical, par
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
-use rpo_core::{Learner, ParameterError, Seed};
+use rpo_core::{CheckParams, Learner, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
@@ -125,7 +125,7 @@ impl Estimator for Boosting {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        Learner::check(&self.params)?;
+        CheckParams::check(&self.params)?;
         Ok(self.check_stopping()?)
     }
 
@@ -235,7 +235,7 @@ impl Estimator for BoostingParams {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        Ok(Learner::check(self)?)
+        Ok(CheckParams::check(self)?)
     }
 
     fn needs(&self) -> Needs {

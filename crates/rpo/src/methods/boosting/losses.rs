@@ -1,6 +1,6 @@
 //! The losses of a set that has labels and numbers.
 
-use rpo_core::{Learner, MatrixView};
+use rpo_core::{CheckParams, MatrixView};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
 

@@ -1,6 +1,6 @@
 //! Parameters of boosting: those of the algorithm, and when it stops.
 
-use rpo_core::{ParameterError, check_count, check_positive};
+use rpo_core::{Domain, ParameterError};
 use rpo_ensemble::boosting::BoostingParams;
 use rpo_metrics::Metric;
 use schemars::JsonSchema;
@@ -58,14 +58,9 @@ impl Boosting {
 
     /// Checks the parameters beside those of the algorithm.
     pub(super) fn check_stopping(&self) -> Result<(), ParameterError> {
-        if let Some(limit) = self.time_limit {
-            check_positive("time_limit", limit)?;
-        }
-        if let Some(fraction) = self.validation {
-            let in_range = fraction > 0.0 && fraction < 1.0;
-            ParameterError::unless(in_range, "validation", fraction, "between 0 and 1")?;
-        }
-        check_count("early_stopping", self.early_stopping)?;
+        Domain::Positive.check("time_limit", self.time_limit)?;
+        Domain::Level.check("validation", self.validation)?;
+        Domain::Count.check("early_stopping", self.early_stopping)?;
         if self.withholding().is_some() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use super::growing::ForestMethod;
 use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
 use crate::{Model, ModelError};
 use ndarray::Array2;
-use rpo_core::{ForestLearner, Learner};
+use rpo_core::{CheckParams, ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_linear::{
     FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
@@ -90,7 +90,7 @@ macro_rules! estimator {
             }
 
             fn check(&self) -> Result<(), ModelError> {
-                Ok(Learner::check(self)?)
+                Ok(CheckParams::check(self)?)
             }
 
             fn needs(&self) -> Needs {
