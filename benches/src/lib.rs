@@ -5,7 +5,7 @@ pub mod sets;
 
 use rpo::core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo::data::Dataset;
-use rpo::data::generate::{FeatureStyle, MultiLabelSet};
+use rpo::data::generate::{FeatureStyle, Generator, MultiLabelSet};
 use rpo::projections::{Projection, ProjectionKind};
 
 /// The seed of everything that is drawn.

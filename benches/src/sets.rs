@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use rpo::core::Seed;
-use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
+use rpo::data::generate::{Friedman, FriedmanKind, Generator, MultiLabelSet};
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 
 /// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
@@ -28,7 +28,7 @@ pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
         let problem = Friedman {
             n_samples,
             n_outputs: 10,
-            ..Friedman::new(FriedmanKind::Independent)
+            ..Friedman::from(FriedmanKind::Independent)
         };
         let test = Friedman {
             n_samples: 1000,

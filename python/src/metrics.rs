@@ -122,7 +122,7 @@ pub(crate) fn label_scores<'py>(
             "weighted-roc-auc" => {
                 let areas = area_per_label(&truth, scores, Curve::Roc)?;
                 let counts = truth.label_counts().into_iter().map(|count| count as f64);
-                vec![Mean::weighted(areas.into_iter().zip(counts)).value]
+                vec![Mean::from_iter(areas.into_iter().zip(counts)).value]
             }
             "micro-average-precision" => vec![micro_area(&truth, scores, Curve::PrecisionRecall)?],
             name => {
@@ -220,7 +220,7 @@ pub(crate) fn regression_scores<'py>(
         if name == "half-r2" {
             values.truncate(values.len() / 2);
         }
-        let mean = Mean::of_defined(values).value;
+        let mean = Mean::from_iter(values).value;
         Ok(vec![if name == "pooled-rmse" { mean.sqrt() } else { mean }])
     })?;
     Ok(values.into_pyarray(py))

@@ -11,7 +11,7 @@
 use anyhow::Context;
 use clap::Parser;
 use rpo::core::Seed;
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,

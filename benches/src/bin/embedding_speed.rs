@@ -9,7 +9,7 @@
 
 use clap::Parser;
 use rpo::core::Seed;
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::projections::least_squares::{Design, LANES, Penalty, Ridge, RidgeSolver, panel_product};
 use rpo::projections::{LabelEmbedding, Rank};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::core::{Seed, math};
 use rpo::data::Dataset;
-use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
+use rpo::data::generate::{Friedman, FriedmanKind, Generator, MultiLabelSet};
 use rpo::{Method, Model};
 use rpo_benches::measure::Times;
 use std::process::Command;
@@ -187,7 +187,7 @@ impl Case {
             n_samples: n,
             n_outputs: d,
             n_irrelevant: p - 5,
-            ..Friedman::new(FriedmanKind::Group)
+            ..Friedman::from(FriedmanKind::Group)
         };
         Ok(problem.generate(Seed::new(1))?)
     }

@@ -169,15 +169,16 @@ pub struct Loaded {
     pub test: Option<Dataset>,
 }
 
-impl Loaded {
-    /// Returns everything in one set, training samples first.
-    ///
+/// Everything in one set, training samples first.
+impl TryFrom<Loaded> for Dataset {
+    type Error = DatasetError;
+
     /// # Errors
     /// [`DatasetError::Incompatible`] if the two sets have different columns.
-    pub fn whole(self) -> Result<Dataset, DatasetError> {
-        match &self.test {
-            None => Ok(self.train),
-            Some(test) => self.train.concat(test),
+    fn try_from(Loaded { train, test }: Loaded) -> Result<Self, DatasetError> {
+        match test {
+            None => Ok(train),
+            Some(test) => train.concat(&test),
         }
     }
 }
@@ -299,7 +300,8 @@ impl Catalogue {
             task: is_counted.then_some(entry.task),
             ..ReadOptions::default()
         };
-        let data = read(&path, &options)?.named(&entry.name);
+        let mut data = read(&path, &options)?;
+        data.name.clone_from(&entry.name);
         for (what, expected, found) in [
             ("samples", n_samples, data.n_samples()),
             ("features", entry.n_features, data.n_features()),

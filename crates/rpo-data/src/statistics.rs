@@ -28,42 +28,40 @@ impl LabelStatistics {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
-    /// IRLbl of each label: the count of the most frequent label over its own; infinite for a label that no sample has.
-    /// (Charte, Rivera, del Jesus, Herrera: Addressing imbalance in multilabel classification, 2015.)
-    pub fn ir_per_label(&self) -> Vec<f64> {
-        let most = self.counts.iter().max().copied().unwrap_or(0) as f64;
-        let ratio = |&count: &usize| {
-            if count == 0 {
-                f64::INFINITY
-            } else {
-                most / count as f64
+    /// The imbalance ratio of each label, at least 1; infinite where it would be divided by 0.
+    pub fn imbalance_ratios(&self, of: Imbalance) -> Vec<f64> {
+        let most = self.counts.iter().max().copied().unwrap_or(0);
+        let ratio = |(&positive, missing): (&usize, &usize)| {
+            let negative = self.n_samples - missing - positive;
+            let (more, fewer) = match of {
+                Imbalance::Labels => (most, positive),
+                Imbalance::Samples => (positive.max(negative), positive.min(negative)),
+            };
+            match fewer {
+                0 => f64::INFINITY,
+                fewer => more as f64 / fewer as f64,
             }
         };
-        self.counts.iter().map(ratio).collect()
+        self.counts.iter().zip(&self.missing).map(ratio).collect()
     }
 
-    /// MeanIR: the mean of [`ir_per_label`](Self::ir_per_label) over the labels that occur; NaN if none does.
+    /// MeanIR: the mean of the ratios of [`Imbalance::Labels`] over the labels that occur; NaN if none does.
     pub(crate) fn mean_ir(&self) -> f64 {
-        let ratios = self.ir_per_label();
+        let ratios = self.imbalance_ratios(Imbalance::Labels);
         let finite = ratios.iter().filter(|ratio| ratio.is_finite());
         finite.clone().sum::<f64>() / finite.count() as f64
     }
+}
 
-    /// max(n+, n-) / min(n+, n-) for each label over the samples where it is observed, at least 1; infinite for a
-    /// constant label. (Daniels and Metaxas 2017, section 4.)
-    pub fn imbalance_ratios(&self) -> Vec<f64> {
-        self.counts
-            .iter()
-            .zip(&self.missing)
-            .map(|(&positive, missing)| {
-                let negative = self.n_samples - missing - positive;
-                match positive.min(negative) {
-                    0 => f64::INFINITY,
-                    fewer => positive.max(negative) as f64 / fewer as f64,
-                }
-            })
-            .collect()
-    }
+/// What is rare beside what, of a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Imbalance {
+    /// The label beside the most frequent one: IRLbl, the count of that over its own. (Charte, Rivera, del Jesus, Herrera:
+    /// Addressing imbalance in multilabel classification, 2015.)
+    Labels,
+    /// The samples with the label beside those without, or the other way round: max(n₊, n₋) / min(n₊, n₋), of the samples where
+    /// it is observed. (Daniels and Metaxas 2017, section 4.)
+    Samples,
 }
 
 /// Mean, spread and range of the observed values of an output; NaN without any.
@@ -170,7 +168,7 @@ impl Dataset {
     /// et al.: Concurrence among imbalanced labels and its influence on multilabel resampling algorithms, 2014,
     /// equation 4.)
     pub(crate) fn scumble(&self) -> f64 {
-        let ratios = self.label_statistics().ir_per_label();
+        let ratios = self.label_statistics().imbalance_ratios(Imbalance::Labels);
         let outputs = self.outputs().view();
         let (mut sum, mut n) = (0.0, 0_usize);
         for row in 0..outputs.n_rows() {
@@ -236,7 +234,7 @@ impl Dataset {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dataset, Task};
+    use crate::{Dataset, Imbalance, Task};
     use ndarray::array;
 
     #[test]
@@ -266,8 +264,14 @@ mod tests {
         assert_eq!(found.counts, [1, 0, 3]);
         assert_eq!((found.n_unlabelled, found.n_never()), (1, 1));
         assert_eq!((found.cardinality, found.density), (1.0, 1.0 / 3.0));
-        assert_eq!(found.imbalance_ratios(), [3.0, f64::INFINITY, 3.0]);
-        assert_eq!(found.ir_per_label(), [3.0, f64::INFINITY, 1.0]);
+        assert_eq!(
+            found.imbalance_ratios(Imbalance::Samples),
+            [3.0, f64::INFINITY, 3.0]
+        );
+        assert_eq!(
+            found.imbalance_ratios(Imbalance::Labels),
+            [3.0, f64::INFINITY, 1.0]
+        );
         assert_eq!(found.mean_ir(), 2.0);
     }
 
@@ -314,6 +318,6 @@ mod tests {
         );
         assert_eq!((found.n_unlabelled, found.n_never()), (2, 0));
         assert_eq!((found.cardinality, found.density), (0.5, 2.0 / 5.0));
-        assert_eq!(found.imbalance_ratios(), [2.0, 1.0]);
+        assert_eq!(found.imbalance_ratios(Imbalance::Samples), [2.0, 1.0]);
     }
 }

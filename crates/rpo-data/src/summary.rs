@@ -1,6 +1,6 @@
 //! A data set in a few figures.
 
-use crate::{Dataset, LabelStatistics, Task};
+use crate::{Dataset, Imbalance, LabelStatistics, Task};
 use rpo_core::Matrix;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ impl Dataset {
     ///
     /// ```
     /// use rpo_core::Seed;
-    /// use rpo_data::generate::MultiLabelSet;
+    /// use rpo_data::generate::{Generator, MultiLabelSet};
     ///
     /// let data = MultiLabelSet::new(100, 30, 20).generate(Seed::new(1))?;
     /// assert_eq!(data.summary(&data.label_statistics())[0], ("n_samples", 100.into()));
@@ -43,7 +43,7 @@ impl Dataset {
     }
 
     fn label_summary(&self, statistics: &LabelStatistics) -> [(&'static str, Value); 8] {
-        let ratios = statistics.ir_per_label();
+        let ratios = statistics.imbalance_ratios(Imbalance::Labels);
         let finite = ratios.into_iter().filter(|ratio| ratio.is_finite());
         [
             ("cardinality", statistics.cardinality.into()),

@@ -4,6 +4,16 @@
 ///
 /// `value` is NaN if there are none. The counts belong in every report: a macro AUC over 300 of 983 labels
 /// is not comparable with one over all of them.
+///
+/// Values are collected into their mean, values with weights into a weighted one: of areas of labels, the weights are the numbers
+/// of samples that have each ([`LabelSets::label_counts`](crate::LabelSets::label_counts)).
+///
+/// ```
+/// use rpo_metrics::Mean;
+/// let mean = Mean::from_iter([(0.5, 1.0), (f64::NAN, 4.0), (1.0, 3.0)]);
+/// assert_eq!((mean.value, mean.n_used, mean.n_skipped), (0.875, 2, 1));
+/// assert_eq!(Mean::from_iter([0.5, f64::NAN, 1.0]).value, 0.75);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     /// The mean; NaN if `n_used` is 0.
@@ -14,9 +24,9 @@ pub struct Mean {
     pub n_skipped: usize,
 }
 
-impl Mean {
-    /// Returns the mean of the values that are not NaN, summed in the given order.
-    pub fn of_defined(values: impl IntoIterator<Item = f64>) -> Self {
+/// The mean of the values that are not NaN, summed in the given order.
+impl FromIterator<f64> for Mean {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
         let (mut sum, mut n_used, mut n_skipped) = (0.0, 0_usize, 0_usize);
         for value in values {
             if value.is_nan() {
@@ -32,15 +42,11 @@ impl Mean {
             n_skipped,
         }
     }
+}
 
-    /// Returns the mean of the values that are not NaN, each with a weight: of areas of labels, the numbers of samples that have
-    /// each ([`LabelSets::label_counts`](crate::LabelSets::label_counts)).
-    ///
-    /// ```
-    /// let mean = rpo_metrics::Mean::weighted([(0.5, 1.0), (f64::NAN, 4.0), (1.0, 3.0)]);
-    /// assert_eq!((mean.value, mean.n_used, mean.n_skipped), (0.875, 2, 1));
-    /// ```
-    pub fn weighted(values: impl IntoIterator<Item = (f64, f64)>) -> Self {
+/// The mean of the values that are not NaN, each with its weight: Σ w v / Σ w.
+impl FromIterator<(f64, f64)> for Mean {
+    fn from_iter<I: IntoIterator<Item = (f64, f64)>>(values: I) -> Self {
         let (mut sum, mut total, mut n_used, mut n_skipped) = (0.0, 0.0, 0_usize, 0_usize);
         for (value, weight) in values {
             if value.is_nan() {

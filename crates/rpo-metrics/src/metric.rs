@@ -319,7 +319,7 @@ fn macro_area(on: &Evaluation<'_>, curve: Curve) -> Result<f64, MetricError> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    Mean::of_defined(values.iter().copied()).value
+    Mean::from_iter(values.iter().copied()).value
 }
 
 impl Score for Metric {

@@ -222,7 +222,7 @@ impl RegressionSums {
     /// # Errors
     /// As [`per_output`](Self::per_output).
     pub fn mean(&self, metric: OutputMetric<'_>) -> Result<Mean, MetricError> {
-        Ok(Mean::of_defined(self.per_output(metric)?))
+        Ok(Mean::from_iter(self.per_output(metric)?))
     }
 
     /// Returns the mean of r² over outputs, each weighted by its Σ(y - ȳ)²; the plain mean if all outputs are constant.

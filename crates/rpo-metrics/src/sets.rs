@@ -194,7 +194,7 @@ impl SetComparison {
     pub fn average(&self, average: Average, metric: SetMetric) -> f64 {
         let mean = |of: &[Confusion]| {
             let observed = of.iter().filter(|c| c.n() > 0).map(|c| c.value(metric));
-            Mean::of_defined(observed).value
+            Mean::from_iter(observed).value
         };
         match average {
             Average::Micro => self.total().value(metric),

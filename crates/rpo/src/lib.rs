@@ -57,6 +57,7 @@ pub mod prelude {
     pub use crate::tune::{Holdout, Refit};
     pub use crate::{Decision, EvaluateOptions, FitContext, Method, Model, ModelError, cross_validate};
     pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
+    pub use rpo_data::generate::Generator;
     pub use rpo_data::read::{ReadOptions, Targets};
     pub use rpo_data::{Dataset, Task};
     pub use rpo_ensemble::boosting::BoostingParams;

@@ -16,7 +16,7 @@ fn labels() -> (Dataset, Dataset) {
 fn numbers() -> (Dataset, Dataset) {
     let problem = Friedman {
         n_outputs: 3,
-        ..Friedman::new(FriedmanKind::Chain)
+        ..Friedman::from(FriedmanKind::Chain)
     };
     let data = problem.generate(Seed::new(1)).unwrap();
     data.split(0.3, Seed::new(2)).unwrap()
@@ -116,7 +116,7 @@ fn a_projection_that_looks_at_features_in_a_whole_forest() {
     let problem = Friedman {
         n_outputs: 3,
         permuted_outputs: true,
-        ..Friedman::new(FriedmanKind::Group)
+        ..Friedman::from(FriedmanKind::Group)
     };
     let data = problem.generate(Seed::new(1)).unwrap();
     let (train, test) = data.split(0.3, Seed::new(2)).unwrap();

@@ -4,7 +4,7 @@ use crate::describe::{FriedmanText, Preprocess, SplitText};
 use crate::plan::job::{Job, Source, hash};
 use anyhow::{Context, bail};
 use rpo::core::{Matrix, Seed};
-use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
+use rpo::data::generate::{FeatureStyle, Friedman, Generator, MultiLabelSet};
 use rpo::data::preprocess::{Encoding, Filter, Scope, Standardizer, Steps, Transform};
 use rpo::data::split::{Split, TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, LabelStatistics};
@@ -19,7 +19,7 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
             without,
             ..
         } => {
-            let mut data = Catalogue::from_env()?.load(name)?.whole()?;
+            let mut data = Dataset::try_from(Catalogue::from_env()?.load(name)?)?;
             if !without.is_empty() {
                 data = leave_out(&data, without)?;
             }

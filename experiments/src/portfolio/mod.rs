@@ -101,7 +101,7 @@ fn of_task(
         .filter(|name| sets.is_empty() || sets.contains(name));
     let mut scored = Vec::new();
     for name in chosen {
-        let data = catalogue.load(name)?.whole()?;
+        let data = Dataset::try_from(catalogue.load(name)?)?;
         let repeats = if data.n_samples() < description.small {
             description.repeats
         } else {
@@ -222,7 +222,7 @@ fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo::data::generate::MultiLabelSet;
+    use rpo::data::generate::{Generator, MultiLabelSet};
 
     #[test]
     fn the_description_has_methods_that_exist() {

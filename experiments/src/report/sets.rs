@@ -5,6 +5,7 @@ use super::sections::section;
 use super::table::Table;
 use crate::analyse::results::Results;
 use crate::plan::data::Filtered;
+use rpo::data::Imbalance;
 
 /// The data sets, what filters left of them, and those that were not run.
 pub(super) fn set_section(results: &Results<'_>) -> Vec<Block> {
@@ -67,7 +68,7 @@ fn filtered_section(results: &Results<'_>) -> Vec<Block> {
             continue;
         };
         any = true;
-        let ratios = labels.imbalance_ratios();
+        let ratios = labels.imbalance_ratios(Imbalance::Samples);
         let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = ratios.iter().copied().fold(0.0, f64::max);
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;

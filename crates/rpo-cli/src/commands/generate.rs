@@ -6,7 +6,7 @@ use crate::output::Report;
 use clap::{Args, ValueEnum};
 use rpo::core::Seed;
 use rpo::data::Dataset;
-use rpo::data::generate::{FeatureStyle, Friedman, FriedmanKind, GenerateError, MultiLabelSet};
+use rpo::data::generate::{FeatureStyle, Friedman, FriedmanKind, GenerateError, Generator, MultiLabelSet};
 
 /// Write a generated data set: the same seed gives the same file.
 ///
@@ -128,7 +128,7 @@ impl Generate {
             n_samples: self.samples,
             n_outputs: self.outputs.unwrap_or(16),
             n_irrelevant: self.irrelevant.unwrap_or(0),
-            ..Friedman::new(kind)
+            ..Friedman::from(kind)
         };
         problem.generate(seed)
     }

@@ -1,8 +1,8 @@
 //! Draws multi-label sets, blocks of samples in parallel.
 
-use super::GenerateError;
 use super::multi_label::{FeatureStyle, MultiLabelSet};
 use super::topics::{Model, Scratch};
+use super::{GenerateError, Generator};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use rayon::prelude::*;
@@ -11,12 +11,8 @@ use rpo_core::Seed;
 /// Rows drawn by one task.
 const BLOCK: usize = 2048;
 
-impl MultiLabelSet {
-    /// Draws a set.
-    ///
-    /// # Errors
-    /// [`GenerateError`] for a parameter out of range or a set of more than 4 GiB.
-    pub fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
+impl Generator for MultiLabelSet {
+    fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
         self.check()?;
         let model = Model::new(self, seed.purpose("multi-label model"));
         let rows = seed.purpose("multi-label rows");
@@ -40,10 +36,13 @@ impl MultiLabelSet {
         let (drawn_features, drawn_labels) = drawn.into_iter().unzip();
         features.append(drawn_features);
         labels.append(drawn_labels);
-        let data = Dataset::new(features.finish(), labels.finish(), Task::MultiLabel)?;
-        Ok(data.named("generated"))
+        let mut data = Dataset::new(features.finish(), labels.finish(), Task::MultiLabel)?;
+        "generated".clone_into(&mut data.name);
+        Ok(data)
     }
+}
 
+impl MultiLabelSet {
     fn builders(&self) -> (MatrixBuilder, MatrixBuilder) {
         let features = match self.features {
             FeatureStyle::Sparse { .. } => MatrixBuilder::sparse(self.n_features),

@@ -1,6 +1,6 @@
 //! Friedman's first function with many outputs.
 
-use super::{GenerateError, check_memory, dense_bytes};
+use super::{GenerateError, Generator, check_memory, dense_bytes};
 use crate::dataset::{Dataset, Task};
 use ndarray::Array2;
 use rand::Rng;
@@ -37,8 +37,8 @@ pub enum FriedmanKind {
 ///
 /// ```
 /// use rpo_core::Seed;
-/// use rpo_data::generate::{Friedman, FriedmanKind};
-/// let problem = Friedman::new(FriedmanKind::Independent);
+/// use rpo_data::generate::{Friedman, FriedmanKind, Generator};
+/// let problem = Friedman::from(FriedmanKind::Independent);
 /// let train = problem.generate(Seed::new(1).child(0))?;
 /// let test = Friedman { n_samples: 4000, ..problem }.generate(Seed::new(1).child(1))?;
 /// assert_eq!((train.n_samples(), train.n_features(), train.n_outputs()), (300, 80, 16));
@@ -64,9 +64,9 @@ pub struct Friedman {
     pub permuted_outputs: bool,
 }
 
-impl Friedman {
-    /// A problem of the paper's size, 300 samples (its training sets) and 16 outputs, without additions.
-    pub fn new(kind: FriedmanKind) -> Self {
+/// A problem of the paper's size, 300 samples (its training sets) and 16 outputs, without additions.
+impl From<FriedmanKind> for Friedman {
+    fn from(kind: FriedmanKind) -> Self {
         Self {
             kind,
             n_samples: 300,
@@ -76,12 +76,10 @@ impl Friedman {
             permuted_outputs: false,
         }
     }
+}
 
-    /// Draws a set.
-    ///
-    /// # Errors
-    /// [`GenerateError`] for a set without outputs or of more than 4 GiB, and for base noise without a chain.
-    pub fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
+impl Generator for Friedman {
+    fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
         let n = self.n_samples;
         Domain::Count.check("n_outputs", self.n_outputs)?;
         if self.chain_base_noise && self.kind != FriedmanKind::Chain {
@@ -107,14 +105,18 @@ impl Friedman {
         if self.permuted_outputs {
             permute_outputs(&mut y, d, seed.purpose("permuted outputs"));
         }
-        let data = Dataset::new(matrix(n, p, x), matrix(n, d, y), Task::Regression)?;
-        Ok(data.named(match self.kind {
+        let mut data = Dataset::new(matrix(n, p, x), matrix(n, d, y), Task::Regression)?;
+        data.name = match self.kind {
             FriedmanKind::Chain => "friedman1-chain",
             FriedmanKind::Group => "friedman1-group",
             FriedmanKind::Independent => "friedman1-ind",
-        }))
+        }
+        .to_owned();
+        Ok(data)
     }
+}
 
+impl Friedman {
     fn draw_row(&self, seed: Seed, x: &mut [f32], y: &mut [f32]) {
         let mut rng = seed.stream();
         // Of f32 precision from the start, so that the outputs belong to the inputs as stored.
@@ -202,7 +204,7 @@ mod tests {
                 "{problem:?} {j}: {found}, expected {expected}"
             );
         };
-        let chain = Friedman::new(FriedmanKind::Chain);
+        let chain = Friedman::from(FriedmanKind::Chain);
         let with_base = Friedman {
             chain_base_noise: true,
             ..chain.clone()
@@ -210,11 +212,11 @@ mod tests {
         for j in 0..4 {
             check(&chain, j, 0, (j + 1) as f64);
             check(&with_base, j, 0, (j + 2) as f64);
-            check(&Friedman::new(FriedmanKind::Group), j, 0, 1.0);
+            check(&Friedman::from(FriedmanKind::Group), j, 0, 1.0);
             check(
                 &Friedman {
                     n_irrelevant: 5,
-                    ..Friedman::new(FriedmanKind::Independent)
+                    ..Friedman::from(FriedmanKind::Independent)
                 },
                 j,
                 5 * j,
@@ -224,7 +226,7 @@ mod tests {
         // Var f = 23.82 for uniform inputs.
         let group = Friedman {
             n_samples: n,
-            ..Friedman::new(FriedmanKind::Group)
+            ..Friedman::from(FriedmanKind::Group)
         };
         let data = group.generate(Seed::new(3)).unwrap();
         let signal = variance(dense(data.features()).rows().into_iter().map(|x| f(&x.to_vec())));
@@ -235,7 +237,7 @@ mod tests {
     fn permuted_outputs_hold_the_same_values_elsewhere() {
         let permuted = Friedman {
             permuted_outputs: true,
-            ..Friedman::new(FriedmanKind::Chain)
+            ..Friedman::from(FriedmanKind::Chain)
         };
         let data = permuted.generate(Seed::new(1)).unwrap();
         let y = dense(data.outputs());
@@ -261,7 +263,7 @@ mod tests {
             let group = Friedman {
                 n_samples,
                 n_outputs: 2,
-                ..Friedman::new(FriedmanKind::Group)
+                ..Friedman::from(FriedmanKind::Group)
             };
             group.generate(Seed::new(1)).unwrap()
         };
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused() {
-        let group = || Friedman::new(FriedmanKind::Group);
+        let group = || Friedman::from(FriedmanKind::Group);
         let error = |problem: Friedman| problem.generate(Seed::new(0)).unwrap_err().to_string();
         let found = error(Friedman {
             n_outputs: 0,
@@ -303,7 +305,7 @@ mod tests {
                 Friedman {
                     n_outputs: n,
                     n_samples: 0,
-                    ..Friedman::new(FriedmanKind::Independent)
+                    ..Friedman::from(FriedmanKind::Independent)
                 },
             ] {
                 assert!(error(large).starts_with("the set would take "));

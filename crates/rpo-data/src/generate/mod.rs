@@ -12,8 +12,17 @@ mod topics;
 pub use friedman::{Friedman, FriedmanKind};
 pub use multi_label::{FeatureStyle, MultiLabelSet};
 
-use crate::dataset::DatasetError;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError};
+use crate::dataset::{Dataset, DatasetError};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError, Seed};
+
+/// What sets can be drawn from.
+pub trait Generator {
+    /// Draws a set, which depends on the parameters and the seed alone.
+    ///
+    /// # Errors
+    /// [`GenerateError`] for parameters that are out of range or have no effect, and a set of more than 4 GiB.
+    fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError>;
+}
 
 /// Why a set cannot be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

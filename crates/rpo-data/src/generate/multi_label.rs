@@ -38,7 +38,7 @@ pub enum FeatureStyle {
 ///
 /// ```
 /// use rpo_core::Seed;
-/// use rpo_data::generate::MultiLabelSet;
+/// use rpo_data::generate::{Generator, MultiLabelSet};
 /// let set = MultiLabelSet { cardinality: 4.0, ..MultiLabelSet::new(2000, 500, 100_000) };
 /// let data = set.generate(Seed::new(1))?;
 /// assert_eq!((data.n_samples(), data.n_features(), data.n_outputs()), (2000, 500, 100_000));

@@ -2,7 +2,7 @@
 
 use super::{PreprocessError, Transform, check_samples, check_task, count_present};
 use crate::dataset::{Dataset, Task};
-use crate::statistics::LabelStatistics;
+use crate::statistics::{Imbalance, LabelStatistics};
 use rpo_core::{Domain, Mismatch, ParameterError};
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ impl Filter {
             }
             Self::ImbalancedLabels { max_ratio } => {
                 ParameterError::unless(max_ratio >= 1.0, "max_ratio", max_ratio, "at least 1")?;
-                let ratios = statistics(data)?.imbalance_ratios();
+                let ratios = statistics(data)?.imbalance_ratios(Imbalance::Samples);
                 ColumnFilter::new(true, ratios.len(), |j| {
                     ratios[j].is_finite() && ratios[j] <= max_ratio
                 })

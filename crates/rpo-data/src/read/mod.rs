@@ -76,11 +76,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
         }
         read_format(format, reader, options)
     };
-    let data = read().map_err(|e| e.in_file(path))?;
+    let mut data = read().map_err(|e| e.in_file(path))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    Ok(data.named(stem))
+    stem.clone_into(&mut data.name);
+    Ok(data)
 }
 
 /// Reads a data set from a reader, whose content may be compressed by gzip. A set from ARFF has the name of its

@@ -36,7 +36,9 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
     let parts = assemble(&columns, &roles, options, |row| {
         Ok((reader.read_row(row)?, reader.line()))
     })?;
-    Ok(dataset(columns, &roles, parts, options)?.named(name))
+    let mut data = dataset(columns, &roles, parts, options)?;
+    data.name = name;
+    Ok(data)
 }
 
 /// Reads a CSV file, which `open` opens: once if all columns are numbers, else again for their types and once more for

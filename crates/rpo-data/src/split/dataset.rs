@@ -30,7 +30,7 @@ impl Dataset {
     ///
     /// ```
     /// use rpo_core::Seed;
-    /// use rpo_data::generate::MultiLabelSet;
+    /// use rpo_data::generate::{Generator, MultiLabelSet};
     /// let data = MultiLabelSet::new(100, 10, 5).generate(Seed::new(1))?;
     /// let (train, test) = data.split(0.2, Seed::new(2))?;
     /// assert_eq!(train.n_samples() + test.n_samples(), 100);

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// [`SplitError::Parameter`].
-pub fn stratified_partitions(
+pub(crate) fn stratified_partitions(
     outputs: MatrixView<'_>,
     weights: &[f64],
     seed: Seed,
@@ -306,6 +306,18 @@ mod tests {
         let split = |y: &Array2<f32>| stratified_split(y.into(), 0.3, Seed::new(5)).unwrap();
         assert!(partial.iter().any(|v| v.is_nan()));
         assert_eq!(split(&present), split(&partial));
+    }
+
+    #[test]
+    fn labels_stored_by_columns_are_read_as_they_are() {
+        // Square too, where a transposed reading would go unnoticed.
+        for n in [3, 7] {
+            let y = Array2::from_shape_fn((n, 3), |(i, j)| f32::from(u8::from((5 * i + 2 * j) % 3 == 0)));
+            let rows = MatrixView::from(&y).to_csr();
+            let columns = rows.to_csc();
+            let split = |y| stratified_partitions(y, &[0.5, 0.5], Seed::new(3)).unwrap();
+            assert_eq!(split(MatrixView::from(&rows)), split(MatrixView::from(&columns)));
+        }
     }
 
     #[test]

@@ -182,8 +182,9 @@ fn arff_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::{Generator, MultiLabelSet};
     use crate::read::{LabelFile, ReadOptions, Targets, read_from};
-    use crate::{Layout, Seed, generate::MultiLabelSet};
+    use crate::{Layout, Seed};
     use ndarray::array;
     use std::sync::Arc;
 
@@ -231,7 +232,8 @@ mod tests {
         };
         same(&read_from(text.as_slice(), &options).unwrap(), &data);
 
-        let data = awkward().named("it's");
+        let mut data = awkward();
+        "it's".clone_into(&mut data.name);
         let options = ReadOptions {
             targets,
             ..ReadOptions::default()

@@ -3,7 +3,7 @@
 
 use rpo_core::Matrix;
 use rpo_data::preprocess::{Filter, Scope, Transform};
-use rpo_data::{Catalogue, CatalogueError, Dataset, Task};
+use rpo_data::{Catalogue, CatalogueError, Dataset, Imbalance, Task};
 use serde_json::Value;
 use std::path::Path;
 
@@ -40,12 +40,12 @@ fn filtered_sets_are_as_published() {
             eprintln!("{name} is not in the catalogue");
             continue;
         }
-        let data = catalogue.load(name).unwrap().whole().unwrap();
+        let data = Dataset::try_from(catalogue.load(name).unwrap()).unwrap();
         let (max_ratio, min_fraction, scope) = (50.0, min_share, Scope::All);
         let labels = Filter::ImbalancedLabels { max_ratio }.fit(&data).unwrap();
         let features = Filter::RareFeatures { min_fraction, scope }.fit(&data).unwrap();
         let kept = features.apply(&labels.apply(&data).unwrap()).unwrap();
-        let ratios = kept.label_statistics().imbalance_ratios();
+        let ratios = kept.label_statistics().imbalance_ratios(Imbalance::Samples);
         let found = (
             kept.n_outputs(),
             round(ratios.iter().copied().fold(f64::INFINITY, f64::min)),
@@ -74,7 +74,7 @@ fn every_set_is_as_its_manifest_says() {
         let name = described["name"].as_str().unwrap();
         catalogue.verify(name).unwrap();
         let loaded = catalogue.load(name).unwrap();
-        let whole = loaded.clone().whole().unwrap();
+        let whole = Dataset::try_from(loaded.clone()).unwrap();
         if let Some(test) = &loaded.test {
             check(name, described, "train", &loaded.train);
             check(name, described, "test", test);

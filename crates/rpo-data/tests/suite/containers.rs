@@ -37,7 +37,9 @@ fn customers() -> ReadOptions {
 
 /// The bits of a set, NaN included.
 fn shown(data: &Dataset) -> String {
-    format!("{:?}", data.clone().named("set"))
+    let mut data = data.clone();
+    "set".clone_into(&mut data.name);
+    format!("{data:?}")
 }
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

@@ -44,10 +44,15 @@ impl FrequencyGroups {
             n_labels: label_counts.len(),
         })
     }
+}
 
-    /// Returns the labels of each group, the most frequent first.
-    pub fn labels(&self) -> &[Vec<u32>] {
-        &self.groups
+/// The labels of each group, the most frequent first.
+impl<'a> IntoIterator for &'a FrequencyGroups {
+    type Item = &'a Vec<u32>;
+    type IntoIter = std::slice::Iter<'a, Vec<u32>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.groups.iter()
     }
 }
 

@@ -135,7 +135,7 @@ pub fn one_error<S: Real>(
     empty_samples: EmptySamples,
 ) -> Result<Mean, MetricError> {
     check(truth, top, 1)?;
-    Ok(Mean::of_defined((0..truth.n_samples()).map(|i| {
+    Ok(Mean::from_iter((0..truth.n_samples()).map(|i| {
         if truth.all_missing(i) || truth.labels(i).is_empty() && empty_samples == EmptySamples::Skip {
             return f64::NAN;
         }

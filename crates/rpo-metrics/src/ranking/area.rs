@@ -28,14 +28,14 @@ pub enum Curve {
 }
 
 /// Returns the area under the curve of each label, over the samples where it is observed. Averages over labels are
-/// [`Mean::of_defined`](crate::Mean::of_defined), for macro averages, and [`Mean::weighted`](crate::Mean::weighted).
+/// a [`Mean`](crate::Mean) of these, for macro averages, or of these with weights.
 ///
 /// ```
 /// use ndarray::array;
 /// use rpo_metrics::{Curve, LabelSets, Mean, area_per_label};
 /// let truth = LabelSets::from_lists(2, &[vec![0], vec![], vec![0]])?;
 /// let areas = area_per_label(&truth, array![[0.9_f32, 0.1], [0.4, 0.2], [0.3, 0.3]].view(), Curve::Roc)?;
-/// assert_eq!(Mean::of_defined(areas).value, 0.5); // of label 0; no sample has label 1
+/// assert_eq!(Mean::from_iter(areas).value, 0.5); // of label 0; no sample has label 1
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
 ///

@@ -93,7 +93,7 @@ pub fn ranking<S: Real>(
             wrong as f64 / n_pairs as f64
         }),
     };
-    Ok(Mean::of_defined(rows?))
+    Ok(Mean::from_iter(rows?))
 }
 
 fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {

@@ -43,16 +43,16 @@ fn of_scores<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'
     let areas = area_per_label(truth, scores, Curve::Roc).unwrap();
     let each = || areas.iter().copied();
     check.all("roc_auc_per_label", &areas);
-    check.one("roc_auc_macro_skip", Mean::of_defined(each()).value);
+    check.one("roc_auc_macro_skip", Mean::from_iter(each()).value);
     let counts = truth.label_counts().into_iter().map(|count| count as f64);
-    check.one("roc_auc_weighted_skip", Mean::weighted(each().zip(counts)).value);
+    check.one("roc_auc_weighted_skip", Mean::from_iter(each().zip(counts)).value);
     check.one("roc_auc_micro", micro_area(truth, scores, Curve::Roc).unwrap());
     let areas = area_per_label(truth, scores, Curve::PrecisionRecall).unwrap();
     let each = || areas.iter().copied();
     check.all("average_precision_per_label", &areas);
-    check.one("average_precision_macro_skip", Mean::of_defined(each()).value);
+    check.one("average_precision_macro_skip", Mean::from_iter(each()).value);
     let or_zero = each().map(|area| if area.is_nan() { 0.0 } else { area });
-    check.one("average_precision_macro_zero", Mean::of_defined(or_zero).value);
+    check.one("average_precision_macro_zero", Mean::from_iter(or_zero).value);
     check.one(
         "average_precision_micro",
         micro_area(truth, scores, Curve::PrecisionRecall).unwrap(),
@@ -240,7 +240,7 @@ fn regression_vectors() {
             check.all("r2_per_output_not_forced_finite", &raw);
             check.one("r2_macro", mean(OutputMetric::R2));
             let varying = raw.into_iter().filter(|r2| r2.is_finite());
-            check.one("r2_macro_skip_constant", Mean::of_defined(varying).value);
+            check.one("r2_macro_skip_constant", Mean::from_iter(varying).value);
             check.one("r2_variance_weighted", sums.variance_weighted_r2());
             for (name, metric) in [("mse", OutputMetric::Mse), ("mae", OutputMetric::Mae)] {
                 check.all(&format!("{name}_per_output"), &each(metric));

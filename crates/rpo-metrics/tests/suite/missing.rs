@@ -46,7 +46,7 @@ fn lanes(axis: Axis, truth: &Array2<f32>, scores: &Array2<f32>) -> Vec<Pair> {
 
 /// The mean of a value over lanes, lanes without a value left out.
 fn mean(lanes: &[Pair], value: impl Fn(ArrayView1<'_, f32>, ArrayView1<'_, f32>) -> f64) -> f64 {
-    Mean::of_defined(lanes.iter().map(|(t, s)| value(t.view(), s.view()))).value
+    Mean::from_iter(lanes.iter().map(|(t, s)| value(t.view(), s.view()))).value
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -143,7 +143,7 @@ proptest! {
                 let errors = t.iter().zip(s).map(|(t, s)| f64::from(t - s).powi(2));
                 errors.sum::<f64>() / t.len() as f64
             }),
-            Mean::of_defined(r2).value,
+            Mean::from_iter(r2).value,
             mean(&rows, |t, s| if relevant(t) { naive::average_precision(t, s) } else { 1.0 }),
         ];
         let csr = MatrixView::from(&truth).to_csr();

@@ -100,7 +100,7 @@ fn pairs(truth: &Array2<f32>, scores: &Array2<f32>, label: usize) -> Vec<Pair> {
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    Mean::of_defined(values).value
+    Mean::from_iter(values).value
 }
 
 /// Pearson's correlation of truth and decision: NaN where the truth is constant, 0 where only the decision is.

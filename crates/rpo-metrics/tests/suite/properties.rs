@@ -159,7 +159,7 @@ proptest! {
             let terms = (1..=r).map(|i| i as f64 / (d - r as f64 + i as f64));
             terms.sum::<f64>() / r as f64
         });
-        prop_assert!(close(worst, Mean::of_defined(bounds).value));
+        prop_assert!(close(worst, Mean::from_iter(bounds).value));
         prop_assert!(found.n_used == 0 || found.value >= worst - 1e-12);
         // The best: all relevant labels first. And a tie of all labels is worth the share of relevant ones.
         let best = scores.clone() + truth.mapv(|v| 1e6 * v);
@@ -167,7 +167,7 @@ proptest! {
         prop_assert_eq!(best, 1.0);
         let tied = ranking(&t, Array2::<f32>::zeros(scores.dim()).view(), Ranking::Lrap(EmptySamples::Skip)).unwrap().value;
         let shares = (0..t.n_samples()).map(|i| t.labels(i).len() as f64 / d).filter(|s| *s > 0.0);
-        prop_assert!(close(tied, Mean::of_defined(shares).value));
+        prop_assert!(close(tied, Mean::from_iter(shares).value));
     }
 
     #[test]
@@ -272,11 +272,11 @@ proptest! {
         let (n, d) = truth.dim();
         let (counts, n_groups) = (&seeds[..d], n_groups.min(d));
         let groups = FrequencyGroups::new(counts, n_groups).unwrap();
-        let mut labels: Vec<u32> = groups.labels().concat();
+        let mut labels: Vec<u32> = groups.into_iter().flatten().copied().collect();
         let count = |&label: &u32| counts[label as usize];
         prop_assert!(labels.is_sorted_by_key(|label| std::cmp::Reverse(count(label))));
         let (total, most) = (counts.iter().sum::<usize>() as f64, counts.iter().max().map_or(0.0, |&c| c as f64));
-        for group in groups.labels() {
+        for group in &groups {
             let positives = group.iter().map(count).sum::<usize>() as f64;
             prop_assert!((positives - total / n_groups as f64).abs() <= most + 1e-9);
         }
@@ -284,7 +284,7 @@ proptest! {
         prop_assert!(labels.into_iter().eq(0..d as u32));
         let top = TopK::from_scores(scores.view(), k).unwrap();
         let found = by_frequency_at_k(&sets(&truth), &top, &groups, k).unwrap();
-        for (group, found) in groups.labels().iter().zip(&found) {
+        for (group, found) in groups.into_iter().zip(&found) {
             let pairs = || (0..n).flat_map(|i| group.iter().map(move |&l| (i, l as usize))).filter(|&p| truth[p] == 1.0);
             let hits = pairs().filter(|&(i, l)| naive::ranking(scores.row(i)).iter().take(k).any(|&j| j == l)).count();
             prop_assert!(close(found.recall, hits as f64 / pairs().count() as f64));

@@ -49,13 +49,13 @@ impl Model {
         let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
             metric: "recall by frequency".to_owned(),
         })?;
-        let groups = FrequencyGroups::new(counts, n_groups)?;
+        let groups = &FrequencyGroups::new(counts, n_groups)?;
         let largest = at.iter().copied().max().unwrap_or(0);
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         let top = best_labels(self, x.as_ref().into(), truth.view(), largest, options.rerank)?;
         let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
-        let at_k = at.iter().map(|&k| by_frequency_at_k(&truth, &top, &groups, k));
+        let at_k = at.iter().map(|&k| by_frequency_at_k(&truth, &top, groups, k));
         let at_k: Vec<Vec<GroupAtK>> = at_k.collect::<Result<_, _>>()?;
         let positives = truth.label_counts();
         let of_group = |(group, labels): (usize, &Vec<u32>)| {
@@ -68,6 +68,6 @@ impl Model {
                 at_k: at_k.iter().map(|groups| groups[group]).collect(),
             }
         };
-        Ok(groups.labels().iter().enumerate().map(of_group).collect())
+        Ok(groups.into_iter().enumerate().map(of_group).collect())
     }
 }

@@ -5,7 +5,7 @@ use rpo::Predictor;
 use rpo::auto::AutoParams;
 use rpo::combine::{Candidate, CombineRule, Ensemble, Selection};
 use rpo::core::Seed;
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::split::SplitError;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;

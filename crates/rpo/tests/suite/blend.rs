@@ -5,7 +5,7 @@ use rpo::Predictor;
 use rpo::blend::BlendParams;
 use rpo::combine::{CombineRule, Ensemble};
 use rpo::core::{MatrixView, Seed, csr_row, top_of};
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::{Dataset, Task};
 use rpo::{Estimator, Method, Model, ModelError, Predict};
 

@@ -2,7 +2,7 @@
 
 use rpo::core::Seed;
 use rpo::data::Dataset;
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::{FitContext, Method, MethodError, Model, ModelError, Registry};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,8 +1,7 @@
 //! Bad input: an error that names what and where, in place of a panic or of silence.
 
 use ndarray::{Array2, array};
-use rpo::core::{CsrMatrix, Matrix, MatrixView, MemoryLimit, Mismatch, Seed};
-use rpo::data::split::stratified_partitions;
+use rpo::core::{CsrMatrix, Matrix, MatrixView, MemoryLimit, Mismatch};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
@@ -50,8 +49,6 @@ fn labels_stored_by_columns_are_read_as_they_are() {
         let rows: CsrMatrix = labels(n).outputs().view().to_csr();
         let columns = rows.to_csc();
         let (rows, columns) = (MatrixView::from(&rows), MatrixView::from(&columns));
-        let split = |y| stratified_partitions(y, &[0.5, 0.5], Seed::new(3)).unwrap();
-        assert_eq!(split(rows), split(columns));
         let scores = Array2::from_shape_fn((n, 3), |(i, j)| ((5 * i + 2 * j) % 11) as f32);
         let found = |y| find(ThresholdRule::MacroF, scores.view(), y).unwrap();
         assert_eq!(found(rows), found(columns));

@@ -26,7 +26,7 @@ pub(super) fn bayes(kind: FriedmanKind, x: ArrayView2<'_, f32>, n_outputs: usize
 mod tests {
     use super::*;
     use rpo::core::{Matrix, Seed};
-    use rpo::data::generate::Friedman;
+    use rpo::data::generate::{Friedman, Generator};
 
     #[test]
     fn what_is_left_of_the_outputs_is_unit_noise() {
@@ -34,7 +34,7 @@ mod tests {
             let problem = Friedman {
                 n_samples: 20_000,
                 n_outputs: 3,
-                ..Friedman::new(kind)
+                ..Friedman::from(kind)
             };
             let data = problem.generate(Seed::new(1)).unwrap();
             let (Matrix::Dense(x), Matrix::Dense(y)) = (data.features(), data.outputs()) else {

@@ -35,7 +35,9 @@ fn mean(data: &Dataset) -> anyhow::Result<Dataset> {
         *mean = (sum / outputs.n_cols() as f64) as f32;
     }
     let features: Matrix = data.features().clone();
-    Ok(Dataset::new(features, means.into(), Task::Regression)?.named(&data.name))
+    let mut targets = Dataset::new(features, means.into(), Task::Regression)?;
+    targets.name.clone_from(&data.name);
+    Ok(targets)
 }
 
 /// Predictions (n x d) by models of one output: of each output by its own model, or of all by the only one.

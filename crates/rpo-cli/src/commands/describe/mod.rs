@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
-use rpo::data::{Dataset, LabelStatistics, Task};
+use rpo::data::{Dataset, Imbalance, LabelStatistics, Task};
 use rpo::{FileTarget, Schema};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -143,7 +143,7 @@ fn texts(data: &Dataset) -> String {
 
 fn labels(data: &Dataset, statistics: &LabelStatistics) -> String {
     let mut text = String::from("\n   count  frequency        ir  label\n");
-    let ratios = statistics.ir_per_label();
+    let ratios = statistics.imbalance_ratios(Imbalance::Labels);
     for (j, (&count, ir)) in statistics.counts.iter().zip(ratios).enumerate() {
         let observed = data.n_samples() - statistics.missing[j];
         let frequency = count as f64 / observed.max(1) as f64;
