@@ -2,6 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::Predictor;
+use rpo::core::TreeEnsemble;
 use rpo::data::Dataset;
 use rpo::ensemble::{ForestParams, Learner, ProjectionChoice};
 use rpo::metrics::Evaluation;
@@ -15,7 +16,7 @@ fn params(m: Option<usize>) -> ForestParams {
         seed: 1,
         projection: m.map_or(ProjectionChoice::None, |_| ProjectionKind::Gaussian.into()),
         components: m.map(Components::Exact),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     }
 }
 

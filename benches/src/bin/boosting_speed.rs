@@ -103,7 +103,7 @@ fn main() -> anyhow::Result<()> {
         }),
         leaf_l2: arguments.leaf_l2,
         seed: arguments.seed,
-        ..BoostingParams::new(arguments.method)
+        ..BoostingParams::from(arguments.method)
     };
     let mut history = History::default();
     let options = BoostingOptions {

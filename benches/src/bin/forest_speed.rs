@@ -16,7 +16,7 @@
 use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::data::Task;
-use rpo::ensemble::{Forest, ForestParams, Learner, ProjectionChoice};
+use rpo::ensemble::{Forest, ForestParams, ForestPreset, Learner, ProjectionChoice};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::{Model, Predictor};
@@ -104,9 +104,9 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
     };
     let (train, test) = load(name)?;
     let defaults = if arguments.extra_trees {
-        ForestParams::extra_trees()
+        ForestParams::from(ForestPreset::ExtraTrees)
     } else {
-        ForestParams::random_forest()
+        ForestParams::default()
     };
     let params = ForestParams {
         trees: arguments.trees,

@@ -19,6 +19,7 @@ mod seed;
 pub mod store;
 pub mod text;
 mod top;
+mod tree_ensemble;
 mod vectorized;
 mod weights;
 
@@ -38,5 +39,6 @@ pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};
+pub use tree_ensemble::{Apply, TreeEnsemble};
 pub use vectorized::vectorized;
 pub use weights::WeightError;

@@ -26,7 +26,7 @@ pub mod structured;
 pub mod thresholds;
 
 /// What parameters and models have in common.
-pub use rpo_core::{CheckParams, ForestLearner, Learner, Merge, Predictor};
+pub use rpo_core::{Apply, CheckParams, ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
 /// What features and outputs come in.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 /// What trees grow on.
@@ -38,7 +38,7 @@ pub use bins::Bins;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest,
+    CriterionKind, Forest, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice, SingleTargetForest,
     SingleTargetParams, Splitting, TreeInput,
 };
 pub use inputs::MAX_OUTPUTS;

@@ -31,7 +31,7 @@ impl Loss for Huber {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (train, test) = (numbers(0..600, true)?, numbers(600..900, false)?);
-    let params = BoostingParams::new(Algorithm::Gbmort);
+    let params = BoostingParams::from(Algorithm::Gbmort);
     let (x, y) = (train.features().view(), train.outputs().view());
     let options = BoostingOptions {
         loss: Some(Arc::new(Huber { delta: 0.5 })),

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = MultiLabelSet::new(2000, 500, 1000).generate(Seed::new(1))?;
     let (train, test) = data.split(0.25, Seed::new(2))?;
 
-    let forest = ForestParams::random_forest().project(ProjectionKind::Gaussian, 20);
+    let forest = ForestParams::default().project(ProjectionKind::Gaussian, 20);
     let model = Model::fit(&forest, &train)?;
 
     let metrics = [Metric::Lrap, Metric::PrecisionAt(1), Metric::PrecisionAt(5)];

@@ -15,7 +15,7 @@ use crate::{Model, ModelError};
 ///
 /// let data = MultiLabelSet::new(100, 20, 5).generate(Seed::new(1))?;
 /// let grow = |first_tree, trees| {
-///     Model::fit(&ForestParams { trees, first_tree, ..ForestParams::random_forest() }, &data)
+///     Model::fit(&ForestParams { trees, first_tree, ..ForestParams::default() }, &data)
 /// };
 /// let mut merging = Merging::default();
 /// for first in 0..5 {

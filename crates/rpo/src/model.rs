@@ -93,7 +93,7 @@ impl Model {
     /// use rpo::prelude::*;
     ///
     /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-    /// let forest = Model::fit(&ForestParams { trees: 20, ..ForestParams::random_forest() }, &data)?;
+    /// let forest = Model::fit(&ForestParams { trees: 20, ..ForestParams::default() }, &data)?;
     /// let craftml = Model::fit(&Method::named("craftml")?.with("trees", "5")?, &data)?;
     /// # assert_eq!(forest.n_outputs(), craftml.n_outputs());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -105,7 +105,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
             trees: self.trees,
             max_depth: self.max_depth,
             seed: self.seed,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let options = FitOptions {
             on_step: context.on_step,

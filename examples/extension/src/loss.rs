@@ -84,7 +84,7 @@ impl Estimator for QuantileBoosting {
             iterations: self.iterations,
             step_scope: Some(StepScope::Leaf),
             seed: self.seed,
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::from(Algorithm::Gbmort)
         };
         let options = BoostingOptions {
             missing_outputs: data.outputs().view().has_missing(),

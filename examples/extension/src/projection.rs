@@ -156,7 +156,7 @@ impl Estimator for PredictableForest {
             trees: self.trees,
             components: Some(Components::Exact(self.components)),
             seed: self.seed,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let options = FitOptions {
             missing_outputs: data.outputs().view().has_missing(),

@@ -7,7 +7,7 @@ use super::step::BoostingStep;
 use crate::error::EnsembleError;
 use crate::inference::mean::zeros;
 use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor, TreeEnsemble};
 use rpo_tree::AxisRule;
 
 /// The scores of a validation set, and the step that was best on it.

@@ -16,7 +16,7 @@ use super::trees::Trees;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
-use rpo_core::{CheckParams, Learner, MatrixView};
+use rpo_core::{CheckParams, Learner, MatrixView, TreeEnsemble};
 use std::borrow::Cow;
 
 impl CheckParams for BoostingParams {

@@ -33,7 +33,7 @@
 //!     loss: Some(LossKind::Logistic),
 //!     iterations: 60,
 //!     learning_rate: 0.5,
-//!     ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+//!     ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
 //! };
 //! let model = params.fit(x, y)?;
 //! let probabilities = model.predict(x)?;

@@ -5,7 +5,7 @@ use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
-use rpo_core::Domain;
+use rpo_core::{Domain, TreeEnsemble};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,15 @@ pub struct Boosted {
     pub(super) links: Links,
     pub(super) n_features: usize,
     pub(super) n_train: usize,
+}
+
+/// Trees come step by step.
+impl TreeEnsemble for Boosted {
+    type Tree = BoostingStep<AxisRule>;
+
+    fn trees(&self) -> &[BoostingStep<AxisRule>] {
+        &self.trees
+    }
 }
 
 impl Boosted {
@@ -94,11 +103,6 @@ impl Boosted {
     /// ρ₀, the scores before the first step.
     pub fn initial(&self) -> &[f64] {
         &self.initial
-    }
-
-    /// The trees, step by step.
-    pub fn trees(&self) -> &[BoostingStep<AxisRule>] {
-        &self.trees
     }
 
     /// Number of trees of a step: 1, or, with single targets, as many as outputs.

@@ -127,7 +127,7 @@ pub enum Stop {
 /// # let (x, y) = (array![[1.0], [2.0], [3.0]], array![[0.0], [0.0], [1.0]]);
 /// let mut history = History::default();
 /// let options = BoostingOptions { history: Some(&mut history), ..Default::default() };
-/// BoostingParams::new(Algorithm::Gbmort).fit_with(MatrixView::from(&x), MatrixView::from(&y), options)?;
+/// BoostingParams::from(Algorithm::Gbmort).fit_with(MatrixView::from(&x), MatrixView::from(&y), options)?;
 /// assert_eq!(history.training_loss.len(), 301);
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```

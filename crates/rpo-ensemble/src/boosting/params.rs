@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 /// parameters itself:
 ///
 /// ```
-/// use rpo_ensemble::Learner;
+/// use rpo_ensemble::CheckParams;
 /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 ///
 /// let params = BoostingParams {
 ///     loss: Some(LossKind::Logistic),
 ///     learning_rate: 0.5,
-///     ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+///     ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
 /// };
 /// assert!(params.check().is_ok());
 /// ```
@@ -189,35 +189,14 @@ pub struct BoostingParams {
 impl Default for BoostingParams {
     /// [`Algorithm::GbrtRelabelRpo`], the paper's best on multi-label sets.
     fn default() -> Self {
-        Self::new(Algorithm::GbrtRelabelRpo)
+        Self::from(Algorithm::GbrtRelabelRpo)
     }
 }
 
-impl BoostingParams {
-    /// The settings of the paper: exact steps for each output, no penalties, all features and thresholds, trees of 8 leaves,
-    /// outputs in their own units. 100 steps, whose number the paper chooses on withheld samples.
-    ///
-    /// ```
-    /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
-    /// let params = BoostingParams::paper(Algorithm::Gbmort);
-    /// assert_eq!((params.line_search, params.step_scope), (Some(LineSearch::Exact), Some(StepScope::Output)));
-    /// ```
-    pub fn paper(algorithm: Algorithm) -> Self {
-        Self {
-            line_search: Some(LineSearch::Exact),
-            step_scope: Some(StepScope::Output),
-            scale_outputs: OutputScaling::None,
-            iterations: 100,
-            max_features: MaxFeatures::All,
-            max_leaves: Some(8),
-            bins: Bins::Exact,
-            ..Self::new(algorithm)
-        }
-    }
-
+impl From<Algorithm> for BoostingParams {
     /// The defaults of an algorithm: steps of second order where the loss has a curvature and trees are not shared by
     /// factors, which score better than those of [`paper`](Self::paper) and cost less.
-    pub fn new(algorithm: Algorithm) -> Self {
+    fn from(algorithm: Algorithm) -> Self {
         Self {
             algorithm,
             iterations: if algorithm == Algorithm::SingleTarget {
@@ -257,6 +236,29 @@ impl BoostingParams {
             projection_scope: None,
             scale_outputs: OutputScaling::Auto,
             seed: 0,
+        }
+    }
+}
+
+impl BoostingParams {
+    /// The settings of the paper: exact steps for each output, no penalties, all features and thresholds, trees of 8 leaves,
+    /// outputs in their own units. 100 steps, whose number the paper chooses on withheld samples.
+    ///
+    /// ```
+    /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
+    /// let params = BoostingParams::paper(Algorithm::Gbmort);
+    /// assert_eq!((params.line_search, params.step_scope), (Some(LineSearch::Exact), Some(StepScope::Output)));
+    /// ```
+    pub fn paper(algorithm: Algorithm) -> Self {
+        Self {
+            line_search: Some(LineSearch::Exact),
+            step_scope: Some(StepScope::Output),
+            scale_outputs: OutputScaling::None,
+            iterations: 100,
+            max_features: MaxFeatures::All,
+            max_leaves: Some(8),
+            bins: Bins::Exact,
+            ..Self::from(algorithm)
         }
     }
 }

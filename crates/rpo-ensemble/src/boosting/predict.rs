@@ -12,8 +12,8 @@ use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, csr_of_rows, keep_top,
-    top_of,
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, TreeEnsemble, csr_of_rows,
+    keep_top, top_of,
 };
 use std::ops::Range;
 

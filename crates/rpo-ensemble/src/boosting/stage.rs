@@ -6,7 +6,7 @@ use super::routing::apply;
 use crate::error::EnsembleError;
 use crate::inference::mean::zeros;
 use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, Predictor, check_dense};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, Predictor, TreeEnsemble, check_dense};
 use std::borrow::Borrow;
 
 /// The predictions (n x d) for samples after the first step of a model, after its second, and so on.
@@ -22,7 +22,7 @@ use std::borrow::Borrow;
 /// let x = Array2::from_shape_fn((50, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);
 /// let y = Array2::from_shape_fn((50, 3), |(i, j)| x[[i, 0]] * (j + 1) as f32);
 /// let x = Matrix::from(x);
-/// let model = BoostingParams { iterations: 5, ..BoostingParams::new(Algorithm::Gbmort) }.fit(x.view(), (&y).into())?;
+/// let model = BoostingParams { iterations: 5, ..BoostingParams::from(Algorithm::Gbmort) }.fit(x.view(), (&y).into())?;
 /// for (step, predictions) in (1..).zip(Stages::new(&model, &x)?) {
 ///     assert_eq!(predictions?, model.clone().truncate(step).predict(x.view())?);
 /// }

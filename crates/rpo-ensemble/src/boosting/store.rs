@@ -2,6 +2,7 @@
 
 use super::{Boosted, BoostingStep, LinkBlock, StepValues};
 use ndarray::Array2;
+use rpo_core::TreeEnsemble;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
 use rpo_tree::{LeafModel, Structure};

@@ -54,7 +54,7 @@ impl CraftmlParams {
     /// use rpo_ensemble::{CraftmlParams, ForestLearner, Learner};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
-    /// let params = CraftmlParams { trees: 3, ..CraftmlParams::original() };
+    /// let params = CraftmlParams { trees: 3, ..CraftmlPreset::Original.into() };
     /// let trainer = params.trainer((&x).into(), (&y).into())?;
     /// let trees = params.indices().map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:

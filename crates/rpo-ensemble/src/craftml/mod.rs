@@ -14,7 +14,7 @@
 //! O(k (nnz(X) + passes · nnz(Y))), depth is about log_k(n / n_leaf), and nothing but the leaves' labels is ever as
 //! wide as d. Predicting takes O(T · depth · k · nnz(x)).
 //!
-//! Two presets. [`CraftmlParams::original`] is the method of the paper as its authors released it: hashing projections
+//! Two presets. [`CraftmlPreset::Original`] is the method of the paper as its authors released it: hashing projections
 //! that are never stored, one of the features per tree and one of the labels per node, spherical k-means, routing by
 //! cosine. [`CraftmlPreset::Report`] is a re-implementation described in a student report: sparse Rademacher
 //! projections of both at every node, Euclidean k-means and routing, four trees with leaves of up to 200 rows.

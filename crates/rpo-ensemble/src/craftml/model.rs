@@ -8,7 +8,7 @@ use crate::inference::block::Routed;
 use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Mismatch, Predictor, Seed};
+use rpo_core::{Apply, CsrMatrix, Matrix, MatrixView, Merge, Mismatch, Predictor, Seed, TreeEnsemble};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::{CentroidRule, RecordedTree, RouteBuffers};
 use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Structure, Tree};
@@ -208,6 +208,24 @@ pub struct Craftml {
     n_outputs: usize,
 }
 
+impl TreeEnsemble for Craftml {
+    type Tree = CraftmlTree;
+
+    fn trees(&self) -> &[CraftmlTree] {
+        &self.trees
+    }
+}
+
+impl Apply for Craftml {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.check(x)?;
+        let (n, leaves) = (x.n_rows(), self.route(x).leaves);
+        Ok(Array2::from_shape_fn((n, self.trees.len()), |(row, tree)| {
+            leaves[tree * n + row]
+        }))
+    }
+}
+
 impl Craftml {
     /// Puts a forest together from its parts, as a trainer makes them or a model file holds them: trees, and the training
     /// set if any of them has a record.
@@ -273,11 +291,6 @@ impl Craftml {
         })
     }
 
-    /// The trees.
-    pub fn trees(&self) -> &[CraftmlTree] {
-        &self.trees
-    }
-
     /// The training set, if trees refer to it.
     pub(crate) fn training(&self) -> Option<&Arc<TrainingSet>> {
         self.training.as_ref()
@@ -307,18 +320,6 @@ impl Craftml {
             n_rows,
             leaves,
         }
-    }
-
-    /// The leaf of each row in each tree (n x trees).
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
-        self.check(x)?;
-        let (n, leaves) = (x.n_rows(), self.route(x).leaves);
-        Ok(Array2::from_shape_fn((n, self.trees.len()), |(row, tree)| {
-            leaves[tree * n + row]
-        }))
     }
 
     fn check(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {

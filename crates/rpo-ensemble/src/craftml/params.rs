@@ -18,10 +18,15 @@ use std::str::FromStr;
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum CraftmlPreset {
-    /// The authors' (ICML 2018, with what their released code adds).
+    /// The method as published (ICML 2018), and where the paper is silent as its authors released it: 50 trees, k = 10,
+    /// hashing to 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a node by 5
+    /// passes of spherical k-means, centroids of 1000 entries, leaves below 10 samples, depth of at most 800.
     #[default]
     Original,
-    /// A student report's, with its defects mended.
+    /// A student report's re-implementation, with its defects mended: 4 trees, k = 9, sparse Rademacher projections of
+    /// features and labels to 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's samples
+    /// clustered by Euclidean k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves
+    /// below 200 samples, whole centroids.
     Report,
     /// The report's with the two defects of its code, to compare with its printed figures: the first samples of a node are
     /// clustered instead of a random sample, and predictions are routed by distance to the means of the children's features
@@ -163,8 +168,8 @@ const MAX_WIDTH: usize = 1 << 24;
 
 /// Parameters of CRAFTML.
 ///
-/// Start from [`default`](Self::default), [`original`](Self::original) or another [`preset`](Self::preset), and change
-/// fields: the field `preset` alone chooses between the versions of the algorithm, and the others hold their numbers.
+/// Start from the [`default`](Self::default) or a [`CraftmlPreset`], and change fields: the field `preset` alone
+/// chooses between the versions of the algorithm, and the others hold their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CraftmlParams {
@@ -225,11 +230,55 @@ pub struct CraftmlParams {
 }
 
 impl Default for CraftmlParams {
-    /// [`original`](Self::original) with as many clusters as suit the number of labels.
+    /// [`CraftmlPreset::Original`] with as many clusters as suit the number of labels.
     fn default() -> Self {
         Self {
             clusters: None,
-            ..Self::original()
+            ..CraftmlPreset::Original.into()
+        }
+    }
+}
+
+impl From<CraftmlPreset> for CraftmlParams {
+    fn from(preset: CraftmlPreset) -> Self {
+        match preset {
+            CraftmlPreset::Original => Self {
+                preset: CraftmlPreset::Original,
+                trees: 50,
+                first_tree: 0,
+                max_depth: Some(800),
+                min_samples_split: 10,
+                leaves: LeafChoice::Auto,
+                clusters: Some(10),
+                feature_width: Width::Fixed(10_000),
+                label_width: Width::Fixed(10_000),
+                node_sample: NodeSample::Count(20_000),
+                passes: 5,
+                starts: 1,
+                centroid_entries: CentroidEntries::Most(1000),
+                centroids: CentroidKind::Rows,
+                seed: 0,
+            },
+            CraftmlPreset::Report => Self {
+                preset: CraftmlPreset::Report,
+                trees: 4,
+                max_depth: None,
+                min_samples_split: 200,
+                clusters: Some(9),
+                feature_width: Width::Shares(vec![0.7, 0.6]),
+                label_width: Width::Shares(vec![0.7, 0.6]),
+                node_sample: NodeSample::Share(0.6),
+                passes: 300,
+                starts: 10,
+                centroid_entries: CentroidEntries::All,
+                centroids: CentroidKind::Values,
+                ..CraftmlPreset::Original.into()
+            },
+            CraftmlPreset::ReportQuirks => Self {
+                preset: CraftmlPreset::ReportQuirks,
+                node_sample: NodeSample::FirstShare(0.6),
+                ..CraftmlPreset::Report.into()
+            },
         }
     }
 }
@@ -252,69 +301,6 @@ impl CheckParams for CraftmlParams {
 }
 
 impl CraftmlParams {
-    /// The method as published, and where the paper is silent as its authors released it: 50 trees, k = 10, hashing to
-    /// 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a node by 5 passes of
-    /// spherical k-means, centroids of 1000 entries, leaves below 10 samples, depth of at most 800.
-    pub fn original() -> Self {
-        Self {
-            preset: CraftmlPreset::Original,
-            trees: 50,
-            first_tree: 0,
-            max_depth: Some(800),
-            min_samples_split: 10,
-            leaves: LeafChoice::Auto,
-            clusters: Some(10),
-            feature_width: Width::Fixed(10_000),
-            label_width: Width::Fixed(10_000),
-            node_sample: NodeSample::Count(20_000),
-            passes: 5,
-            starts: 1,
-            centroid_entries: CentroidEntries::Most(1000),
-            centroids: CentroidKind::Rows,
-            seed: 0,
-        }
-    }
-
-    /// The student report's re-implementation: 4 trees, k = 9, sparse Rademacher projections of features and labels to
-    /// 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's samples clustered by Euclidean
-    /// k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves below 200 samples, whole
-    /// centroids.
-    fn report() -> Self {
-        Self {
-            preset: CraftmlPreset::Report,
-            trees: 4,
-            max_depth: None,
-            min_samples_split: 200,
-            clusters: Some(9),
-            feature_width: Width::Shares(vec![0.7, 0.6]),
-            label_width: Width::Shares(vec![0.7, 0.6]),
-            node_sample: NodeSample::Share(0.6),
-            passes: 300,
-            starts: 10,
-            centroid_entries: CentroidEntries::All,
-            centroids: CentroidKind::Values,
-            ..Self::original()
-        }
-    }
-
-    /// The same with the two defects of its code; see [`CraftmlPreset::ReportQuirks`].
-    fn report_quirks() -> Self {
-        Self {
-            preset: CraftmlPreset::ReportQuirks,
-            node_sample: NodeSample::FirstShare(0.6),
-            ..Self::report()
-        }
-    }
-
-    /// Returns the parameters of a preset.
-    pub fn preset(preset: CraftmlPreset) -> Self {
-        match preset {
-            CraftmlPreset::Original => Self::original(),
-            CraftmlPreset::Report => Self::report(),
-            CraftmlPreset::ReportQuirks => Self::report_quirks(),
-        }
-    }
-
     pub(super) fn grow_params(&self) -> GrowParams {
         GrowParams {
             max_depth: self.max_depth,
@@ -379,7 +365,7 @@ mod tests {
             CraftmlPreset::Report,
             CraftmlPreset::ReportQuirks,
         ] {
-            let params = CraftmlParams::preset(preset);
+            let params = CraftmlParams::from(preset);
             assert_eq!(params.preset, preset);
             assert!(params.check().is_ok());
             let json = serde_json::to_string(&params).unwrap();
@@ -407,7 +393,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        let base = CraftmlParams::original;
+        let base = || CraftmlParams::from(CraftmlPreset::Original);
         assert_eq!(name(CraftmlParams { trees: 0, ..base() }), "trees");
         let first_tree = usize::MAX;
         assert_eq!(name(CraftmlParams { first_tree, ..base() }), "first_tree");
@@ -478,7 +464,7 @@ mod tests {
             assert!(CraftmlParams { centroids, ..base() }.check().is_ok());
             let report = CraftmlParams {
                 centroids,
-                ..CraftmlParams::report()
+                ..CraftmlPreset::Report.into()
             };
             assert_eq!(report.check().is_ok(), centroids == CentroidKind::Values);
         }

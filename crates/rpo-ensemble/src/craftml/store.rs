@@ -11,7 +11,7 @@ use super::{Craftml, CraftmlTree, FeatureMap};
 use crate::error::EnsembleError;
 use rayon::prelude::*;
 use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Seed, TreeEnsemble};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
 use rpo_tree::LeafKind;
 use rpo_tree::centroid::RecordedTree;

@@ -13,5 +13,5 @@ mod targets;
 pub use grower::{Grower, TreeInput};
 pub use model::{Forest, ForestTree};
 pub(crate) use model::{Importances, check_rules};
-pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
+pub use params::{CriterionKind, ForestParams, ForestPreset, LeafChoice, Splitting};
 pub use single_target::{SingleTargetForest, SingleTargetParams};

@@ -4,7 +4,7 @@ use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
-use rpo_core::{Domain, Matrix, Merge, Seed};
+use rpo_core::{Domain, Matrix, Merge, Seed, TreeEnsemble};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
@@ -71,6 +71,14 @@ pub struct Forest<R = AxisRule, L = Leaves> {
     pub(super) n_outputs: usize,
 }
 
+impl<R, L> TreeEnsemble for Forest<R, L> {
+    type Tree = ForestTree<R, L>;
+
+    fn trees(&self) -> &[ForestTree<R, L>] {
+        &self.trees
+    }
+}
+
 impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
@@ -116,11 +124,6 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             n_features,
             n_outputs,
         })
-    }
-
-    /// The trees.
-    pub fn trees(&self) -> &[ForestTree<R, L>] {
-        &self.trees
     }
 
     pub(super) fn traversal(&self) -> &Traversal {

@@ -93,10 +93,29 @@ impl From<Option<LeafKind>> for LeafChoice {
     }
 }
 
+/// A method as its paper has it, which [`ForestParams`] start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ForestPreset {
+    /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
+    /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
+    #[default]
+    RandomForest,
+    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn, otherwise as the
+    /// random forest.
+    ExtraTrees,
+    /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
+    /// all features.
+    Cart,
+    /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured
+    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees by entropy on
+    /// 75 % of samples and features, all of these searched at a node, leaves of at least 3 samples. Its decisions make it
+    /// sensitive to cost: [`thresholds`](crate::thresholds) on out-of-bag scores.
+    RfCost,
+}
+
 /// Parameters of random forests, Extra-Trees and single trees.
 ///
-/// Start from [`random_forest`](Self::random_forest), the default, [`extra_trees`](Self::extra_trees), [`cart`](Self::cart)
-/// or [`rf_cost`](Self::rf_cost), and change fields.
+/// Start from the default, a random forest, or another [`ForestPreset`], and change fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestParams {
@@ -193,7 +212,7 @@ pub struct ForestParams {
     /// Unit of the outputs while splits are searched: none for their own, deviation for their standard deviations, or auto
     /// for deviations unless all outputs are labels.
     ///
-    /// Of outputs in their own units, as in the papers and of the constructors here, the one of the largest numbers decides
+    /// Of outputs in their own units, as in the papers and of the presets, the one of the largest numbers decides
     /// the splits of all. Leaves hold means in the outputs' units always.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness.
@@ -203,15 +222,8 @@ pub struct ForestParams {
 }
 
 impl Default for ForestParams {
+    /// [`ForestPreset::RandomForest`].
     fn default() -> Self {
-        Self::random_forest()
-    }
-}
-
-impl ForestParams {
-    /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
-    /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
-    pub fn random_forest() -> Self {
         Self {
             trees: 100,
             first_tree: 0,
@@ -237,49 +249,43 @@ impl ForestParams {
             seed: 0,
         }
     }
+}
 
-    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn, otherwise as the
-    /// random forest.
-    pub fn extra_trees() -> Self {
-        Self {
-            bootstrap: Some(false),
-            splitter: Splitting::Random,
-            ..Self::random_forest()
+impl From<ForestPreset> for ForestParams {
+    fn from(preset: ForestPreset) -> Self {
+        let base = Self::default();
+        match preset {
+            ForestPreset::RandomForest => base,
+            ForestPreset::ExtraTrees => Self {
+                bootstrap: Some(false),
+                splitter: Splitting::Random,
+                ..base
+            },
+            ForestPreset::Cart => Self {
+                trees: 1,
+                bootstrap: Some(false),
+                max_features: MaxFeatures::All,
+                ..base
+            },
+            ForestPreset::RfCost => Self {
+                trees: 50,
+                row_share: Some(0.75),
+                feature_share: 0.75,
+                criterion: CriterionKind::Entropy,
+                max_features: MaxFeatures::All,
+                min_samples_leaf: 3,
+                ..base
+            },
         }
     }
+}
 
-    /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
-    /// all features.
-    pub fn cart() -> Self {
-        Self {
-            trees: 1,
-            bootstrap: Some(false),
-            max_features: MaxFeatures::All,
-            ..Self::random_forest()
-        }
-    }
-
-    /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured
-    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees by entropy on
-    /// 75 % of samples and features, all of these searched at a node, leaves of at least 3 samples. Its decisions make it
-    /// sensitive to cost: [`thresholds`](crate::thresholds) on out-of-bag scores.
-    pub fn rf_cost() -> Self {
-        Self {
-            trees: 50,
-            row_share: Some(0.75),
-            feature_share: 0.75,
-            criterion: CriterionKind::Entropy,
-            max_features: MaxFeatures::All,
-            min_samples_leaf: 3,
-            ..Self::random_forest()
-        }
-    }
-
+impl ForestParams {
     /// The same parameters with trees that grow on a projection of the outputs to a number of components.
     ///
     /// ```
-    /// use rpo_ensemble::{ForestParams, Learner, ProjectionKind};
-    /// let params = ForestParams::random_forest().project(ProjectionKind::Gaussian, 20);
+    /// use rpo_ensemble::{CheckParams, ForestParams, ProjectionKind};
+    /// let params = ForestParams::default().project(ProjectionKind::Gaussian, 20);
     /// assert!(params.check().is_ok());
     /// ```
     #[must_use]
@@ -395,7 +401,7 @@ mod tests {
             Err(EnsembleError::Projection(_)) => "projection",
             other => panic!("{other:?}"),
         };
-        let base = ForestParams::random_forest;
+        let base = ForestParams::default;
         let conflicts = |params: ForestParams| {
             matches!(
                 params.check(),
@@ -478,7 +484,7 @@ mod tests {
         }
         let most = ForestParams {
             row_share: Some(1.0),
-            ..ForestParams::rf_cost()
+            ..ForestPreset::RfCost.into()
         };
         assert!(most.check().is_ok());
         let least = ForestParams {
@@ -493,13 +499,13 @@ mod tests {
     #[test]
     fn parameters_read_what_they_write() {
         for params in [
-            ForestParams::random_forest(),
-            ForestParams::rf_cost(),
+            ForestParams::default(),
+            ForestParams::from(ForestPreset::RfCost),
             ForestParams {
                 projection: ProjectionKind::Rademacher { s: 2.5 }.into(),
                 components: Some(Components::Exact(3)),
                 max_features: MaxFeatures::Share(1.0),
-                ..ForestParams::extra_trees()
+                ..ForestPreset::ExtraTrees.into()
             },
         ] {
             let json = serde_json::to_string(&params).unwrap();

@@ -11,7 +11,7 @@ use crate::inference::traversal::TraversalScratch;
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor};
+use rpo_core::{Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, TreeEnsemble};
 use rpo_tree::{LeafModel, Rule};
 use std::ops::Range;
 
@@ -61,12 +61,10 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             mean(self.n_trees()),
         ))
     }
+}
 
-    /// The leaf of each row in each tree (n x trees).
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to.
-    pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+impl<R: Rule, L: LeafModel> Apply for Forest<R, L> {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         check_features(x, self.n_features())?;
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
         let (span, block) = spans(self, x);

@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
     CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, ForestLearner, Learner, Matrix, MatrixView, Merge,
-    ParameterError, Predictor, Seed, csr_of_rows, top_of,
+    ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
 };
 use rpo_tree::{LeafModel, RowBlock};
 use schemars::JsonSchema;
@@ -37,10 +37,10 @@ pub struct SingleTargetForest {
 ///
 /// ```
 /// # use ndarray::array;
-/// use rpo_ensemble::{ForestParams, Learner, Predictor, SingleTargetParams};
+/// use rpo_ensemble::{ForestParams, ForestPreset, Learner, Predictor, SingleTargetParams};
 /// # let x = array![[0.0], [1.0], [2.0], [3.0]];
 /// # let y = array![[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]];
-/// let params = SingleTargetParams(ForestParams { trees: 5, ..ForestParams::extra_trees() });
+/// let params = SingleTargetParams(ForestParams { trees: 5, ..ForestPreset::ExtraTrees.into() });
 /// let forests = params.fit((&x).into(), (&y).into())?;
 /// assert_eq!(forests.predict((&x).into())?, y);
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())

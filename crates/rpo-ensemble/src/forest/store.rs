@@ -2,6 +2,7 @@
 
 use super::model::{Forest, ForestTree, Importances};
 use super::single_target::SingleTargetForest;
+use rpo_core::TreeEnsemble;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{StoreLeaves, StoreRule, restore_trees, store_trees};
 use rpo_tree::{AxisRule, LeafModel, Leaves};

@@ -4,7 +4,7 @@ use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
 use crate::forest::Forest;
 use crate::sampling::bag::Bag;
-use rpo_core::{Merge, ParameterError, Predictor, Seed};
+use rpo_core::{Merge, ParameterError, Predictor, Seed, TreeEnsemble};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 

@@ -3,6 +3,7 @@
 use super::StructuredForest;
 use crate::forest::{Forest, ForestTree, Importances};
 use crate::sampling::bag::Bag;
+use rpo_core::TreeEnsemble;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{restore_trees, store_trees};
 

@@ -1,7 +1,7 @@
 //! Ensembles on bins.
 
 use ndarray::Array2;
-use rpo_core::{CheckParams, Learner, MatrixView, Predictor, Seed};
+use rpo_core::{CheckParams, Learner, MatrixView, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::{
     Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, SingleTargetParams,
@@ -37,7 +37,7 @@ fn forests_on_bins_are_those_on_values_where_values_are_few() {
     let (sparse_x, sparse_y) = (MatrixView::from(&x).to_csr(), MatrixView::from(&y).to_csr());
     let base = ForestParams {
         trees: 5,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let all = ForestParams {
         max_features: MaxFeatures::All,
@@ -74,7 +74,7 @@ fn forests_on_bins_learn_projected_and_missing_outputs() {
     let params = ForestParams {
         trees: 10,
         bins: Bins::MOST,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let error = |predicted: &Array2<f32>| (predicted - &y).mapv(|v| v * v).mean().unwrap();
     let projected = params.clone().project(ProjectionKind::Gaussian, 2);
@@ -102,21 +102,21 @@ fn bins_are_checked() {
     for bins in [0, 1, 256] {
         let expected = format!("`bins` must be exact, or a number from 2 to 255, got {bins}");
         let bins = Bins::AtMost(bins);
-        assert_eq!(forest(bins, ForestParams::random_forest()), expected);
+        assert_eq!(forest(bins, ForestParams::default()), expected);
         let boosting = BoostingParams {
             bins,
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::from(Algorithm::Gbmort)
         };
         assert_eq!(boosting.check().unwrap_err().to_string(), expected);
     }
     let random = ForestParams {
         splitter: Splitting::Random,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     assert!(forest(Bins::MOST, random).contains("random thresholds"));
     let entropy = ForestParams {
         criterion: CriterionKind::Entropy,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     assert!(forest(Bins::MOST, entropy).contains("entropy"));
     for (bins, text) in [(Bins::Exact, "\"exact\""), (Bins::AtMost(64), "64")] {

@@ -4,7 +4,8 @@ use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{
-    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError,
+    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, TreeEnsemble,
+    WeightError,
 };
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, Stages,
@@ -874,7 +875,7 @@ fn stages_take_samples_with_the_features_of_the_model() {
     let (x, y) = labelled(1, 20);
     let params = BoostingParams {
         iterations: 2,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::from(Algorithm::Gbmort)
     };
     let model = params.fit((&x).into(), (&y).into()).unwrap();
     let narrow = Matrix::from(x.slice(ndarray::s![.., 1..]).to_owned());
@@ -903,7 +904,7 @@ fn the_default_number_of_leaves_follows_the_samples() {
         let with = |loss| BoostingParams {
             iterations: 1,
             loss: Some(loss),
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::from(algorithm)
         };
         for (n, of_labels, of_numbers) in [(500, 8, 8), (2400, 12, 24), (13_000, 64, 64)] {
             assert_eq!(n_leaves(n, 0, with(LossKind::Logistic)), of_labels);

@@ -5,7 +5,7 @@
 use super::boosting_common::{Fitted, Setup};
 use super::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::Seed;
+use rpo_core::{Seed, TreeEnsemble};
 use rpo_ensemble::Bins;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind, StepScope, StepValues};
 use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};

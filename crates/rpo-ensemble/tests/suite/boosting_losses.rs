@@ -64,7 +64,7 @@ fn defaults_learn_with_weights_and_missing_targets_on_any_thread() {
             let params = Setup::from(BoostingParams {
                 loss: Some(loss),
                 iterations: 15,
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::from(algorithm)
             });
             let fit = |threads| {
                 on_threads(threads, || {
@@ -135,7 +135,7 @@ fn constants_are_those_of_the_losses() {
     let of = |loss| BoostingParams {
         loss: Some(loss),
         leaf_l2: has_curvature(loss).then_some(0.0),
-        ..BoostingParams::new(Algorithm::SingleTarget)
+        ..BoostingParams::from(Algorithm::SingleTarget)
     };
     check(of(LossKind::Poisson), [21.2, 12.0]);
     check(of(LossKind::Tweedie), [21.2, 12.0]);
@@ -167,7 +167,7 @@ fn zeros_and_huge_counts_have_results() {
                     loss: Some(loss),
                     iterations: 50,
                     learning_rate: 1.0,
-                    ..BoostingParams::new(algorithm)
+                    ..BoostingParams::from(algorithm)
                 };
                 let found = try_fit(params, &x, &y).unwrap().predict((&x).into()).unwrap();
                 assert!(
@@ -185,7 +185,7 @@ fn parameters_and_targets_of_losses_are_checked() {
     for loss in [LossKind::Poisson, LossKind::Tweedie] {
         let params = BoostingParams {
             loss: Some(loss),
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::from(Algorithm::Gbmort)
         };
         let error = try_fit(params, &x, &y.mapv(|v| v - 11.0)).unwrap_err();
         assert!(
@@ -228,7 +228,7 @@ fn parameters_and_targets_of_losses_are_checked() {
         let with = |loss, value| {
             let mut params = BoostingParams {
                 loss: Some(loss),
-                ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+                ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
             };
             change(&mut params, value);
             params
@@ -249,7 +249,7 @@ fn parameters_and_targets_of_losses_are_checked() {
         let params = BoostingParams {
             loss: Some(loss),
             step_scope: Some(StepScope::Leaf),
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::from(Algorithm::Gbmort)
         };
         assert_eq!(params.check(), Ok(()));
         let newton = BoostingParams {

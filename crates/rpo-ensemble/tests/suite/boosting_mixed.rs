@@ -4,7 +4,7 @@ use super::boosting_common::{Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression, uniform};
 use ndarray::{Array2, Axis, array, concatenate, s};
 use rpo_core::store::{Restore, Sizes, Store, Writer};
-use rpo_core::{InverseLink, Learner, Matrix, Mismatch, ParameterError, Predictor};
+use rpo_core::{InverseLink, Learner, Matrix, Mismatch, ParameterError, Predictor, TreeEnsemble};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LinkBlock, LossKind, Stages, StepScope,
 };
@@ -47,7 +47,7 @@ fn of_each(algorithm: Algorithm) -> BoostingParams {
         output_losses: Some(LOSSES.into()),
         iterations: 12,
         max_leaves: Some(4),
-        ..BoostingParams::new(algorithm)
+        ..BoostingParams::from(algorithm)
     }
 }
 
@@ -70,7 +70,7 @@ fn an_output_alone_is_boosted_by_its_loss() {
         // Of the square loss alone the defaults are others.
         leaf_l2: Some(1.0),
         subsample: Some(1.0),
-        ..BoostingParams::new(Algorithm::SingleTarget)
+        ..BoostingParams::from(Algorithm::SingleTarget)
     };
     let together = try_fit(params.clone(), &x, &y.select(Axis(1), &of)).unwrap();
     for (output, &column) in of.iter().enumerate() {
@@ -325,7 +325,7 @@ fn links_are_stored_and_continued() {
         loss: Some(LossKind::Quantile),
         quantile: Some([0.2, 0.8].into()),
         iterations: 12,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::from(Algorithm::Gbmort)
     };
     for (params, y) in [
         (of_each(Algorithm::Gbmort), y.clone()),
@@ -359,7 +359,7 @@ fn levels_are_outputs_in_order() {
         quantile: Some(levels.into()),
         iterations: 30,
         learning_rate: 0.5,
-        ..BoostingParams::new(Algorithm::SingleTarget)
+        ..BoostingParams::from(Algorithm::SingleTarget)
     };
     let cells = Array2::from_shape_fn((80, 2), |(i, j)| [1.0, 0.0, 2.0][(i + j) % 3]);
     let fit = |params: &BoostingParams, y: &Array2<f32>, cells: &Array2<f32>| {
@@ -429,7 +429,7 @@ fn two_outputs_of_a_group_are_a_label() {
         max_leaves: Some(3),
         bins: Bins::Exact,
         max_features: MaxFeatures::All,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::from(Algorithm::Gbmort)
     };
     let label = try_fit(params(LossKind::Logistic), &x, &y).unwrap();
     let group = try_fit(params(LossKind::Softmax), &x, &pair).unwrap();
@@ -458,7 +458,7 @@ fn an_output_that_no_sample_has_is_improbable() {
                 iterations: 60,
                 learning_rate: 1.0,
                 leaf_l2: (algorithm != Algorithm::GbrtRpo).then_some(0.0),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::from(algorithm)
             };
             let found = try_fit(params, &x, &y).unwrap().predict((&x).into()).unwrap();
             let sums = found.sum_axis(Axis(1));
@@ -477,7 +477,7 @@ fn what_does_not_go_together_is_refused() {
         EnsembleError::Parameter(error) => error.name(),
         other => panic!("{other:?}"),
     };
-    let base = || BoostingParams::new(Algorithm::Gbmort);
+    let base = || BoostingParams::from(Algorithm::Gbmort);
     let softmax = |groups: &[usize]| BoostingParams {
         loss: Some(LossKind::Softmax),
         groups: Some(groups.to_vec().into()),

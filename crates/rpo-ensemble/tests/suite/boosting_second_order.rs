@@ -3,7 +3,7 @@
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
-use rpo_core::{CheckParams, Learner, Matrix, ParameterError, Predictor};
+use rpo_core::{CheckParams, Learner, Matrix, ParameterError, Predictor, TreeEnsemble};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
 };
@@ -20,7 +20,7 @@ fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
         subsample: Some(1.0),
         max_features: MaxFeatures::All,
         scale_outputs: OutputScaling::None,
-        ..BoostingParams::new(algorithm)
+        ..BoostingParams::from(algorithm)
     }
 }
 
@@ -612,7 +612,7 @@ fn defaults_are_second_order_where_they_can_be() {
         for loss in PAPER_LOSSES {
             let default = BoostingParams {
                 loss: Some(loss),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::from(algorithm)
             };
             let has_curvature = loss != LossKind::Absolute;
             let is_shared = algorithm == Algorithm::GbrtRpo;

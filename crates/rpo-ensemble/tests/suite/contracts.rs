@@ -3,14 +3,14 @@
 use super::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
 use rpo_core::{
-    CheckParams, CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch, ParameterError,
-    Predictor, WeightError,
+    Apply, CheckParams, CsrMatrix, Learner, MatrixError, MatrixView, MemoryLimit, Merge, Mismatch,
+    ParameterError, Predictor, WeightError,
 };
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, LeafChoice,
-    OutOfBagPredictor, SingleTargetParams,
+    CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams,
+    ForestPreset, LeafChoice, OutOfBagPredictor, SingleTargetParams,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
@@ -70,7 +70,7 @@ fn nothing_to_predict_is_nothing() {
     let forest = fit(
         ForestParams {
             trees: 2,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         },
         &x.into(),
         &y.into(),
@@ -136,14 +136,16 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
     let d = 3_000_000_000;
     let y = CsrMatrix::new((2, d), vec![0, 1, 2], vec![0, d as u32 - 1], vec![1.0; 2]);
     let (x, y) = (MatrixView::Sparse(x.view()), MatrixView::Sparse(y.view()));
-    let forest = ForestParams::random_forest();
+    let forest = ForestParams::default();
     for error in [
         forest.fit(x, y).unwrap_err(),
         SingleTargetParams(forest.clone())
             .fit_with(x, y, FitOptions::default())
             .unwrap_err(),
         BoostingParams::paper(Algorithm::Gbmort).fit(x, y).unwrap_err(),
-        CraftmlParams::original().fit(x, y).unwrap_err(),
+        CraftmlParams::from(CraftmlPreset::Original)
+            .fit(x, y)
+            .unwrap_err(),
         StructuredForestParams::default().fit(x, y).unwrap_err(),
     ] {
         let (what, given, limit) = ("the number of outputs", d, 1 << 27);
@@ -184,7 +186,7 @@ fn matrices_stored_by_columns_are_refused() {
 #[test]
 fn weights_are_checked() {
     let (x, y) = labelled(2, 4);
-    let params = ForestParams::cart();
+    let params = ForestParams::from(ForestPreset::Cart);
     let fit = |weights: &[f32]| {
         let options = FitOptions {
             weights: Some(weights),
@@ -226,7 +228,7 @@ fn bags_without_weight_are_refused() {
     };
     let params = ForestParams {
         trees: 50,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let found = params.fit_with((&x).into(), (&y).into(), options);
     assert!(
@@ -248,7 +250,7 @@ fn impossible_projections_are_refused() {
             let params = projected(
                 ForestParams {
                     trees: 2,
-                    ..ForestParams::random_forest()
+                    ..ForestParams::default()
                 },
                 Some(projection),
             );
@@ -272,7 +274,7 @@ fn rows_to_predict_are_checked() {
     let forest = fit(
         ForestParams {
             trees: 2,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         },
         &x.clone().into(),
         &y.clone().into(),
@@ -311,7 +313,7 @@ fn rows_to_predict_are_checked() {
     let all_seen = fit(
         ForestParams {
             trees: 2,
-            ..ForestParams::extra_trees()
+            ..ForestPreset::ExtraTrees.into()
         },
         &x.clone().into(),
         &y.into(),
@@ -337,7 +339,7 @@ fn weights_of_training_rows_need_leaves_that_refer_to_them() {
     let params = ForestParams {
         trees: 2,
         leaves: LeafChoice::Sparse,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let forest = fit(params, &x.clone().into(), &y.into());
     assert!(matches!(
@@ -357,7 +359,7 @@ fn any_value_can_be_predicted_from() {
     let forest = fit(
         ForestParams {
             trees: 3,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         },
         &x.into(),
         &y.into(),
@@ -375,7 +377,7 @@ fn forests_that_do_not_fit_together_are_not_merged() {
         projected(
             ForestParams {
                 trees: 2,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             },
             gaussian(2),
         )
@@ -438,7 +440,7 @@ fn impurities_of_labels_need_labels() {
         let params = ForestParams {
             trees: 2,
             criterion,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         y[[3, 1]] = 0.5;
         let refused = params.fit((&x).into(), (&y).into()).map(|_| ());
@@ -473,7 +475,7 @@ fn no_trees_are_refused() {
     assert!(matches!(
         ForestParams {
             trees: 0,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         }
         .check(),
         Err(EnsembleError::Parameter(ParameterError::OutOfRange {

@@ -4,7 +4,9 @@ use super::common::{csr, layouts, on_threads};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
-use rpo_core::{Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed};
+use rpo_core::{
+    Apply, Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble,
+};
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError};
@@ -35,7 +37,7 @@ fn small(preset: CraftmlPreset) -> CraftmlParams {
         trees: 4,
         clusters: Some(4),
         seed: 5,
-        ..CraftmlParams::preset(preset)
+        ..CraftmlParams::from(preset)
     };
     match preset {
         CraftmlPreset::Original => CraftmlParams {
@@ -301,7 +303,7 @@ fn nodes_have_fewer_children_where_labels_are_few() {
         assert!(found != with(Some(15 - default)), "{n_labels}");
     }
     assert_eq!(CraftmlParams::default().clusters, None);
-    assert_eq!(CraftmlParams::original().clusters, Some(10));
+    assert_eq!(CraftmlParams::from(CraftmlPreset::Original).clusters, Some(10));
 }
 
 #[test]
@@ -423,7 +425,7 @@ fn large_leaves_are_stored_as_means() {
         let params = CraftmlParams {
             trees: 1,
             min_samples_split: n,
-            ..CraftmlParams::original()
+            ..CraftmlPreset::Original.into()
         };
         let forest = fit(params, &csr(&x).into(), &csr(labels).into());
         forest.trees()[0].leaves().kind()

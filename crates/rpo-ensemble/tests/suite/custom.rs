@@ -2,7 +2,7 @@
 
 use super::common::{fit, labelled, regression};
 use ndarray::{Array2, ArrayView2, s};
-use rpo_core::{ForestLearner, MatrixView, Merge, Predictor};
+use rpo_core::{Apply, ForestLearner, MatrixView, Merge, Predictor, TreeEnsemble};
 use rpo_ensemble::{
     EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
 };
@@ -151,7 +151,7 @@ fn small() -> ForestParams {
         trees: 6,
         min_samples_split: 5,
         seed: 3,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     }
 }
 

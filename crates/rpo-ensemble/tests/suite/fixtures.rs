@@ -10,8 +10,8 @@ mod cases;
 use super::common::layouts;
 use cases::{Case, Tolerance, matrix, read};
 use ndarray::Array2;
-use rpo_core::{Learner, Matrix, Predictor};
-use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams};
+use rpo_core::{Learner, Matrix, Predictor, TreeEnsemble};
+use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, ForestPreset};
 use rpo_tree::LeafKind;
 
 impl Case {
@@ -29,7 +29,7 @@ impl Case {
             min_samples_leaf: params.min_samples_leaf,
             max_leaves: params.max_leaf_nodes,
             min_impurity_decrease: params.min_impurity_decrease,
-            ..ForestParams::cart()
+            ..ForestPreset::Cart.into()
         };
         let x = layouts(&matrix(&self.x));
         let x_test = layouts(&matrix(&self.x_test));

@@ -5,8 +5,10 @@ use super::common::{
     uniform,
 };
 use ndarray::Array2;
-use rpo_core::{Learner, Matrix, MatrixError, MatrixView, ParameterError, Predictor};
-use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, LeafChoice, OutOfBagPredictor};
+use rpo_core::{Apply, Learner, Matrix, MatrixError, MatrixView, ParameterError, Predictor};
+use rpo_ensemble::{
+    EnsembleError, FitOptions, Forest, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
+};
 
 /// Outputs of which a share is missing, at random.
 fn without(y: &Array2<f32>, share: f64, seed: u64) -> Array2<f32> {
@@ -37,7 +39,7 @@ fn missing_outputs_are_refused_unless_allowed() {
     let (x, y) = labelled(1, 30);
     let params = ForestParams {
         trees: 2,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     for y in layouts(&without(&y, 0.3, 2)) {
         let found = params.clone().fit((&x).into(), y.view());
@@ -99,7 +101,7 @@ fn projections_see_the_mean_of_what_is_known() {
             ForestParams {
                 trees: 4,
                 seed: 7,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             },
             p,
         )
@@ -121,10 +123,10 @@ fn a_leaf_of_one_row_answers_with_what_the_row_knows() {
     let (x, y) = regression(8, 40);
     let partial = without(&y, 0.4, 9);
     for params in [
-        ForestParams::cart(),
+        ForestParams::from(ForestPreset::Cart),
         ForestParams {
             trees: 3,
-            ..ForestParams::extra_trees()
+            ..ForestPreset::ExtraTrees.into()
         },
     ] {
         let predicted = fit(&params, &x, &partial.clone().into())
@@ -153,7 +155,7 @@ fn missing_is_not_zero() {
                 trees: 20,
                 min_samples_leaf: 3,
                 seed: 2,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             },
             projection,
         );
@@ -178,7 +180,7 @@ fn missing_outputs_leave_out_of_bag_and_top_labels_finite() {
     let params = ForestParams {
         trees: 30,
         seed: 3,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let forest = fit(&params, &x, &partial.into());
     let (scores, counts) = forest.oob_predictions((&x).into()).unwrap();
@@ -198,7 +200,7 @@ fn the_number_of_threads_changes_nothing() {
     let params = ForestParams {
         trees: 6,
         seed: 4,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     for y in layouts(&y) {
         let on = |threads| on_threads(threads, || fit(&params, &x, &y));
@@ -212,8 +214,8 @@ fn an_output_that_nobody_knows_is_zero() {
     let (x, mut y) = regression(17, 40);
     y.column_mut(2).fill(f32::NAN);
     for params in [
-        ForestParams::random_forest(),
-        projected(ForestParams::random_forest(), gaussian(3)),
+        ForestParams::default(),
+        projected(ForestParams::default(), gaussian(3)),
     ] {
         let predicted = fit(&ForestParams { trees: 5, ..params }, &x, &y.clone().into())
             .predict(MatrixView::from(&x))

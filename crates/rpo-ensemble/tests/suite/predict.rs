@@ -2,8 +2,8 @@
 
 use super::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
-use rpo_core::{Matrix, Predictor, csr_row};
-use rpo_ensemble::{Forest, ForestParams, LeafChoice, OutOfBagPredictor};
+use rpo_core::{Apply, Matrix, Predictor, TreeEnsemble, csr_row};
+use rpo_ensemble::{Forest, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor};
 use rpo_tree::{LeafKind, LeafModel, Leaves};
 
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
@@ -102,7 +102,7 @@ fn the_storage_follows_the_size_of_leaves() {
         forest.trees()[0].tree.leaves().kind()
     };
     let [dense, sparse] = layouts(&y);
-    let grown = ForestParams::random_forest;
+    let grown = ForestParams::default;
     assert_eq!(kind(grown(), &dense), LeafKind::Samples);
     assert_eq!(kind(grown(), &sparse), LeafKind::Samples);
     assert_eq!(
@@ -136,7 +136,7 @@ fn top_predictions_are_those_of_all() {
         let forest = fit(
             ForestParams {
                 trees: 4,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             },
             &x.clone().into(),
             &csr(&y).into(),
@@ -183,7 +183,7 @@ fn sets_of_labels_are_counted_as_they_would_be_summed() {
                 let params = ForestParams {
                     trees: 12,
                     min_samples_leaf: min_rows,
-                    ..ForestParams::random_forest()
+                    ..ForestParams::default()
                 };
                 let forest = fit(
                     ForestParams {
@@ -216,7 +216,7 @@ fn out_of_bag_predictions_leave_a_rows_trees_out() {
         let params = ForestParams {
             trees: n_trees,
             leaves: LeafChoice::Samples,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let forest = fit(params, &x.clone().into(), &y.clone().into());
         let mut in_bag = Array2::from_elem((n_trees, 50), false);
@@ -250,7 +250,7 @@ fn out_of_bag_predictions_leave_a_rows_trees_out() {
 fn predictions_are_sums_of_training_outputs() {
     let (x, y) = regression(10, 60);
     let other = labelled(11, 70).0;
-    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+    for base in [ForestParams::default, || ForestPreset::ExtraTrees.into()] {
         let params = ForestParams {
             trees: 8,
             min_samples_leaf: 3,
@@ -285,7 +285,7 @@ fn bags_leave_out_a_third() {
     let params = ForestParams {
         trees: 100,
         max_depth: Some(0),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let forest = fit(params, &x.clone().into(), &y.into());
     let (_, counts) = forest.oob_predictions((&x).into()).unwrap();
@@ -302,7 +302,7 @@ fn leaves_are_those_of_each_tree() {
     let forest = fit(
         ForestParams {
             trees: 5,
-            ..ForestParams::extra_trees()
+            ..ForestPreset::ExtraTrees.into()
         },
         &x.clone().into(),
         &y.into(),

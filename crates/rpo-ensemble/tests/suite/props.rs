@@ -7,9 +7,9 @@ use super::common::{
     regression,
 };
 use ndarray::{Array2, Axis};
-use rpo_core::{Learner, Matrix, Merge, Predictor};
+use rpo_core::{Apply, Learner, Matrix, Merge, Predictor, TreeEnsemble};
 use rpo_ensemble::{
-    CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutOfBagPredictor, Splitting,
+    CriterionKind, FitOptions, Forest, ForestParams, ForestPreset, MaxFeatures, OutOfBagPredictor, Splitting,
 };
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
@@ -23,9 +23,9 @@ fn the_identity_is_no_projection() {
     let x = x.into();
     for y in [labels.clone().into(), csr(&labels).into(), real.into()] {
         for base in [
-            ForestParams::random_forest,
-            ForestParams::extra_trees,
-            ForestParams::cart,
+            ForestParams::default,
+            || ForestPreset::ExtraTrees.into(),
+            || ForestPreset::Cart.into(),
         ] {
             let params = || ForestParams {
                 trees: 4,
@@ -49,7 +49,7 @@ fn orthogonal_projections_change_nothing() {
     let sign = |(i, j): (usize, usize)| if (i & j).count_ones() % 2 == 0 { 0.5 } else { -0.5 };
     let params = || ForestParams {
         trees: 5,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let rotated = fit_given(params(), Array2::from_shape_fn((4, 4), sign), &x, &y);
     let plain = fit(params(), &x, &y);
@@ -67,7 +67,7 @@ fn the_scale_of_a_projection_does_not_matter() {
     let fit_scaled = |exponent: i32| {
         let params = ForestParams {
             trees: 4,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         fit_given(params, phi.mapv(|v| v * 2.0_f32.powi(exponent)), &x, &y)
     };
@@ -87,7 +87,7 @@ fn outputs_may_be_permuted() {
     let x = x.into();
     let params = || ForestParams {
         trees: 5,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let (given, reordered) = (csr(&y).into(), csr(&permuted).into());
     for (forest, other) in [
@@ -154,7 +154,7 @@ fn seeds_matter() {
 fn one_tree_has_the_shared_projection() {
     let (x, y) = labelled(7, 60);
     let (x, y) = (x.into(), y.into());
-    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+    for base in [ForestParams::default, || ForestPreset::ExtraTrees.into()] {
         let fit_scope = |projection| fit(projected(ForestParams { trees: 1, ..base() }, projection), &x, &y);
         assert_eq!(
             fit_scope(gaussian(2)),
@@ -179,7 +179,7 @@ fn trees_have_their_own_projection_or_share_one() {
                     trees: 5,
                     // Of two rows all features tie.
                     max_depth: Some(2),
-                    ..ForestParams::cart()
+                    ..ForestPreset::Cart.into()
                 },
                 projection,
             ),
@@ -196,7 +196,7 @@ fn trees_have_their_own_projection_or_share_one() {
 fn distinct_rows_are_learnt_by_heart() {
     let (x, y) = labelled(8, 80);
     for (m, y) in [1, 2, 20].into_iter().flat_map(|m| layouts(&y).map(|y| (m, y))) {
-        for base in [ForestParams::cart, ForestParams::extra_trees] {
+        for base in [|| ForestPreset::Cart.into(), || ForestPreset::ExtraTrees.into()] {
             for projection in [gaussian(m), gaussian(m).map(OutputProjection::shared)] {
                 let forest = fit(
                     projected(ForestParams { trees: 3, ..base() }, projection),
@@ -227,7 +227,7 @@ fn a_projection_per_tree_is_no_worse() {
                 ForestParams {
                     trees: 50,
                     seed: repetition,
-                    ..ForestParams::random_forest()
+                    ..ForestParams::default()
                 },
                 projection,
             );
@@ -299,7 +299,7 @@ fn weights_are_repetitions() {
     let rows: Vec<usize> = (0..60).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
     let params = ForestParams {
         max_depth: Some(4),
-        ..ForestParams::cart()
+        ..ForestPreset::Cart.into()
     };
     let options = FitOptions {
         weights: Some(&weights),
@@ -331,7 +331,7 @@ fn the_observer_hears_of_every_tree() {
     };
     let params = ForestParams {
         trees: 17,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     params.fit_with((&x).into(), (&y).into(), options).unwrap();
     assert_eq!(count.into_inner(), 17);
@@ -346,7 +346,7 @@ fn limits_are_respected() {
         projected(
             ForestParams {
                 trees: 8,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             },
             gaussian(2),
         )
@@ -411,7 +411,7 @@ fn limits_are_respected() {
     };
     let cart = || ForestParams {
         seed: 1,
-        ..ForestParams::cart()
+        ..ForestPreset::Cart.into()
     };
     assert_ne!(
         rules(ForestParams {
@@ -444,7 +444,7 @@ fn importances_tell_signal_from_noise() {
         trees: 30,
         max_features: MaxFeatures::All,
         max_depth: Some(4),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let forest = fit(params, &x.into(), &csr(&y).into());
     let importances = forest.importances();
@@ -468,7 +468,7 @@ fn the_origin_of_outputs_does_not_matter() {
             let params = projected(
                 ForestParams {
                     min_samples_leaf: 3,
-                    ..ForestParams::cart()
+                    ..ForestPreset::Cart.into()
                 },
                 projection,
             );
@@ -490,7 +490,7 @@ fn criteria_of_labels() {
         let params = ForestParams {
             trees: 5,
             criterion,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let forest = fit(
             ForestParams {
@@ -511,7 +511,7 @@ fn criteria_of_labels() {
         let params = || ForestParams {
             trees: 3,
             criterion: CriterionKind::Entropy,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         assert_eq!(
             fit(params(), &x.clone().into(), dense),
@@ -527,7 +527,7 @@ fn shares_of_rows_and_features() {
     let params = ForestParams {
         trees: 6,
         row_share: Some(0.3),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let params = ForestParams {
         feature_share: 0.4,

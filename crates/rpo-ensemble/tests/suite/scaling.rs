@@ -4,7 +4,7 @@ use super::common::regression;
 use ndarray::{Array2, s};
 use rpo_core::{CheckParams, Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
-use rpo_ensemble::{EnsembleError, ForestParams, MaxFeatures, OutputScaling, ProjectionKind};
+use rpo_ensemble::{EnsembleError, ForestParams, ForestPreset, MaxFeatures, OutputScaling, ProjectionKind};
 
 /// The same outputs with the first in a unit a thousandth as large.
 fn in_other_units(y: &Array2<f32>) -> Array2<f32> {
@@ -49,14 +49,14 @@ fn units_decide_no_splits_of_forests() {
     let base = ForestParams {
         trees: 20,
         max_leaves: Some(6),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     for params in [
         base.clone(),
         base.clone().project(ProjectionKind::Gaussian, 2),
         ForestParams {
             max_leaves: Some(6),
-            ..ForestParams::cart()
+            ..ForestPreset::Cart.into()
         },
     ] {
         check(&format!("{params:?}"), |scale_outputs, x, y| {
@@ -72,7 +72,7 @@ fn units_decide_no_splits_of_forests() {
 #[test]
 fn units_decide_no_splits_of_boosting() {
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRpo, Algorithm::GbrtRelabelRpo] {
-        for base in [BoostingParams::new(algorithm), BoostingParams::paper(algorithm)] {
+        for base in [BoostingParams::from(algorithm), BoostingParams::paper(algorithm)] {
             let params = BoostingParams {
                 iterations: 15,
                 learning_rate: 0.2,
@@ -101,7 +101,7 @@ fn labels_and_single_outputs_stay_as_they_are() {
             let params = ForestParams {
                 trees: 4,
                 scale_outputs,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             };
             params.fit((&x).into(), y.into()).unwrap()
         };
@@ -110,7 +110,7 @@ fn labels_and_single_outputs_stay_as_they_are() {
             let params = BoostingParams {
                 iterations: 4,
                 scale_outputs,
-                ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+                ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
             };
             params.fit((&x).into(), y.into()).unwrap()
         };
@@ -127,7 +127,7 @@ fn forms_agree() {
         let params = BoostingParams {
             iterations: 8,
             scale_outputs: OutputScaling::Deviation,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::from(algorithm)
         };
         let [a, b] = [TrainingForm::Scores, TrainingForm::Factored].map(|training_form| {
             let options = BoostingOptions {
@@ -153,7 +153,7 @@ fn scales_need_a_unit_and_company() {
         let with = |scale_outputs| BoostingParams {
             loss: Some(loss),
             scale_outputs,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::from(algorithm)
         };
         assert_eq!(with(OutputScaling::Auto).check(), Ok(()));
         match with(OutputScaling::Deviation).check().unwrap_err() {

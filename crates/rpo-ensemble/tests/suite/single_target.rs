@@ -2,9 +2,9 @@
 
 use super::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
 use ndarray::{Array2, Axis};
-use rpo_core::{Learner, MatrixView, Merge, ParameterError, Predictor};
+use rpo_core::{Learner, MatrixView, Merge, ParameterError, Predictor, TreeEnsemble};
 use rpo_ensemble::{
-    CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, OutOfBagPredictor,
+    CriterionKind, EnsembleError, FitOptions, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
     SingleTargetForest, SingleTargetParams,
 };
 use rpo_tree::LeafModel;
@@ -22,12 +22,15 @@ fn every_output_has_the_forest_of_its_column() {
     for y in [labelled(1, 60).1, regression(1, 60).1] {
         let x = labelled(1, 60).0;
         let is_label = y.iter().all(|v| *v == 0.0 || *v == 1.0);
-        let mut bases = vec![ForestParams::random_forest(), ForestParams::extra_trees()];
+        let mut bases = vec![
+            ForestParams::default(),
+            ForestParams::from(ForestPreset::ExtraTrees),
+        ];
         if is_label {
-            bases.push(ForestParams::rf_cost());
+            bases.push(ForestParams::from(ForestPreset::RfCost));
             bases.push(ForestParams {
                 criterion: CriterionKind::Gini,
-                ..ForestParams::random_forest()
+                ..ForestParams::default()
             });
         }
         for base in bases {
@@ -83,7 +86,7 @@ fn missing_outputs_take_no_part_where_allowed() {
     let base = ForestParams {
         trees: 4,
         bootstrap: Some(false),
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let bases = [
         base.clone(),
@@ -91,7 +94,7 @@ fn missing_outputs_take_no_part_where_allowed() {
             criterion: CriterionKind::Entropy,
             ..base
         },
-        ForestParams::random_forest(),
+        ForestParams::default(),
     ];
     for (params, y) in bases
         .into_iter()
@@ -126,7 +129,7 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
     (y[[4, 2]], y[[5, 2]]) = (1.0, 0.0);
     let params = ForestParams {
         trees: 40,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let options = FitOptions {
         missing_outputs: true,
@@ -154,7 +157,7 @@ fn parts_merge_into_the_whole() {
     let (x, y) = labelled(6, 40);
     let grow =
         |params: ForestParams| fit(ForestParams { seed: 4, ..params }, (&x).into(), (&y).into()).unwrap();
-    let base = ForestParams::rf_cost;
+    let base = || ForestPreset::RfCost.into();
     let parts = grow(ForestParams { trees: 2, ..base() }).merge(grow(ForestParams {
         first_tree: 2,
         trees: 3,
@@ -179,7 +182,7 @@ fn threads_do_not_matter() {
             let forests = fit(
                 ForestParams {
                     trees: 6,
-                    ..ForestParams::random_forest()
+                    ..ForestParams::default()
                 },
                 (&x).into(),
                 MatrixView::Sparse(y.view()),
@@ -201,7 +204,7 @@ fn what_makes_no_sense_is_refused() {
     };
     let base = || ForestParams {
         trees: 2,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     assert_eq!(name(projected(base(), gaussian(2))), "projection");
     assert_eq!(

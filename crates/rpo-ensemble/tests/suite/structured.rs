@@ -3,7 +3,7 @@
 use super::common::on_threads;
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
-use rpo_core::{Learner, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed};
+use rpo_core::{Learner, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
 use rpo_ensemble::{EnsembleError, OutOfBagPredictor};
 use rpo_tree::{LeafModel, TreeError};

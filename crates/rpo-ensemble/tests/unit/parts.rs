@@ -8,7 +8,7 @@ use crate::{
 };
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
-use rpo_core::{Learner, Mismatch, ParameterError, Predictor, Seed};
+use rpo_core::{Learner, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble};
 use rpo_tree::leaves::DenseLeaves;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};
@@ -28,7 +28,7 @@ fn labelled(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
 fn forest(x: &Array2<f32>, y: &Array2<f32>) -> Forest {
     let params = ForestParams {
         trees: 3,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     params.fit(x.into(), y.into()).unwrap()
 }
@@ -108,7 +108,7 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
     let (x, y) = labelled(9, 20);
     let params = ForestParams {
         trees: 2,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let forests =
         SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), FitOptions::default());

@@ -1,7 +1,9 @@
 //! Fitted label trees.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Merge, Mismatch, Predictor, Seed, check_dense, csr_row};
+use rpo_core::{
+    CsrMatrix, Domain, MatrixView, Merge, Mismatch, Predictor, Seed, TreeEnsemble, check_dense, csr_row,
+};
 
 use super::structure::Structure;
 use crate::checks::check_features;
@@ -75,9 +77,12 @@ impl LabelTreeModel {
             n_outputs,
         }
     }
+}
 
-    /// The trees.
-    pub fn trees(&self) -> &[LabelTree] {
+impl TreeEnsemble for LabelTreeModel {
+    type Tree = LabelTree;
+
+    fn trees(&self) -> &[LabelTree] {
         &self.trees
     }
 }

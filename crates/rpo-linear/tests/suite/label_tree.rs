@@ -4,7 +4,7 @@ use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
 use rpo_core::store::{Reader, Restore, Sizes, Store, Stored, Writer};
-use rpo_core::{ForestLearner, Learner, Merge, Predictor};
+use rpo_core::{ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
 use rpo_linear::{LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
 
 fn small() -> LabelTreeParams {

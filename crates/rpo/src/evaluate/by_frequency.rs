@@ -29,7 +29,7 @@ impl Model {
     ///
     /// let data = MultiLabelSet::new(300, 40, 20).generate(Seed::new(1))?;
     /// let (train, test) = data.split(0.3, Seed::new(2))?;
-    /// let model = Model::fit(&ForestParams::random_forest(), &train)?;
+    /// let model = Model::fit(&ForestParams::default(), &train)?;
     /// let groups = model.evaluate_by_frequency(&test, 4, &[1, 5], EvaluateOptions::default())?;
     /// let precision: f64 = groups.iter().map(|group| group.at_k[1].precision).sum();
     /// assert!((precision - model.evaluate(&test, &[Metric::PrecisionAt(5)])?[0]).abs() < 1e-12);

@@ -53,7 +53,7 @@ impl CrossValidation {
 /// use rpo::prelude::*;
 ///
 /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-/// let forest = ForestParams { trees: 20, ..ForestParams::random_forest() };
+/// let forest = ForestParams { trees: 20, ..ForestParams::default() };
 /// let result = cross_validate(&forest, &data, 5, &[Metric::Lrap], Seed::new(7))?;
 /// assert_eq!(result.folds.len(), 5);
 /// assert!(result.means()[0] > 0.3);

@@ -86,7 +86,7 @@ impl Model {
     ///
     /// let data = MultiLabelSet::new(300, 40, 20).generate(Seed::new(1))?;
     /// let (train, test) = data.split(0.3, Seed::new(2))?;
-    /// let model = Model::fit(&ForestParams::random_forest(), &train)?;
+    /// let model = Model::fit(&ForestParams::default(), &train)?;
     /// let values = model.evaluate(&test, &[Metric::Lrap, Metric::PrecisionAt(1)])?;
     /// assert!(values[0] > 0.4, "{values:?}");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -30,7 +30,7 @@ impl Model {
     /// use rpo::prelude::*;
     ///
     /// let data = MultiLabelSet::new(300, 40, 5).generate(Seed::new(1))?;
-    /// let model = Model::fit(&ForestParams::random_forest(), &data)?;
+    /// let model = Model::fit(&ForestParams::default(), &data)?;
     /// let scores = model.evaluate_outputs(&data)?;
     /// assert_eq!(scores.measures[0], "support");
     /// assert_eq!(scores.values.len(), 5);

@@ -3,7 +3,7 @@
 use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed};
+use rpo_core::{Apply, CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
@@ -53,7 +53,7 @@ macro_rules! delegated {
     };
     (apply) => {
         fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
-            Ok(Some(self.apply(x)?))
+            Ok(Some(Apply::apply(self, x)?))
         }
     };
     (oob) => {

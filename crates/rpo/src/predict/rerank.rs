@@ -23,7 +23,7 @@ impl Model {
     /// use rpo::{core::Propensity, prelude::*};
     ///
     /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-    /// let model = Model::fit(&ForestParams::random_forest(), &data)?;
+    /// let model = Model::fit(&ForestParams::default(), &data)?;
     /// let best = model.predict_top_k_ranked(data.features().view(), 3, Some(Propensity::default()))?;
     /// assert!(best.shape() == (200, 20) && best.nnz() <= 600);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

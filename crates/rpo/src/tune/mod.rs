@@ -31,7 +31,7 @@
 //!         trees: 10,
 //!         max_features: setting.get("max_features")?,
 //!         min_samples_leaf: setting.get("min_samples_leaf")?,
-//!         ..ForestParams::random_forest()
+//!         ..ForestParams::default()
 //!     })
 //! };
 //! let score = |setting: &Setting, _: &mut Trial| -> Result<f64, Error> {

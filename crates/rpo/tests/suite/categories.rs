@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, array};
 use rpo::Predictor;
-use rpo::core::{MatrixView, Seed};
+use rpo::core::{MatrixView, Seed, TreeEnsemble};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::ensemble::boosting::Boosted;
 use rpo::ensemble::{Forest, SingleTargetForest};

@@ -145,7 +145,7 @@ fn naming_the_rows_that_taught_takes_less_room() {
         let params = CraftmlParams {
             trees: 10,
             centroids: kind,
-            ..CraftmlParams::original()
+            ..CraftmlPreset::Original.into()
         };
         let forest = &params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();

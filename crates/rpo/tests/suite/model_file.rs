@@ -275,7 +275,7 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
         let params = ForestParams {
             first_tree: first,
             trees: n,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let forest = params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();

@@ -42,11 +42,11 @@ fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
     let forest = ForestParams {
         trees: 2,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let boosting = BoostingParams {
         iterations: 2,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::from(Algorithm::Gbmort)
     };
     let structured = StructuredForestParams {
         trees: 2,
@@ -64,7 +64,7 @@ fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
     if !data.features().view().has_missing() {
         let craftml = CraftmlParams {
             trees: 2,
-            ..CraftmlParams::preset(CraftmlPreset::Original)
+            ..CraftmlParams::from(CraftmlPreset::Original)
         };
         predictors.extend([
             arc(structured.fit(x(), y()).unwrap()),
@@ -230,7 +230,7 @@ fn parts_merge_if_their_pipelines_are_one() {
         let params = ForestParams {
             trees: 2,
             first_tree,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         };
         let forest = params.fit(prepared.features().view(), prepared.outputs().view());
         Model::new(forest.unwrap(), &prepared)

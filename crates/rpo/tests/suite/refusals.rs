@@ -19,7 +19,7 @@ fn scores_of_another_width_are_not_decided_on() {
     let data = labels(12);
     let params = ForestParams {
         trees: 2,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let model = Model::fit(&params, &data).unwrap();
     let mut expecting = model.clone();
@@ -73,13 +73,13 @@ fn projections_beyond_memory_are_refused() {
     let forest = ForestParams {
         projection: ProjectionKind::Gaussian.into(),
         components,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let refused = Model::fit(&forest, &data).unwrap_err();
     assert_eq!(refused, EnsembleError::Memory(expected.clone()).into());
     let boosting = BoostingParams {
         components,
-        ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+        ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
     };
     let refused = Model::fit(&boosting, &data).unwrap_err();
     assert_eq!(refused, EnsembleError::Memory(expected).into());

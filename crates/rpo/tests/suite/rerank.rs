@@ -40,7 +40,7 @@ fn naive(model: &Model, test: &Dataset, k: usize) -> Vec<Vec<(u32, f32)>> {
 #[test]
 fn the_best_are_those_of_all_quotients() {
     let (train, test) = sets();
-    let model = Model::fit(&ForestParams::random_forest(), &train).unwrap();
+    let model = Model::fit(&ForestParams::default(), &train).unwrap();
     let x = test.features().view();
     let mut moved = false;
     for k in [1, 3, 25, 40] {
@@ -65,7 +65,7 @@ fn the_best_are_those_of_all_quotients() {
 #[test]
 fn metrics_are_of_the_best_by_quotients() {
     let (train, test) = sets();
-    let model = Model::fit(&ForestParams::random_forest(), &train).unwrap();
+    let model = Model::fit(&ForestParams::default(), &train).unwrap();
     let options = EvaluateOptions {
         propensity: PROPENSITY,
         rerank: Some(PROPENSITY),
@@ -114,7 +114,7 @@ fn what_is_no_probability_or_no_label_is_refused() {
         model.predict_top_k_ranked(x, 2, Some(PROPENSITY)),
         Err(ModelError::MetricForLabels { metric })
     );
-    let forest = Model::fit(&ForestParams::random_forest(), &train).unwrap();
+    let forest = Model::fit(&ForestParams::default(), &train).unwrap();
     for (k, a) in [(0, 0.5), (1, -1.0)] {
         let refused = forest.predict_top_k_ranked(x, k, Some(Propensity { a, b: 1.0 }));
         assert!(matches!(refused, Err(ModelError::Parameter(_))));

@@ -7,7 +7,7 @@ use rpo::core::Learner;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::ensemble::{EnsembleError, FitOptions, ForestParams, SingleTargetParams};
+use rpo::ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, SingleTargetParams};
 use rpo::{Method, Model, ModelError};
 
 fn case() -> Case {
@@ -53,11 +53,11 @@ fn models() -> Vec<Model> {
         }),
         single_targets(&ForestParams {
             trees: 3,
-            ..ForestParams::rf_cost()
+            ..ForestPreset::RfCost.into()
         }),
         single_targets(&ForestParams {
             trees: 3,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         }),
     ]
 }
@@ -136,7 +136,7 @@ fn parts_of_forests_merge() {
         single_targets(&ForestParams {
             first_tree: first,
             trees: n,
-            ..ForestParams::rf_cost()
+            ..ForestPreset::RfCost.into()
         })
     };
     let whole = single(0, 3);

@@ -96,7 +96,7 @@ impl Direction<'_> {
 /// let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f32);
 /// // A step from 0 to 1 with one wild value.
 /// let y = Array2::from_shape_fn((60, 1), |(i, _)| if i == 3 { 1e4 } else { f32::from(u8::from(i >= 30)) });
-/// let params = BoostingParams { iterations: 40, max_leaves: Some(2), ..BoostingParams::new(Algorithm::Gbmort) };
+/// let params = BoostingParams { iterations: 40, max_leaves: Some(2), ..BoostingParams::from(Algorithm::Gbmort) };
 /// let options = BoostingOptions { loss: Some(Arc::new(Huber(0.5))), ..Default::default() };
 /// let model = params.fit_with(MatrixView::from(&x), MatrixView::from(&y), options)?;
 /// let predicted = model.predict(MatrixView::from(&x))?;

@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut2};
 use rand::RngCore;
 use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Seed};
-use rpo_ensemble::{FitOptions, Forest, ForestParams, ProjectionChoice, ProjectionScope};
+use rpo_ensemble::{FitOptions, Forest, ForestParams, ForestPreset, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
 /// The entries of a matrix that differ from zero, missing values included.
@@ -103,7 +103,7 @@ pub(crate) fn projected(params: ForestParams, projection: Option<OutputProjectio
 /// Forests of every kind, small: of both base learners, unprojected and on one projection per tree or for all.
 pub(crate) fn every_kind() -> Vec<ForestParams> {
     let mut kinds = Vec::new();
-    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+    for base in [ForestParams::default, || ForestPreset::ExtraTrees.into()] {
         kinds.push(base());
         kinds.push(projected(base(), gaussian(3)));
         kinds.push(projected(base(), gaussian(3).map(OutputProjection::shared)));

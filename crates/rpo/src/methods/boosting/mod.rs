@@ -19,7 +19,7 @@ const PENALTIES: [&str; 3] = ["leaf_l2", "leaf_l1", "min_child_weight"];
 
 pub(super) fn entries() -> Vec<MethodEntry> {
     let entry = |name, summary, algorithm, without| {
-        MethodEntry::new(name, summary, Boosting::new(BoostingParams::new(algorithm)))
+        MethodEntry::new(name, summary, Boosting::new(BoostingParams::from(algorithm)))
             .preset("paper", Boosting::new(BoostingParams::paper(algorithm)))
             .without(without)
             .native_categories()

@@ -12,12 +12,9 @@ use std::ops::Range;
 pub(super) fn entries() -> Vec<MethodEntry> {
     let summary = "Trees of many children by clusters of the labels, for very many labels";
     let entry = MethodEntry::new("craftml", summary, CraftmlParams::default())
-        .preset("original", CraftmlParams::original())
-        .preset("report", CraftmlParams::preset(CraftmlPreset::Report))
-        .preset(
-            "report-quirks",
-            CraftmlParams::preset(CraftmlPreset::ReportQuirks),
-        )
+        .preset("original", CraftmlParams::from(CraftmlPreset::Original))
+        .preset("report", CraftmlParams::from(CraftmlPreset::Report))
+        .preset("report-quirks", CraftmlParams::from(CraftmlPreset::ReportQuirks))
         .standardized();
     vec![entry.model::<Craftml>("craftml")]
 }

@@ -5,7 +5,7 @@ mod single_target;
 
 use crate::method::MethodEntry;
 use rpo_ensemble::{
-    Forest, ForestParams, MaxFeatures, OutputScaling, SingleTargetForest, SingleTargetParams,
+    Forest, ForestParams, ForestPreset, MaxFeatures, OutputScaling, SingleTargetForest, SingleTargetParams,
 };
 
 /// Parameters that forests of single targets have no use for.
@@ -57,22 +57,22 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         joint(
             "random-forest",
             "Trees on bootstraps of the samples, with the best thresholds",
-            ForestParams::random_forest(),
+            ForestParams::default(),
         ),
         joint(
             "extra-trees",
             "Trees on all samples, with random thresholds",
-            ForestParams::extra_trees(),
+            ForestParams::from(ForestPreset::ExtraTrees),
         ),
         single(
             "single-target-forest",
             "A random forest for each output alone",
-            ForestParams::random_forest(),
+            ForestParams::default(),
         ),
         single(
             "binary-relevance-forest",
             "A forest for each label alone, by entropy on 75 % of samples and features",
-            ForestParams::rf_cost(),
+            ForestParams::from(ForestPreset::RfCost),
         ),
     ]
 }

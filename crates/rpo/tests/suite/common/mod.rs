@@ -102,7 +102,7 @@ impl Case {
             },
             components: self.projected.then_some(Components::Exact(2)),
             seed: self.seed,
-            ..ForestParams::random_forest()
+            ..ForestParams::default()
         }
     }
 
@@ -115,7 +115,7 @@ impl Case {
             label_width: Width::Fixed(16),
             leaves: self.leaves.into(),
             seed: self.seed,
-            ..CraftmlParams::preset(preset)
+            ..CraftmlParams::from(preset)
         };
         match self.centroids {
             Some(centroids) => CraftmlParams { centroids, ..params },
@@ -150,10 +150,10 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
         Task::MultiLabel => LossKind::Logistic,
         Task::Regression => LossKind::Square,
     };
-    let mut kinds: Vec<BoostingParams> = Algorithm::ALL.map(BoostingParams::new).to_vec();
+    let mut kinds: Vec<BoostingParams> = Algorithm::ALL.map(BoostingParams::from).to_vec();
     kinds.push(BoostingParams {
         leaf_values: Some(2),
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::from(Algorithm::Gbmort)
     });
     let fit = |params: BoostingParams| {
         let params = BoostingParams {
@@ -169,7 +169,7 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
     let forests = ForestParams {
         trees: 2,
         max_leaves: case.max_leaves,
-        ..ForestParams::random_forest()
+        ..ForestParams::default()
     };
     let (x, y) = (data.features().into(), data.outputs().into());
     let forests = SingleTargetParams(forests).fit(x, y).unwrap();
