@@ -3,7 +3,7 @@
 pub mod measure;
 pub mod sets;
 
-use rpo::core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo::core::{CsrMatrix, Matrix, Seed};
 use rpo::data::Dataset;
 use rpo::data::generate::{FeatureStyle, Generator, MultiLabelSet};
 use rpo::projections::{Projection, ProjectionKind};
@@ -59,18 +59,6 @@ pub fn name(what: &str, data: &Dataset, m: Option<usize>) -> String {
     let (n, p, d) = (data.n_samples(), data.n_features(), data.n_outputs());
     let m = m.map_or_else(String::new, |m| format!(",m={m}"));
     format!("{what}/n={n},p={p},d={d}{m}")
-}
-
-/// Σ z² over Σ y²: about 1 for every random projection.
-pub fn preserved(z: MatrixView<'_>, y: MatrixView<'_>) -> f64 {
-    let squares = |a: MatrixView<'_>| {
-        let mut sum = 0.0;
-        for row in 0..a.n_rows() {
-            a.for_each_in_row(row, |_, v| sum += f64::from(v).powi(2));
-        }
-        sum
-    };
-    squares(z) / squares(y)
 }
 
 /// The examples of the workspace's README compile and run.

@@ -40,19 +40,14 @@ impl Times {
 /// Processor time of the process so far.
 ///
 /// # Errors
-/// Where the system does not tell.
-#[cfg(unix)]
+/// Where the system does not tell, as others than Unix.
 pub fn cpu_time() -> anyhow::Result<Duration> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
-}
-
-/// Processor time of the process so far.
-///
-/// # Errors
-/// Always.
-#[cfg(not(unix))]
-pub fn cpu_time() -> anyhow::Result<Duration> {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
+    }
+    #[cfg(not(unix))]
     anyhow::bail!("processor time is measured on Unix only")
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn check_observed(
     weights: Option<&[f32]>,
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
-    y.check_finite().map_err(EnsembleError::Outputs)?;
+    y.check_values(f32::is_finite).map_err(EnsembleError::Outputs)?;
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
@@ -22,7 +22,8 @@ pub(crate) fn check_partial(
     weights: Option<&[f32]>,
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
-    y.check_finite_or_missing().map_err(EnsembleError::Outputs)?;
+    y.check_values(|v| !v.is_infinite())
+        .map_err(EnsembleError::Outputs)?;
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 

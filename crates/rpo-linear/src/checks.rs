@@ -16,8 +16,8 @@ pub(crate) fn check_data(
     Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
     Domain::Count.check("number of samples", x.n_rows())?;
     Domain::Count.check("number of outputs", y.n_cols())?;
-    x.check_finite().map_err(LinearError::Features)?;
-    y.check_finite().map_err(LinearError::Outputs)?;
+    x.check_values(f32::is_finite).map_err(LinearError::Features)?;
+    y.check_values(f32::is_finite).map_err(LinearError::Outputs)?;
     check_labels(inverse_link, y)
 }
 
@@ -50,7 +50,7 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
 pub(crate) fn check_features(expected: usize, x: MatrixView<'_>) -> Result<(), LinearError> {
     check_csr("features", x)?;
     Mismatch::check("features", expected, x.n_cols())?;
-    x.check_finite().map_err(LinearError::Features)
+    x.check_values(f32::is_finite).map_err(LinearError::Features)
 }
 
 fn check_csr(what: &'static str, a: MatrixView<'_>) -> Result<(), LinearError> {

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Mismatch, ParameterError};
+use rpo_core::{CsrMatrix, Domain, Mismatch, ParameterError};
 
 use crate::LinearError;
 
@@ -17,7 +17,7 @@ pub enum Prevalence<'a> {
 
 /// Predicts labels for all samples at once so that the expected F1 of each label is largest: for the K samples of the
 /// highest scores, with K = argmax Σ_{i <= K} p₍ᵢ₎ / (K + N π), where N π is the number of samples expected to
-/// have the label ([`most_expected_f1`]). CSR of ones, N x d.
+/// have the label. CSR of ones, N x d.
 ///
 /// Scores (N x d) count as probabilities: those beyond [0, 1], as least squares may give, are taken for the nearest of
 /// them. The rule is transductive: what is predicted for a sample depends on the others. Samples with equal scores
@@ -37,9 +37,8 @@ pub fn f1_decisions(
     let (n, d) = scores.dim();
     if let Prevalence::Given(shares) = prevalence {
         Mismatch::check("prevalences", d, shares.len())?;
-        if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-            return Err(ParameterError::out_of_range("a prevalence", bad, "in [0, 1]").into());
-        }
+        let mut shares = shares.iter();
+        shares.try_for_each(|share| Domain::Probability.check("a prevalence", *share))?;
     }
     if let Some(bad) = scores.iter().find(|v| v.is_nan()) {
         return Err(ParameterError::out_of_range("a score", bad, "a number").into());
@@ -83,7 +82,7 @@ fn decide(scores: ArrayView1<'_, f32>, prevalence: f64) -> Vec<u32> {
 /// Returns the K that maximizes Σ_{i <= K} p₍ᵢ₎ / (K + expected), for decreasing probabilities; 0 if `expected` or all
 /// probabilities are 0. K never separates equal probabilities: along a run of them the ratio rises or
 /// falls throughout, so that no maximum is lost. Of equal maxima the smallest K.
-pub fn most_expected_f1(decreasing: &[f64], expected: f64) -> usize {
+fn most_expected_f1(decreasing: &[f64], expected: f64) -> usize {
     if expected.is_nan() || expected <= 0.0 {
         return 0;
     }

@@ -1,7 +1,7 @@
 //! Bootstrap intervals.
 
-use crate::StatsError;
 use crate::error::{check_enough, check_finite};
+use crate::{ConfidenceInterval, StatsError};
 use rand::Rng;
 use rayon::prelude::*;
 use rpo_core::{Domain, Seed};
@@ -47,12 +47,19 @@ impl Bootstrap {
         Ok(Self { observed, resampled })
     }
 
-    /// Returns the percentile interval: the resamples' quantiles at (1 - level) / 2 and (1 + level) / 2, interpolated
-    /// linearly between order statistics at position (B - 1) p.
-    ///
-    /// # Errors
-    /// A level outside (0, 1).
-    pub fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
+    /// Returns the standard deviation of the resampled statistic, divisor B - 1; NaN for a single resample.
+    pub fn standard_error(&self) -> f64 {
+        let n = self.resampled.len() as f64;
+        let mean = self.resampled.iter().sum::<f64>() / n;
+        let squares: f64 = self.resampled.iter().map(|v| (v - mean).powi(2)).sum();
+        (squares / (n - 1.0)).sqrt()
+    }
+}
+
+/// The percentile interval: the resamples' quantiles at (1 - level) / 2 and (1 + level) / 2, interpolated linearly between
+/// order statistics at position (B - 1) p.
+impl ConfidenceInterval for Bootstrap {
+    fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;
         let mut sorted = self.resampled.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -62,14 +69,6 @@ impl Bootstrap {
             sorted[below] + (sorted[above] - sorted[below]) * position.fract()
         };
         Ok((quantile((1.0 - level) / 2.0), quantile(f64::midpoint(1.0, level))))
-    }
-
-    /// Returns the standard deviation of the resampled statistic, divisor B - 1; NaN for a single resample.
-    pub fn standard_error(&self) -> f64 {
-        let n = self.resampled.len() as f64;
-        let mean = self.resampled.iter().sum::<f64>() / n;
-        let squares: f64 = self.resampled.iter().map(|v| (v - mean).powi(2)).sum();
-        (squares / (n - 1.0)).sqrt()
     }
 }
 

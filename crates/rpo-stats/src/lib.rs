@@ -39,6 +39,15 @@ pub struct PValues {
     pub less: f64,
 }
 
+/// What intervals are estimated of.
+pub trait ConfidenceInterval {
+    /// Returns the interval that covers the true value with probability `level`.
+    ///
+    /// # Errors
+    /// A level outside (0, 1).
+    fn interval(&self, level: f64) -> Result<(f64, f64), StatsError>;
+}
+
 /// Returns x - y, pair by pair.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::distributions::{t_two_sided, t_two_sided_quantile};
 use crate::error::check_enough;
-use crate::{PValues, StatsError, differences};
+use crate::{ConfidenceInterval, PValues, StatsError, differences};
 use rpo_core::Domain;
 
 /// The t test of paired samples.
@@ -62,12 +62,11 @@ impl PairedT {
             standard_error,
         })
     }
+}
 
-    /// Returns the interval that covers the true mean difference with probability `level`.
-    ///
-    /// # Errors
-    /// A level outside (0, 1).
-    pub fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
+/// The interval of Student's t around the mean difference.
+impl ConfidenceInterval for PairedT {
+    fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;
         let half = t_two_sided_quantile(1.0 - level, self.df) * self.standard_error;
         Ok((self.mean_difference - half, self.mean_difference + half))

@@ -80,7 +80,7 @@ mod tests {
                     n_leaves += 1;
                 }
             }
-            let structure = Structure::new(nodes).unwrap();
+            let structure = Structure::try_from(nodes).unwrap();
             let values: Vec<[f32; 1]> = numbers.iter().map(|&n| [n.into()]).collect();
             let (mut leaves, mut work) = (vec![0; numbers.len()], ByNode::default());
             for _ in 0..2 {

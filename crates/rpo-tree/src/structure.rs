@@ -29,13 +29,15 @@ pub struct Structure<R> {
     n_leaves: u32,
 }
 
-impl<R: Rule> Structure<R> {
+impl<R: Rule> TryFrom<Vec<Node<R>>> for Structure<R> {
+    type Error = TreeError;
+
     /// Makes a structure of nodes: every node but the root must be the child of exactly one earlier node, and leaves must be
     /// numbered 0, 1, ... each once.
     ///
     /// # Errors
     /// [`TreeError::Structure`] with the first offending node.
-    pub fn new(nodes: Vec<Node<R>>) -> Result<Self, TreeError> {
+    fn try_from(nodes: Vec<Node<R>>) -> Result<Self, TreeError> {
         let fail = |node, why| Err(TreeError::Structure { node, why });
         let mut has_parent = vec![false; nodes.len()];
         let n_leaves = nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).count();
@@ -71,10 +73,12 @@ impl<R: Rule> Structure<R> {
             n_leaves: n_leaves as u32,
         })
     }
+}
 
+impl<R: Rule> Structure<R> {
     /// Takes nodes that a grower made.
     pub(crate) fn from_grower(nodes: Vec<Node<R>>, n_leaves: u32) -> Self {
-        debug_assert!(Self::new(nodes.clone()).is_ok_and(|s| s.n_leaves == n_leaves));
+        debug_assert!(Self::try_from(nodes.clone()).is_ok_and(|s| s.n_leaves == n_leaves));
         Self { nodes, n_leaves }
     }
 

@@ -50,7 +50,7 @@ impl Grower for Shrinkage {
         let (members, n_outputs) = (&grown.members, mean.len());
         let mut values = Array2::zeros((members.n_leaves(), n_outputs));
         for (leaf, mut row) in values.rows_mut().into_iter().enumerate() {
-            let (weight, sums) = weighted_sums(tree, members.rows(leaf));
+            let (weight, sums) = weighted_sums(tree, &members[leaf]);
             let shrunken = (sums + self.shrinkage * &mean) / (weight + self.shrinkage);
             row.assign(&shrunken.mapv(|v| v as f32));
         }

@@ -295,26 +295,15 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Checks that every stored value is finite.
+    /// Refuses a stored value that is not allowed: `f32::is_finite` allows finite values, `|v| !v.is_infinite()` also NaN,
+    /// as in a matrix of outputs some of which are missing. In a sparse one a missing entry is a stored NaN; what is not
+    /// stored is a known 0.
     ///
     /// # Errors
     /// [`MatrixError::NonFinite`] with the first offender in row order.
-    pub fn check_finite(self) -> Result<(), MatrixError> {
-        self.check(f32::is_finite)
-    }
-
-    /// Checks that every stored value is finite or NaN: a matrix of outputs some of which are missing. In a sparse
-    /// one a missing entry is a stored NaN; what is not stored is a known 0.
-    ///
-    /// # Errors
-    /// [`MatrixError::NonFinite`] with the first infinite value in row order.
-    pub fn check_finite_or_missing(self) -> Result<(), MatrixError> {
-        self.check(|v| !v.is_infinite())
-    }
-
-    fn check(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
+    pub fn check_values(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
         if let Some(rows) = self.stored_by_rows() {
-            return rows.view().check(allowed);
+            return rows.view().check_values(allowed);
         }
         for row in 0..self.n_rows() {
             let mut bad = None;
@@ -355,7 +344,7 @@ mod tests {
     #[test]
     fn first_offender_is_named() {
         let a = array![[0.0, 1.0], [2.0, f32::NAN], [f32::INFINITY, 0.0]];
-        let found = MatrixView::from(&a).check_finite().unwrap_err();
+        let found = MatrixView::from(&a).check_values(f32::is_finite).unwrap_err();
         assert!(matches!(
             found,
             MatrixError::NonFinite {
@@ -372,13 +361,18 @@ mod tests {
         let csr = MatrixView::from(&a).to_csr();
         for view in [MatrixView::from(&a), MatrixView::Sparse(csr.view())] {
             assert!(view.has_missing());
-            let found = view.check_finite_or_missing().unwrap_err();
+            let found = view.check_values(|v| !v.is_infinite()).unwrap_err();
             let value = f32::NEG_INFINITY;
             let (row, column) = (2, 0);
             assert_eq!(found, MatrixError::NonFinite { row, column, value });
             let known = view.select_rows(&[0, 2]);
             assert!(!known.view().has_missing());
-            assert!(view.select_rows(&[0, 1]).view().check_finite_or_missing().is_ok());
+            assert!(
+                view.select_rows(&[0, 1])
+                    .view()
+                    .check_values(|v| !v.is_infinite())
+                    .is_ok()
+            );
         }
         let rows = MatrixView::Sparse(csr.slice_outer(2..3));
         assert!(!rows.has_missing());
@@ -423,7 +417,7 @@ mod tests {
                 prop_assert_eq!(view.select_rows(&rows), sparse.view().select_rows(&rows));
                 view.copy_row(2, &mut out);
                 prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());
-                prop_assert!(view.check_finite().is_ok());
+                prop_assert!(view.check_values(f32::is_finite).is_ok());
             }
         }
     }

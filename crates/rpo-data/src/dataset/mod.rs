@@ -164,9 +164,9 @@ impl Dataset {
             Task::MultiLabel => label_matrix(as_csr_or_dense(outputs), missing)?,
             Task::Regression => {
                 let checked = if missing {
-                    outputs.view().check_finite_or_missing()
+                    outputs.view().check_values(|v| !v.is_infinite())
                 } else {
-                    outputs.view().check_finite()
+                    outputs.view().check_values(f32::is_finite)
                 };
                 checked.map_err(DatasetError::Output)?;
                 as_csr_or_dense(outputs)

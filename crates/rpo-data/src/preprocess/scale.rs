@@ -73,7 +73,10 @@ impl Idf {
     pub(super) fn weigh(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.weights.len(), x.n_cols())?;
         let weighted = map_values(x, |_, j, v| v * self.weights[j as usize]);
-        weighted.view().check_finite_or_missing().map_err(infinite)?;
+        weighted
+            .view()
+            .check_values(|v| !v.is_infinite())
+            .map_err(infinite)?;
         Ok(weighted)
     }
 }

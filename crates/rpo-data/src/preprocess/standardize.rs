@@ -167,7 +167,7 @@ impl Standardizer {
             }
             Matrix::Dense(dense)
         };
-        match moved.view().check_finite_or_missing() {
+        match moved.view().check_values(|v| !v.is_infinite()) {
             Ok(()) => Ok(moved),
             Err(e) if !self.of_targets => Err(infinite(e)),
             Err(e) => Err(DatasetError::Output(e).into()),

@@ -68,7 +68,7 @@ impl EncodingTargets {
     pub fn new(values: Array2<f32>, names: Vec<String>, seed: Seed) -> Result<Self, PreprocessError> {
         check_names(&names)?;
         Mismatch::check("names of targets", values.ncols(), names.len())?;
-        let finite = MatrixView::from(&values).check_finite_or_missing();
+        let finite = MatrixView::from(&values).check_values(|v| !v.is_infinite());
         finite.map_err(DatasetError::Output)?;
         Ok(Self { values, names, seed })
     }

@@ -224,7 +224,9 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(new(y(20, 0), 0), Err(expected.into()));
     assert!(matches!(new(y(20, 2), 1), Err(PreprocessError::Mismatch(_))));
     let infinite = y(20, 1) + f32::INFINITY;
-    let problem = MatrixView::from(&infinite).check_finite_or_missing().unwrap_err();
+    let problem = MatrixView::from(&infinite)
+        .check_values(|v| !v.is_infinite())
+        .unwrap_err();
     assert_eq!(new(infinite, 1), Err(DatasetError::Output(problem).into()));
     let few = new(y(19, 1), 1).unwrap();
     let what = "samples of the targets";

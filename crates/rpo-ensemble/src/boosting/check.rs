@@ -22,7 +22,7 @@ pub(super) fn check(
 ) -> Result<Objective, EnsembleError> {
     check_shapes(x, y)?;
     if !options.missing_outputs {
-        y.check_finite().map_err(EnsembleError::Outputs)?;
+        y.check_values(f32::is_finite).map_err(EnsembleError::Outputs)?;
     }
     let n_levels = params.loss.n_levels();
     let n_outputs = y.n_cols().saturating_mul(n_levels);

@@ -97,7 +97,7 @@ mod tests {
             Node::Leaf(0),
             Node::Leaf(1),
         ];
-        let tree = Structure::new(nodes).unwrap();
+        let tree = Structure::try_from(nodes).unwrap();
         let rows = |p| {
             CsrMatrix::new(
                 (4, p),

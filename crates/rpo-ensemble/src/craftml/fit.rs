@@ -190,7 +190,7 @@ impl CraftmlTrainer {
 /// memory then, and answer as fast. Rows with equal labels can make large leaves in any tree.
 fn default_leaves(members: &LeafMembers) -> LeafKind {
     const FEW: usize = 16;
-    let sizes = (0..members.n_leaves()).map(|leaf| members.rows(leaf).len());
+    let sizes = (0..members.n_leaves()).map(|leaf| members[leaf].len());
     let (n, company) = sizes.fold((0, 0), |(n, company), size| (n + size, company + size * size));
     if company <= FEW * n {
         LeafKind::Samples

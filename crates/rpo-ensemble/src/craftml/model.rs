@@ -327,7 +327,7 @@ impl Craftml {
         if self.trees.iter().any(|tree| tree.hasher.is_none()) {
             check_width(x)?;
         }
-        x.check_finite().map_err(EnsembleError::Features)
+        x.check_values(f32::is_finite).map_err(EnsembleError::Features)
     }
 }
 

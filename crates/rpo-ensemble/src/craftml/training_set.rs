@@ -20,7 +20,9 @@ impl TrainingSet {
     /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
     pub(crate) fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
         check_observed(features, outputs.view(), None)?;
-        features.check_finite().map_err(EnsembleError::Features)?;
+        features
+            .check_values(f32::is_finite)
+            .map_err(EnsembleError::Features)?;
         let features = features.to_csr();
         Ok(Self { features, outputs })
     }

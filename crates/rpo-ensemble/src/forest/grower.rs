@@ -9,7 +9,7 @@ use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::criterion::{Criterion, CriterionVisitor, Impurity};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Search, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafBuilder, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
 use std::sync::Arc;
 
@@ -191,10 +191,11 @@ impl TreeInput<'_> {
             weights: self.weights,
             ..SplitTargets::default()
         };
-        let mut splitter = HistogramSplitter::new(features, targets, axis)?;
-        if let Some(subset) = &subset {
-            splitter = splitter.on(subset)?;
-        }
+        let search = Search {
+            params: axis,
+            features: subset.as_deref(),
+        };
+        let splitter = HistogramSplitter::new(features, targets, search)?;
         Ok(self.grow_with(&splitter))
     }
 
@@ -209,11 +210,12 @@ impl TreeInput<'_> {
             weights: self.weights,
             curvatures: None,
         };
-        let splitter = AxisSplitter::new(self.ranked_features(), criterion, axis)?;
-        let mut splitter = splitter.with_category_targets(targets)?;
-        if let Some(subset) = &subset {
-            splitter = splitter.on(subset)?;
-        }
+        let search = Search {
+            params: axis,
+            features: subset.as_deref(),
+        };
+        let splitter = AxisSplitter::new(self.ranked_features(), criterion, search)?;
+        let splitter = splitter.with_category_targets(targets)?;
         Ok(self.grow_with(&splitter))
     }
 

@@ -13,8 +13,8 @@ use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, ForestLearner, Learner, Matrix, MatrixView, Merge,
-    ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
+    Apply, CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, ForestLearner, Learner, Matrix, MatrixView,
+    Merge, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
 };
 use rpo_tree::{LeafModel, RowBlock};
 use schemars::JsonSchema;
@@ -211,6 +211,13 @@ impl SingleTargetForest {
 }
 
 /// The trees of both, output by output in order.
+/// Columns are the trees of output 0, then those of output 1, and so on.
+impl Apply for SingleTargetForest {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.trees.apply(x)
+    }
+}
+
 impl Merge for SingleTargetForest {
     fn seeds(&self) -> Vec<Seed> {
         self.trees.seeds()

@@ -7,7 +7,7 @@ use crate::inference::mean::{check_features, check_width, spans, sparse_rows, ze
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, MatrixView, Predictor, TreeEnsemble};
+use rpo_core::{Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, MatrixView, Predictor, TreeEnsemble};
 use rpo_tree::LeafModel;
 
 /// ω_tj, by tree and label.
@@ -51,6 +51,12 @@ impl LabelWeights {
             }
         }
         totals
+    }
+}
+
+impl Apply for StructuredForest {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.forest.apply(x)
     }
 }
 

@@ -125,7 +125,7 @@ impl Grower for Outside {
         let members = &grown.members;
         let mut largest = Array2::from_elem((members.n_leaves(), tree.outputs.n_cols()), f32::MIN);
         for leaf in 0..members.n_leaves() {
-            for &sample in members.rows(leaf) {
+            for &sample in &members[leaf] {
                 tree.outputs.view().for_each_in_row(sample as usize, |j, value| {
                     let cell = &mut largest[[leaf, j as usize]];
                     *cell = cell.max(value);

@@ -126,7 +126,7 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
 fn labels_a_tree_clustered_count_five_times() {
     let leaf = |answer: f32, seed| ForestTree {
         tree: Tree::new(
-            Structure::<LinearRule>::new(vec![Node::Leaf(0)]).unwrap(),
+            Structure::<LinearRule>::try_from(vec![Node::Leaf(0)]).unwrap(),
             Leaves::Dense(DenseLeaves {
                 values: Array2::from_elem((1, 2), answer),
             }),

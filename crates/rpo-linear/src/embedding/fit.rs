@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::seq::SliceRandom;
 use rpo_core::{CheckParams, InverseLink, Learner, Matrix, MatrixView, Seed, math};
-use rpo_projections::least_squares::{Design, Ridge};
+use rpo_projections::least_squares::{Design, Ridge, System};
 use rpo_projections::{LabelEmbedding, Penalty, ProjectionError, RandomFeatures, Rank, standard_normal};
 
 use super::normal::NormalEquations;
@@ -120,7 +120,7 @@ impl LabelEmbeddingParams {
         let NormalEquations { mut right, .. } = normal;
         let last = right.ncols() - 1;
         let counts = right.column(last).to_owned();
-        factor.forward_rows(right.view_mut())?;
+        factor.solve_rows(System::Forward, right.view_mut())?;
         let descended = match self.sgd() {
             None => Descended {
                 weights: right,
@@ -146,7 +146,7 @@ impl LabelEmbeddingParams {
             }
         };
         let mut weights = descended.weights;
-        factor.backward_rows(weights.view_mut())?;
+        factor.solve_rows(System::Backward, weights.view_mut())?;
         let weights = weights.mapv(|v| v as f32);
         if weights.iter().any(|v| !v.is_finite()) {
             return Err(LinearError::Overflow { what: "Θ" });

@@ -84,7 +84,7 @@ impl NormalEquations {
             let mut a = self.gram.clone();
             let number = self.penalty(penalty);
             a.diag_mut().mapv_inplace(|v| v + number);
-            match Cholesky::new(a) {
+            match Cholesky::try_from(a) {
                 Err(ProjectionError::NotPositiveDefinite { .. }) if attempt <= ATTEMPTS => {
                     penalty = penalty * 10.0;
                 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ndarray::{Array2, Axis, CowArray, Ix2, s};
 use rpo_core::MatrixView;
-use rpo_projections::least_squares::Cholesky;
+use rpo_projections::least_squares::{Cholesky, System};
 
 use super::FeatureMap;
 use crate::LinearError;
@@ -38,7 +38,7 @@ impl<'m, 'x> Terms<'m, 'x> {
     /// penalty, and a step along a gradient is one of Newton's method.
     pub(super) fn whitened(mut self, factor: Cholesky<f32>) -> Result<Self, LinearError> {
         if let Some(kept) = &mut self.kept {
-            factor.forward_rows(kept.view_mut())?;
+            factor.solve_rows(System::Forward, kept.view_mut())?;
         }
         self.whitening = Some(factor);
         Ok(self)
@@ -71,7 +71,7 @@ impl<'m, 'x> Terms<'m, 'x> {
     fn computed(&self, rows: &[usize]) -> Array2<f32> {
         let mut out = computed(self.map, self.x, rows);
         if let Some(factor) = &self.whitening {
-            let whitened = factor.forward_rows(out.view_mut());
+            let whitened = factor.solve_rows(System::Forward, out.view_mut());
             whitened.expect("the factor is that of the products of these terms");
         }
         out

@@ -123,7 +123,7 @@ impl Projection for Pca {
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let y = data.outputs;
         check_csr(y)?;
-        y.check_finite()?;
+        y.check_values(f32::is_finite)?;
         let found = self.components(&y, n_components, seed)?.components;
         Ok(Box::new(TableMap::new(found.view())?))
     }

@@ -25,7 +25,20 @@ pub struct Cholesky<T> {
     inverses: Vec<Array2<T>>,
 }
 
-impl Cholesky<f64> {
+/// What a [`Cholesky`] factor of A = L Lᵀ solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum System {
+    /// L x = b: the squared length of x is bᵀ A⁻¹ b.
+    Forward,
+    /// Lᵀ x = b.
+    Backward,
+    /// A x = b.
+    Whole,
+}
+
+impl TryFrom<Array2<f64>> for Cholesky<f64> {
+    type Error = ProjectionError;
+
     /// Factors a symmetric matrix (s x s), of which the lower triangle is read. Cost: s³/3 multiplications.
     ///
     /// Source: Golub, Van Loan, *Matrix Computations*, 4th edition, section 4.2.6.
@@ -34,7 +47,7 @@ impl Cholesky<f64> {
     /// [`ProjectionError::NotPositiveDefinite`] at the first pivot that is not above rounding,
     /// [`ProjectionError::Mismatch`] if the matrix is not square, [`ProjectionError::FactorValue`] for values that
     /// are not finite.
-    pub fn new(mut a: Array2<f64>) -> Result<Self, ProjectionError> {
+    fn try_from(mut a: Array2<f64>) -> Result<Self, ProjectionError> {
         let (rows, columns) = a.dim();
         let name = "the matrix of a Cholesky factor";
         Mismatch::check("rows of a symmetric matrix", columns, rows)?;
@@ -78,30 +91,19 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         self.factor.nrows()
     }
 
-    /// Replaces every row b of a matrix (m x s) by A⁻¹ b. Cost: 2 m s² operations, in parallel over rows.
-    ///
-    /// # Errors
-    /// As [`forward_rows`](Self::forward_rows).
-    pub(crate) fn solve_rows(&self, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
-        self.forward_rows(b.view_mut())?;
-        self.backward_rows(b)
-    }
-
-    /// Replaces every row b of a matrix (m x s) by L⁻¹ b, whose squared length is bᵀ A⁻¹ b. Cost: m s² operations, in
-    /// parallel over rows.
+    /// Replaces every row b of a matrix (m x s) by the solution of a system with it. Cost: m s² operations, twice as many
+    /// for the whole system, in parallel over rows.
     ///
     /// # Errors
     /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
-    pub fn forward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
-        self.for_each_chunk(b, |rows| self.solve_forward(rows))
-    }
-
-    /// Replaces every row b of a matrix (m x s) by L⁻ᵀ b. Cost: m s² operations, in parallel over rows.
-    ///
-    /// # Errors
-    /// As [`forward_rows`](Self::forward_rows).
-    pub fn backward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
-        self.for_each_chunk(b, |rows| self.solve_backward(rows))
+    pub fn solve_rows(&self, system: System, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
+        if system != System::Backward {
+            self.for_each_chunk(b.view_mut(), |rows| self.solve_forward(rows))?;
+        }
+        if system != System::Forward {
+            self.for_each_chunk(b, |rows| self.solve_backward(rows))?;
+        }
+        Ok(())
     }
 
     /// The last row of L: Lᵀ e for the last unit vector e.
@@ -212,7 +214,7 @@ mod tests {
     fn factors_make_up_the_matrix_and_solve_it() {
         for size in [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5] {
             let a = positive(size);
-            let cholesky = Cholesky::new(a.clone()).unwrap();
+            let cholesky = Cholesky::try_from(a.clone()).unwrap();
             let mut l = cholesky.factor.clone();
             l.indexed_iter_mut()
                 .filter(|((i, j), _)| j > i)
@@ -226,10 +228,10 @@ mod tests {
             let expected = standard_normal(RIGHT_SIDES + 3, size, Seed::new(1)).unwrap();
             let b = expected.dot(&a);
             let mut solved = b.clone();
-            cholesky.solve_rows(solved.view_mut()).unwrap();
+            cholesky.solve_rows(System::Whole, solved.view_mut()).unwrap();
             assert!((&solved - &expected).iter().all(|v| v.abs() < 1e-8), "{size}");
             let mut lengths = b.clone();
-            cholesky.forward_rows(lengths.view_mut()).unwrap();
+            cholesky.solve_rows(System::Forward, lengths.view_mut()).unwrap();
             for ((b, half), solved) in b.rows().into_iter().zip(lengths.rows()).zip(solved.rows()) {
                 assert!((half.dot(&half) - b.dot(&solved)).abs() < 1e-8 * scale, "{size}");
             }
@@ -237,12 +239,12 @@ mod tests {
                 let mut unit = Array2::<f64>::zeros((1, size));
                 unit[[0, size - 1]] = 1.0;
                 let mut last = cholesky.last_row().to_owned().insert_axis(Axis(0));
-                cholesky.backward_rows(last.view_mut()).unwrap();
+                cholesky.solve_rows(System::Backward, last.view_mut()).unwrap();
                 assert!((&last - &unit).iter().all(|v| v.abs() < 1e-9), "{size}");
             }
             let mut rounded = b.mapv(|v| v as f32);
             Cholesky::<f32>::from(&cholesky)
-                .solve_rows(rounded.view_mut())
+                .solve_rows(System::Whole, rounded.view_mut())
                 .unwrap();
             assert!(
                 rounded
@@ -261,17 +263,19 @@ mod tests {
         a.row_mut(BLOCK + 1).assign(&last);
         a.column_mut(BLOCK + 1).assign(&last);
         a[[BLOCK + 1, BLOCK + 1]] = a[[2, 2]];
-        let found = Cholesky::new(a).map(|_| ());
+        let found = Cholesky::try_from(a).map(|_| ());
         assert!(
             matches!(found, Err(ProjectionError::NotPositiveDefinite { row, .. }) if row == BLOCK + 1),
             "{found:?}"
         );
-        let wide = Cholesky::new(Array2::zeros((2, 3))).map(|_| ());
+        let wide = Cholesky::try_from(Array2::zeros((2, 3))).map(|_| ());
         assert!(matches!(wide, Err(ProjectionError::Mismatch(_))));
-        let nan = Cholesky::new(Array2::from_elem((1, 1), f64::NAN)).map(|_| ());
+        let nan = Cholesky::try_from(Array2::from_elem((1, 1), f64::NAN)).map(|_| ());
         assert!(matches!(nan, Err(ProjectionError::FactorValue { .. })));
         let mut b = Array2::zeros((1, 2));
-        let found = Cholesky::new(positive(3)).unwrap().solve_rows(b.view_mut());
+        let found = Cholesky::try_from(positive(3))
+            .unwrap()
+            .solve_rows(System::Whole, b.view_mut());
         assert!(matches!(
             found,
             Err(ProjectionError::Mismatch(Mismatch {

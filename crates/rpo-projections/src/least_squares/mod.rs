@@ -12,7 +12,7 @@ mod penalty;
 mod ridge;
 mod rows;
 
-pub use cholesky::Cholesky;
+pub use cholesky::{Cholesky, System};
 pub use design::Design;
 pub(crate) use gram::gram;
 pub(crate) use panel::by_panels;

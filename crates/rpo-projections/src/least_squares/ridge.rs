@@ -6,7 +6,7 @@ use rpo_core::{Domain, Mismatch};
 
 use super::cholesky::RIGHT_SIDES;
 use super::panel::{LANES, Lanes, by_panels, panel_product};
-use super::{Cholesky, Design, PenaltyDiagonal, Rows, conjugate_gradients, gram};
+use super::{Cholesky, Design, PenaltyDiagonal, Rows, System, conjugate_gradients, gram};
 use crate::{ProjectionError, memory};
 
 /// Above this fraction of stored values [`RidgeSolver::Auto`] treats X as dense.
@@ -245,12 +245,12 @@ fn factor<R: Rows + Sync>(x: &Design<'_, R>, penalty: &Penalties) -> Result<Chol
     for (j, v) in a.diag_mut().iter_mut().enumerate() {
         *v += penalty.of(j);
     }
-    Cholesky::new(a)
+    Cholesky::try_from(a)
 }
 
 fn solve_factored(factor: &Cholesky<f64>, right: &[Lanes]) -> Result<Vec<Lanes>, ProjectionError> {
     let mut columns = Array2::from_shape_fn((LANES, right.len()), |(lane, j)| right[j][lane]);
-    factor.solve_rows(columns.view_mut())?;
+    factor.solve_rows(System::Whole, columns.view_mut())?;
     let mut z = memory::filled([0.0; LANES], right.len(), 1)?;
     for (lane, column) in columns.rows().into_iter().enumerate() {
         z.iter_mut().zip(column).for_each(|(z, &v)| z[lane] = v);

@@ -25,7 +25,7 @@ pub(crate) fn checked(
         MatrixView::Sparse(a) => all_finite(a.data()),
     };
     if !finite {
-        y.check_finite()?;
+        y.check_values(f32::is_finite)?;
     }
     project(z)?;
     if !all_finite(z) {

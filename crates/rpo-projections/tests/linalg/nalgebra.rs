@@ -4,7 +4,7 @@ use nalgebra::{Cholesky as Factor, DMatrix, DVector, SVD, SymmetricEigen as Eige
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::Seed;
-use rpo_projections::least_squares::Cholesky;
+use rpo_projections::least_squares::{Cholesky, System};
 use rpo_projections::linalg::{dense_svd, standard_normal, symmetric_eigen};
 
 fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
@@ -73,7 +73,7 @@ proptest! {
             .flat_map(|b| factor.solve(&DVector::from_iterator(size, b.iter().copied())).data.as_vec().clone())
             .collect();
         let mut ours = b;
-        Cholesky::new(a).unwrap().solve_rows(ours.view_mut()).unwrap();
+        Cholesky::try_from(a).unwrap().solve_rows(System::Whole, ours.view_mut()).unwrap();
         assert_close(&ours, &found, 1e-9);
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::reference::{Check, cases, counts, fixture, matrix, number, numbers};
 use rpo_stats::{
-    Better, Bootstrap, Correction, Friedman, FriedmanTest, PValues, PairedT, PostHoc, SignedRanks, Zeros,
+    Better, Bootstrap, ConfidenceInterval, Correction, Friedman, FriedmanTest, PValues, PairedT, PostHoc,
+    SignedRanks, Zeros,
 };
 use serde_json::Value;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};

@@ -162,7 +162,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         params.check()?;
         check_csr("features", MatrixView::Sparse(x))?;
         MatrixView::Sparse(x)
-            .check_finite()
+            .check_values(f32::is_finite)
             .map_err(TreeError::NonFinite)?;
         // Centroids have no more entries than the rows they are means of.
         check_entries(x.nnz())?;

@@ -94,9 +94,7 @@ fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreErr
 impl Store for RecordedTree {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         let leaves = 0..self.members().n_leaves();
-        let sizes: Vec<u32> = leaves
-            .map(|leaf| self.members().rows(leaf).len() as u32)
-            .collect();
+        let sizes: Vec<u32> = leaves.map(|leaf| self.members()[leaf].len() as u32).collect();
         if let Some(max) = self.max_entries() {
             // More than any number of features is as good as all.
             out.array("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;

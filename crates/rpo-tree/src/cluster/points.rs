@@ -249,7 +249,7 @@ pub(super) fn check(
         Mismatch::check("weights for the rows", rows, weights.len())?;
         WeightError::check(weights.iter().copied())?;
     }
-    x.check_finite().map_err(TreeError::NonFinite)?;
+    x.check_values(f32::is_finite).map_err(TreeError::NonFinite)?;
     scales.map_or(Ok(()), |scales| check_scaled(x, scales))
 }
 

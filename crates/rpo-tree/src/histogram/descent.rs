@@ -52,7 +52,7 @@ impl BinnedFeatures {
     /// let x = array![[1.0_f32], [2.0], [3.0]];
     /// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
     /// let root = Node::Split { rule: AxisRule::new(0, 1.5, false), first_child: 1 };
-    /// let tree = Structure::new(vec![root, Node::Leaf(0), Node::Leaf(1)])?;
+    /// let tree = Structure::try_from(vec![root, Node::Leaf(0), Node::Leaf(1)])?;
     /// assert_eq!(features.leaves(&tree, (&x).into()), Some(vec![0, 1, 1]));
     /// # Ok::<(), rpo_tree::TreeError>(())
     /// ```
@@ -258,7 +258,7 @@ mod tests {
         let of = |feature, threshold| {
             let rule = AxisRule::new(feature, threshold, false);
             let root = Node::Split { rule, first_child: 1 };
-            let tree = Structure::new(vec![root, Node::Leaf(0), Node::Leaf(1)]).unwrap();
+            let tree = Structure::try_from(vec![root, Node::Leaf(0), Node::Leaf(1)]).unwrap();
             features.leaves(&tree, (&x).into())
         };
         let n_left = |threshold| of(0, threshold).map(|l| l.iter().filter(|l| **l == 0).count());

@@ -9,12 +9,12 @@ use super::search::{Drawn, Found, Limits, Node, Sums, best_of_all, best_offers, 
 use super::shared_root::share_root;
 use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Searched, TOGETHER, Work};
+use crate::TreeError;
 use crate::categories::CategorySet;
 use crate::criterion::{Curvature, LeafPenalty};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::RandomOrder;
-use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Splitter, ThresholdSearch, check_subset};
-use crate::{CheckParams, TreeError};
+use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Search, Splitter, ThresholdSearch};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, Mismatch, ParameterError};
 
@@ -184,21 +184,24 @@ impl AnySums {
 }
 
 impl<'a> HistogramSplitter<'a> {
-    /// Features in bins (n x p), targets of the same n samples, and parameters. Values are not checked here: what is not
-    /// finite makes the root a leaf.
+    /// Features in bins (n x p), targets of the same n samples, and parameters or a [`Search`] among some features. Values
+    /// are not checked here: what is not finite makes the root a leaf.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range, or for random thresholds, which lie between values;
-    /// [`TreeError::Mismatch`] for gradients, curvatures, weights or penalties of another number.
+    /// [`TreeError::Parameter`] with the first parameter out of range, for random thresholds, which lie between values, and
+    /// for features that do not increase; [`TreeError::Mismatch`] for a feature that does not exist, and gradients,
+    /// curvatures, weights or penalties of another number.
     ///
     /// # Panics
     /// If gradients or curvatures are not contiguous in row order.
     pub fn new(
         features: &'a BinnedFeatures,
         targets: SplitTargets<'a>,
-        params: AxisParams,
+        search: impl Into<Search<'a>>,
     ) -> Result<Self, TreeError> {
-        params.check()?;
+        let search = search.into();
+        search.check(features.n_features())?;
+        let params = search.params;
         if params.thresholds == ThresholdSearch::Random {
             let reason = "cannot be combined with random thresholds, which are drawn between values";
             let bins = BinnedFeatures::MOST_BINS;
@@ -207,23 +210,11 @@ impl<'a> HistogramSplitter<'a> {
         targets.check(features.n_rows())?;
         Ok(Self {
             features,
-            subset: None,
+            subset: search.features,
             params,
             may_gain_nothing: targets.is_variance(),
             purity: Purity::new(&targets),
             sums: AnySums::new(&targets),
-        })
-    }
-
-    /// Restricts the search to some features, increasing.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] for features that do not increase, [`TreeError::Mismatch`] for one that does not exist.
-    pub fn on(self, subset: &'a [u32]) -> Result<Self, TreeError> {
-        check_subset(subset, self.features.n_features())?;
-        Ok(Self {
-            subset: Some(subset),
-            ..self
         })
     }
 

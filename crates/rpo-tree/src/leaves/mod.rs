@@ -35,6 +35,7 @@ use crate::structure::Structure;
 use means::Means;
 use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
 use serde::{Deserialize, Serialize};
+use std::ops::Index;
 use std::sync::Arc;
 
 /// The training samples of each leaf.
@@ -122,25 +123,17 @@ impl LeafMembers {
     pub(crate) fn start_of(&self, leaf: usize) -> usize {
         self.start[leaf] as usize
     }
+}
 
-    /// The samples of a leaf, increasing.
-    pub fn rows(&self, leaf: usize) -> &[u32] {
+/// The samples of a leaf, increasing.
+impl Index<usize> for LeafMembers {
+    type Output = [u32];
+
+    fn index(&self, leaf: usize) -> &[u32] {
         &self.rows[self.start[leaf] as usize..self.start[leaf + 1] as usize]
     }
 }
 
-/// What the leaves of a tree predict. Implemented by the three storages here and open for others: a
-/// [`Tree`](crate::Tree) takes any.
-///
-/// A custom model, of which every leaf predicts the median of one output over its training samples:
-///
-/// ```
-/// use ndarray::array;
-/// use rpo_core::{Matrix, MatrixView, Seed};
-/// use rpo_tree::criterion::Variance;
-/// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-/// use rpo_tree::{GrowParams, LeafBuilder, LeafMembers, LeafModel, RankedFeatures, Tree, TreeError, grow};
-/// use std::sync::Arc;
 ///
 /// #[derive(Debug, Clone, PartialEq)]
 /// struct Medians(Vec<f32>);
@@ -166,7 +159,7 @@ impl LeafMembers {
 ///     fn build(&self, members: &LeafMembers, _: &[f32], outputs: &Arc<Matrix>) -> Result<Medians, TreeError> {
 ///         let median = |leaf| {
 ///             let mut values = Vec::new();
-///             for &row in members.rows(leaf) {
+///             for &row in &members[leaf] {
 ///                 outputs.view().for_each_in_row(row as usize, |_, value| values.push(value));
 ///             }
 ///             values.sort_unstable_by(f32::total_cmp);

@@ -25,7 +25,7 @@ pub(super) fn observed_means<'a, R: Rule>(
     let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut open = vec![Vec::new(); members.n_leaves()];
     for (leaf, open) in open.iter_mut().enumerate() {
-        sums.set(members.rows(leaf));
+        sums.set(&members[leaf]);
         let mut answer = |output: u32, mean: Option<f64>| {
             let value = mean.map_or(f32::NAN, |mean| mean as f32);
             if value.is_nan() {
@@ -75,7 +75,7 @@ fn fill_from_ancestors<R: Rule>(
     for (i, node) in structure.nodes().iter().enumerate().rev() {
         below[i] = match node {
             Node::Leaf(leaf) => (
-                members.rows(*leaf as usize).to_vec(),
+                members[*leaf as usize].to_vec(),
                 std::mem::take(&mut open[*leaf as usize]),
             ),
             Node::Split { rule, first_child } => {

@@ -57,7 +57,7 @@ impl SampleLeaves {
         let mut rows = Vec::with_capacity(members.rows.len());
         let mut start = vec![0];
         for leaf in 0..members.n_leaves() {
-            rows.extend(members.rows(leaf).iter().filter(weight));
+            rows.extend(members[leaf].iter().filter(weight));
             start.push(rows.len() as u32);
         }
         if rows.is_empty() {

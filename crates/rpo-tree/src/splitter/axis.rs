@@ -84,6 +84,34 @@ impl CheckParams for AxisParams {
     }
 }
 
+/// A search along one feature: its parameters, and the features that it chooses from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search<'a> {
+    /// The parameters.
+    pub params: AxisParams,
+    /// The features, increasing; `None` for all.
+    pub features: Option<&'a [u32]>,
+}
+
+/// Among all features.
+impl From<AxisParams> for Search<'_> {
+    fn from(params: AxisParams) -> Self {
+        Self {
+            params,
+            features: None,
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Refuses parameters out of range, and features that do not increase or are not below `n_features`.
+    pub(crate) fn check(&self, n_features: usize) -> Result<(), TreeError> {
+        self.params.check()?;
+        self.features
+            .map_or(Ok(()), |subset| super::check_subset(subset, n_features))
+    }
+}
+
 /// The buffers of a search for a split along one feature.
 #[derive(Debug, Clone)]
 pub struct AxisSearch {
@@ -668,18 +696,24 @@ pub struct AxisSplitter<'a, C> {
 }
 
 impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
-    /// Ranked features (n x p), a criterion over the same n rows, and parameters.
+    /// Ranked features (n x p), a criterion over the same n rows, and parameters or a [`Search`] among some features.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn new(columns: &'a RankedFeatures, criterion: C, params: AxisParams) -> Result<Self, TreeError> {
-        params.check()?;
+    /// [`TreeError::Parameter`] with the first parameter out of range and for features that do not increase,
+    /// [`TreeError::Mismatch`] for a feature that does not exist.
+    pub fn new(
+        columns: &'a RankedFeatures,
+        criterion: C,
+        search: impl Into<Search<'a>>,
+    ) -> Result<Self, TreeError> {
+        let search = search.into();
+        search.check(columns.n_features())?;
         Ok(Self {
             columns: Cow::Borrowed(columns),
-            subset: None,
+            subset: search.features,
             criterion,
             targets: None,
-            params,
+            params: search.params,
         })
     }
 
@@ -699,18 +733,6 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
         )?;
         Ok(Self {
             targets: Some(targets),
-            ..self
-        })
-    }
-
-    /// Restricts the search to some features, increasing.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] for features that do not increase, [`TreeError::Mismatch`] for one that does not exist.
-    pub fn on(self, subset: &'a [u32]) -> Result<Self, TreeError> {
-        super::check_subset(subset, self.columns.n_features())?;
-        Ok(Self {
-            subset: Some(subset),
             ..self
         })
     }

@@ -18,7 +18,7 @@ mod random;
 mod subtree;
 mod sweep;
 
-pub use axis::{AxisParams, AxisSearch, AxisSplitter, ThresholdSearch};
+pub use axis::{AxisParams, AxisSearch, AxisSplitter, Search, ThresholdSearch};
 pub use binary::{BinarySplitter, FallbackSplitter};
 pub use categories::CategoryTargets;
 

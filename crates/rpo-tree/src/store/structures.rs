@@ -143,6 +143,6 @@ impl<R: StoreRule> Nodes<'_, R> {
         if !stack.is_empty() {
             return Err("its last nodes are missing".to_owned());
         }
-        Structure::new(nodes).map_err(|e| e.to_string())
+        Structure::try_from(nodes).map_err(|e| e.to_string())
     }
 }

@@ -99,7 +99,7 @@ fn check_routes(data: &Data, grown: &Grown<AxisRule>) -> Result<(), TestCaseErro
     let rows = data.rows_of_nodes(&grown.structure);
     for (node, rows) in grown.structure.nodes().iter().zip(rows) {
         if let Node::Leaf(leaf) = node {
-            prop_assert_eq!(grown.members.rows(*leaf as usize), &rows);
+            prop_assert_eq!(&grown.members[*leaf as usize], &rows);
         }
     }
     Ok(())

@@ -105,9 +105,7 @@ fn grow_on(
 /// Training rows per leaf, as sets that do not depend on how leaves are numbered.
 fn partition(grown: &Grown<CentroidRule>) -> Vec<Vec<u32>> {
     let members = &grown.members;
-    let mut leaves: Vec<_> = (0..members.n_leaves())
-        .map(|l| members.rows(l).to_vec())
-        .collect();
+    let mut leaves: Vec<_> = (0..members.n_leaves()).map(|l| members[l].to_vec()).collect();
     leaves.sort();
     leaves
 }
@@ -135,8 +133,8 @@ proptest! {
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
             let reached = grown.structure.apply(view);
             for leaf in 0..grown.members.n_leaves() {
-                prop_assert!(!grown.members.rows(leaf).is_empty());
-                for &row in grown.members.rows(leaf) {
+                prop_assert!(!grown.members[leaf].is_empty());
+                for &row in &grown.members[leaf] {
                     prop_assert_eq!(reached[row as usize] as usize, leaf);
                 }
             }

@@ -174,7 +174,7 @@ fn matrices_stored_by_columns_are_refused() {
     assert_eq!(stored.map(|_| ()), refused("outputs"));
     let by_rows = Arc::new(Matrix::from(by_columns.clone()));
     let tree = Tree::new(
-        Structure::<AxisRule>::new(vec![Node::Leaf(0)]).unwrap(),
+        Structure::<AxisRule>::try_from(vec![Node::Leaf(0)]).unwrap(),
         label(&by_rows).unwrap(),
     );
     let relabelled = tree.unwrap().relabel(&LeafKind::Dense, view, &[1.0; 3], &by_rows);
@@ -244,7 +244,7 @@ fn split(first_child: u32) -> Node<AxisRule> {
 fn structures_that_are_no_trees_are_refused() {
     use Node::Leaf;
     let valid = vec![split(1), Leaf(1), split(3), Leaf(0), Leaf(2)];
-    let structure = Structure::new(valid).unwrap();
+    let structure = Structure::try_from(valid).unwrap();
     assert_eq!((structure.n_leaves(), structure.depth()), (3, 2));
     assert_eq!(structure.depths(), [0, 1, 1, 2, 2]);
     assert_eq!(structure.apply((&array![[-1.0]]).into()), [1]);
@@ -267,7 +267,7 @@ fn structures_that_are_no_trees_are_refused() {
         (vec![split(1), Leaf(1), Leaf(1)], 2),
         (vec![Leaf(1)], 0),
     ] {
-        match Structure::new(nodes.clone()) {
+        match Structure::try_from(nodes.clone()) {
             Err(TreeError::Structure { node, .. }) => assert_eq!(node, offender, "{nodes:?}"),
             other => panic!("{nodes:?} gave {other:?}"),
         }
@@ -291,7 +291,7 @@ fn structures_that_are_no_trees_are_refused() {
         first_child: 1,
     };
     assert!(matches!(
-        Structure::new(vec![node, Leaf(0)]),
+        Structure::try_from(vec![node, Leaf(0)]),
         Err(TreeError::Structure { node: 0, .. })
     ));
 }
@@ -299,7 +299,7 @@ fn structures_that_are_no_trees_are_refused() {
 #[test]
 fn leaf_members_are_checked() {
     let members = LeafMembers::from_assignment(&[2, 0, 2], 3).unwrap();
-    assert_eq!([0, 1, 2].map(|leaf| members.rows(leaf)), [&[1][..], &[], &[0, 2]]);
+    assert_eq!([0, 1, 2].map(|leaf| &members[leaf]), [&[1][..], &[], &[0, 2]]);
     assert!(matches!(
         LeafMembers::from_assignment(&[0, 3], 3),
         Err(TreeError::Mismatch(Mismatch {
@@ -427,7 +427,7 @@ fn stored_sample_leaves_are_checked() {
 
 #[test]
 fn trees_are_checked() {
-    let structure = Structure::new(vec![split(1), Node::Leaf(0), Node::Leaf(1)]).unwrap();
+    let structure = Structure::try_from(vec![split(1), Node::Leaf(0), Node::Leaf(1)]).unwrap();
     let leaves = |n| {
         Leaves::Dense(DenseLeaves {
             values: Array2::zeros((n, 1)),

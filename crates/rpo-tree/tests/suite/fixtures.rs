@@ -231,7 +231,7 @@ impl Walk<'_> {
         match &self.grown.structure.nodes()[ours] {
             Node::Leaf(leaf) => {
                 assert_eq!(tree.feature[theirs], -1, "{here}: theirs is split");
-                assert_eq!(self.grown.members.rows(*leaf as usize), rows, "{here}: members");
+                assert_eq!(&self.grown.members[*leaf as usize], rows, "{here}: members");
                 check.close(
                     &answer(self.leaves, *leaf),
                     &tree.value[theirs],

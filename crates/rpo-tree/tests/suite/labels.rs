@@ -25,7 +25,7 @@ proptest! {
             let tolerance = if kind == LeafKind::Samples { 1e-12 } else { 1e-6 };
             let mut mean = vec![0.0; data.y.ncols()];
             for leaf in 0..leaves.n_leaves() {
-                let rows = grown.members.rows(leaf);
+                let rows = &grown.members[leaf];
                 let found = answer(&leaves, leaf as u32);
                 for (j, (found, expected)) in found.iter().zip(data.mean(rows)).enumerate() {
                     prop_assert!((found - expected).abs() <= tolerance, "{} for {}", found, expected);
@@ -61,7 +61,7 @@ proptest! {
         for leaf in 0..grown.members.n_leaves() {
             let (mut rows, mut total) = (Vec::new(), 0.0);
             samples.for_each_member(leaf as u32, |row, share| { rows.push(row); total += share; });
-            prop_assert_eq!(rows, grown.members.rows(leaf));
+            prop_assert_eq!(rows, &grown.members[leaf]);
             prop_assert!((total - 1.0).abs() < 1e-12);
         }
     }

@@ -18,7 +18,7 @@ fn canonical(grown: &Grown<AxisRule>) -> Vec<String> {
     let (mut lines, mut stack) = (Vec::new(), vec![0]);
     while let Some(node) = stack.pop() {
         match &grown.structure.nodes()[node] {
-            Node::Leaf(leaf) => lines.push(format!("{:?}", grown.members.rows(*leaf as usize))),
+            Node::Leaf(leaf) => lines.push(format!("{:?}", &grown.members[*leaf as usize])),
             Node::Split { rule, first_child } => {
                 lines.push(format!("{rule:?} gains {:?}", grown.gains[node]));
                 stack.extend([*first_child as usize + 1, *first_child as usize]);
@@ -31,7 +31,7 @@ fn canonical(grown: &Grown<AxisRule>) -> Vec<String> {
 /// The rows of each leaf, in the order of their first row.
 fn partition(grown: &Grown<AxisRule>) -> Vec<Vec<u32>> {
     let mut leaves: Vec<_> = (0..grown.members.n_leaves())
-        .map(|leaf| grown.members.rows(leaf).to_vec())
+        .map(|leaf| grown.members[leaf].to_vec())
         .collect();
     leaves.sort();
     leaves
@@ -90,7 +90,7 @@ proptest! {
             let leaf_of = grown.structure.apply(view);
             held.clear();
             for leaf in 0..grown.structure.n_leaves() {
-                let rows = grown.members.rows(leaf);
+                let rows = &grown.members[leaf];
                 prop_assert!(rows.len() >= axis.min_samples_leaf.min(super::common::weighted_rows(&data.weights).len()));
                 prop_assert!(rows.is_sorted());
                 prop_assert!(rows.iter().all(|&row| leaf_of[row as usize] as usize == leaf));
@@ -116,7 +116,7 @@ proptest! {
         let layout = Layout { sparse_x, sparse_y: false };
         let grown = data.grow(layout, axis, &GrowParams::default(), Seed::new(seed));
         for leaf in 0..grown.members.n_leaves() {
-            let rows = grown.members.rows(leaf);
+            let rows = &grown.members[leaf];
             let first = data.x.row(rows[0] as usize);
             let equal = |(u, v): (&f32, &f32)| u == v || (u.is_nan() && v.is_nan());
             let constant = rows.iter().all(|&row| data.x.row(row as usize).iter().zip(first).all(equal));
@@ -307,7 +307,7 @@ proptest! {
     fn gains_add_up(data in any_data(30), axis in any_axis()) {
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
         let root = data.spread(&super::common::weighted_rows(&data.weights));
-        let left: f64 = (0..grown.members.n_leaves()).map(|l| data.spread(grown.members.rows(l))).sum();
+        let left: f64 = (0..grown.members.n_leaves()).map(|l| data.spread(&grown.members[l])).sum();
         let gained: f64 = grown.gains.iter().sum();
         prop_assert!((root - left - gained).abs() <= 1e-9 * (1.0 + root));
     }

@@ -26,7 +26,7 @@ fn check_routing<R: Rule>(grown: &Grown<R>, x: &Array2<f32>) {
     for view in [x.into(), MatrixView::Sparse(sparse.view())] {
         let leaf_of = grown.structure.apply(view);
         for leaf in 0..grown.members.n_leaves() {
-            let rows = grown.members.rows(leaf);
+            let rows = &grown.members[leaf];
             assert!(!rows.is_empty());
             assert!(rows.iter().all(|&row| leaf_of[row as usize] as usize == leaf));
         }
@@ -309,7 +309,7 @@ struct Medians {
 impl Medians {
     fn label(members: &LeafMembers, y: &Array2<f32>) -> Self {
         let median = |(leaf, j): (usize, usize)| {
-            let mut values: Vec<f32> = members.rows(leaf).iter().map(|&i| y[[i as usize, j]]).collect();
+            let mut values: Vec<f32> = members[leaf].iter().map(|&i| y[[i as usize, j]]).collect();
             values.sort_by(f32::total_cmp);
             values[(values.len() - 1) / 2]
         };
@@ -450,7 +450,7 @@ proptest! {
             let mean = data.mean(rows);
             data.weight(rows) * mean.iter().map(|&p| bits(p) + bits(1.0 - p)).sum::<f64>()
         };
-        let left: f64 = (0..a.members.n_leaves()).map(|leaf| entropy(a.members.rows(leaf))).sum();
+        let left: f64 = (0..a.members.n_leaves()).map(|leaf| entropy(&a.members[leaf])).sum();
         let gained: f64 = a.gains.iter().sum();
         prop_assert!((entropy(&weighted_rows(&data.weights)) - left - gained).abs() < 1e-9);
     }
@@ -462,7 +462,7 @@ fn leaves_may_answer_with_medians() {
     let y = array![[1.0, 0.0], [2.0, 0.0], [30.0, 9.0], [7.0, 5.0], [8.0, 5.0]];
     let rule = AxisRule::new(0, 5.0, false);
     let nodes = vec![Node::Split { rule, first_child: 1 }, Node::Leaf(0), Node::Leaf(1)];
-    let structure = Structure::new(nodes).unwrap();
+    let structure = Structure::try_from(nodes).unwrap();
     let members = LeafMembers::from_assignment(&structure.apply((&x).into()), 2).unwrap();
     let tree = Tree::new(structure.clone(), Medians::label(&members, &y)).unwrap();
     assert_eq!(

@@ -138,7 +138,7 @@ proptest! {
         for view in [(&problem.x).into(), view] {
             let leaf_of = grown.structure.apply(view);
             for leaf in 0..grown.members.n_leaves() {
-                let rows = grown.members.rows(leaf);
+                let rows = &grown.members[leaf];
                 prop_assert!(!split || rows.len() >= problem.min_samples_leaf);
                 prop_assert!(rows.iter().all(|&row| leaf_of[row as usize] as usize == leaf));
             }

@@ -171,11 +171,8 @@ impl Predict for Craftml {
 }
 
 impl Predict for StructuredForest {
-    fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
-        Ok(Some(self.forest().apply(x)?))
-    }
-
     delegated!("structured-forest");
+    delegated!(apply);
     delegated!(oob);
     delegated!(merge);
 

@@ -7,7 +7,7 @@ use rpo::Predictor;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score, Scores};
-use rpo_stats::Bootstrap;
+use rpo_stats::{Bootstrap, ConfidenceInterval};
 
 /// Share of the resamples within an interval, as in the embedding paper.
 const LEVEL: f64 = 0.9;

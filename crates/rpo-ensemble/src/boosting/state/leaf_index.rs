@@ -26,7 +26,7 @@ impl LeafIndex {
         }
         let mut of_row = vec![0; features.x().n_rows()];
         for leaf in 0..n_leaves {
-            for &row in grown.members.rows(leaf) {
+            for &row in &grown.members[leaf] {
                 of_row[row as usize] = leaf as u32;
             }
         }

@@ -209,7 +209,7 @@ impl<'a> OddsState<'a> {
                     .zip(odds.chunks(n))
                     .map(|(j, odds)| {
                         let leaves = (0..members.n_leaves()).map(|leaf| Leaf {
-                            n_samples: members.rows(leaf).len(),
+                            n_samples: members[leaf].len(),
                             value: g[[leaf, j]],
                             weight: start.weight[[leaf, j]],
                             residual: start.residual[[leaf, j]],

@@ -304,7 +304,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
     fn search_leaves(&self, leaves: &LeafIndex) -> Array2<f64> {
         let members = leaves.members();
         let order: Vec<u32> = (0..leaves.n_leaves)
-            .flat_map(|leaf| members.rows(leaf).to_vec())
+            .flat_map(|leaf| members[leaf].to_vec())
             .collect();
         let steps: Vec<Vec<f64>> = (0..self.outputs.n_outputs())
             .into_par_iter()

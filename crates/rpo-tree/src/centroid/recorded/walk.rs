@@ -142,7 +142,7 @@ impl<'t> Below<'t> {
         let (below, start) = (tree.splits[split].leaves.clone(), tree.start_of(split));
         let rows = &tree.members.all_rows()[start..start + tree.n_rows(split)];
         let leaves = below.flat_map(|leaf| {
-            let n_rows = tree.members.rows(leaf as usize).len();
+            let n_rows = tree.members[leaf as usize].len();
             std::iter::repeat_n(leaf, n_rows)
         });
         let mut leaf_of: Vec<u32> = leaves.collect();
