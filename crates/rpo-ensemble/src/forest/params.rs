@@ -7,7 +7,7 @@ use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::bag::Bag;
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{CheckParams, Domain, ParameterError};
+use rpo_core::{Domain, ParameterError};
 use rpo_projections::{Components, Projection};
 use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{GrowParams, LeafKind};
@@ -391,6 +391,7 @@ impl ForestParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::CheckParams;
 
     use rpo_projections::ProjectionKind;
 

@@ -3,7 +3,7 @@
 use super::boosting_common::{Setup, try_fit};
 use super::common::{csr, on_threads, regression, uniform};
 use ndarray::{Array2, array};
-use rpo_core::{CheckParams, InverseLink, Learner, Matrix, ParameterError, Predictor};
+use rpo_core::{CheckParams, InverseLink, Matrix, ParameterError, Predictor};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope};
 
