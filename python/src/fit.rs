@@ -35,7 +35,7 @@ pub(crate) fn fit(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let parameters = serde_json::from_str(parameters).map_err(value_error)?;
-    let method = Method::from_parameters(&parameters).map_err(value_error)?;
+    let method = Method::try_from(&parameters).map_err(value_error)?;
     let pool = threads::pool(n_threads)?;
     let course = Arc::new(Course::default());
     let (sender, mut receiver) = channel();

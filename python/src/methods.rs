@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Every method with its parameters, as JSON.
 #[pyfunction]
 pub(crate) fn methods() -> String {
-    let described = Registry::standard().methods().map(|entry| {
+    let described = Registry::standard().into_iter().map(|entry| {
         let parameters = entry.parameters().iter().map(|parameter| {
             json!({
                 "name": parameter.name,

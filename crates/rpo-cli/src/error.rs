@@ -186,7 +186,7 @@ impl CliError {
 
 /// Parameters in a message under the names of their options.
 fn as_options(message: String) -> String {
-    let methods = Registry::standard().methods();
+    let methods = Registry::standard().into_iter();
     let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
     let others = ["propensity_a", "propensity_b"];
     names.chain(others).fold(message, |message, name| {

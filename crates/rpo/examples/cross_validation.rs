@@ -10,10 +10,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let metrics = [Metric::Lrap, Metric::PrecisionAt(1)];
     for name in ["baseline", "random-forest", "extra-trees", "craftml", "ridge"] {
         let result = cross_validate(&Method::named(name)?, &data, 5, &metrics, Seed::new(7))?;
-        let (means, deviations) = (result.means(), result.standard_deviations());
         print!("{name:>14}");
         for (j, metric) in metrics.iter().enumerate() {
-            print!("  {metric} {:.3} ± {:.3}", means[j], deviations[j]);
+            print!(
+                "  {metric} {:.3} ± {:.3}",
+                result.means[j], result.standard_deviations[j]
+            );
         }
         println!();
     }

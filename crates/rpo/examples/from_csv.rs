@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tuned = tuning.run(&train, &|| ())?;
     println!(
         "best: {} ({} {:.3})",
-        tuned.result.best_setting(),
+        tuned.result.best_setting,
         tuned.metric.name(),
         tuned.result.best_score
     );

@@ -180,8 +180,8 @@ impl ModelError {
         Ok(MemoryLimit::check(bytes, limit, what)?)
     }
 
-    /// Returns true if a fit was stopped by its caller ([`FitContext::stop`](crate::FitContext::stop)).
-    pub fn is_stopped(&self) -> bool {
+    /// Returns true if a fit was stopped by its caller.
+    pub(crate) fn is_stopped(&self) -> bool {
         matches!(self, Self::Ensemble(EnsembleError::Stopped))
     }
 

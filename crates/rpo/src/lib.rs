@@ -14,6 +14,7 @@ pub mod model_file;
 mod predict;
 mod schema;
 mod target;
+mod thresholds;
 mod training;
 mod tree_size;
 pub mod tune;
@@ -44,6 +45,7 @@ pub use rpo_projections as projections;
 pub use rpo_tree as tree;
 pub use schema::Schema;
 pub use target::{FileTarget, TargetError};
+pub use thresholds::ThresholdSource;
 pub use training::{OutputSummary, TrainingSummary};
 pub use tree_size::TreeSize;
 

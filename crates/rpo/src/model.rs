@@ -3,13 +3,13 @@
 use crate::combine::Ensemble;
 use crate::method::first_missing;
 use crate::{
-    Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, TrainingSummary,
+    Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, ThresholdSource,
+    TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
-use rpo_ensemble::thresholds::{self, ThresholdRule};
 use rpo_ensemble::{EnsembleError, List};
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
@@ -155,7 +155,7 @@ impl Model {
     pub fn of(predictor: Arc<dyn Predict>, training: &Dataset) -> Result<Self, ModelError> {
         Self::from_parts(
             predictor,
-            Schema::of(training),
+            Schema::from(training),
             None,
             TrainingSummary::of(training),
             SOFTWARE.to_owned(),
@@ -170,7 +170,7 @@ impl Model {
     ) -> Result<Self, ModelError> {
         Self::from_parts(
             Arc::new(predictor),
-            Schema::of(training).with_levels(levels),
+            Schema::from(training).with_levels(levels),
             None,
             TrainingSummary::of(training).repeated(levels.len()),
             SOFTWARE.to_owned(),
@@ -249,11 +249,14 @@ impl Model {
         })
     }
 
-    /// Sets from which score on each label is predicted; without, 0.5.
+    /// Sets from which score on each label is predicted: given scores, or those that a rule finds.
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] if there is not one per output, [`ModelError::Threshold`] for NaN.
-    pub fn with_thresholds(self, thresholds: Option<Vec<f64>>) -> Result<Self, ModelError> {
+    /// [`ModelError::Mismatch`] if there is not one score per output, [`ModelError::Threshold`] for NaN. Of a rule:
+    /// [`ModelError::Task`] if the outputs are no labels; data without the columns of the model, or other samples than those of
+    /// the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take more than 4 GiB.
+    pub fn with_thresholds<'a>(self, from: impl Into<ThresholdSource<'a>>) -> Result<Self, ModelError> {
+        let thresholds = self.thresholds_from(from.into())?;
         if let Some(thresholds) = &thresholds {
             Mismatch::check("decision thresholds", self.n_outputs(), thresholds.len())?;
             if let Some(output) = thresholds.iter().position(|t| t.is_nan()) {
@@ -391,44 +394,6 @@ impl Model {
         let (row, column) = first_missing(x, |feature| !encoded.contains(&feature))?;
         let name = self.schema.feature_names.get(column)?.into_owned();
         Some(ModelError::MissingFeature { row, name })
-    }
-
-    /// Sets the thresholds that a rule finds on the out-of-bag predictions for the training set, which is given again.
-    ///
-    /// # Errors
-    /// [`ModelError::Task`] if the outputs are no labels; [`ModelError::Ensemble`] if the model has no out-of-bag
-    /// predictions, the samples are not those of the training set, or scores would take more than 4 GiB.
-    pub fn with_oob_thresholds(self, rule: ThresholdRule, training: &Dataset) -> Result<Self, ModelError> {
-        self.check_labels()?;
-        let found = self.oob_predictions(training.features().view())?;
-        let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
-        self.with_thresholds_by(rule, scores.view(), training.outputs().view())
-    }
-
-    /// Sets the thresholds that a rule finds on the predictions for samples that the model was not fitted to: features
-    /// x (n x p) and labels y (n x d) in the model's order (see [`Schema::align_features`]).
-    ///
-    /// # Errors
-    /// [`ModelError::Task`] if the outputs are no labels; x or y of other shapes; predictions of more than 4 GiB.
-    pub fn with_withheld_thresholds(
-        self,
-        rule: ThresholdRule,
-        x: MatrixView<'_>,
-        y: MatrixView<'_>,
-    ) -> Result<Self, ModelError> {
-        self.check_labels()?;
-        let scores = self.predict(x)?;
-        self.with_thresholds_by(rule, scores.view(), y)
-    }
-
-    fn with_thresholds_by(
-        self,
-        rule: ThresholdRule,
-        scores: ArrayView2<'_, f32>,
-        y: MatrixView<'_>,
-    ) -> Result<Self, ModelError> {
-        let found = thresholds::find(rule, scores, y)?;
-        self.with_thresholds(Some(found))
     }
 
     /// That the model predicts labels.

@@ -30,9 +30,9 @@ pub struct Schema {
     pub levels: Option<(Names, Vec<f64>)>,
 }
 
-impl Schema {
-    /// The schema of a data set.
-    pub fn of(data: &Dataset) -> Self {
+/// The schema of a data set.
+impl From<&Dataset> for Schema {
+    fn from(data: &Dataset) -> Self {
         Self {
             task: data.task(),
             feature_names: data.feature_names().clone(),
@@ -43,7 +43,9 @@ impl Schema {
             levels: None,
         }
     }
+}
 
+impl Schema {
     /// The same with an output for each level of each output, those of the first before those of the second:
     /// `price@0.1`, `price@0.9`.
     pub(crate) fn with_levels(self, levels: &[f64]) -> Self {

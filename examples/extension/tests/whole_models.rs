@@ -42,7 +42,7 @@ fn comes_back(model: &Model, train: &Dataset) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("custom.rpo");
     model.save(&path).unwrap();
-    let loaded = Model::load_with(&path, &registry()).unwrap();
+    let loaded = Model::from_bytes_with(&std::fs::read(&path).unwrap(), &registry()).unwrap();
     assert_eq!(loaded, *model);
     let x = train.features().view();
     assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());

@@ -73,7 +73,7 @@ pub(crate) fn run(sets: &[String], folder: &Path) -> anyhow::Result<()> {
     if let Some(name) = sets.iter().find(|name| !known().any(|known| known == *name)) {
         bail!("{name} is none of the sets of {}", path.display());
     }
-    let mut portfolio = Portfolio::standard();
+    let mut portfolio = Portfolio::default();
     if let Some(made) = of_task(&description, &description.labels, CombineRule::GreedyMean, sets)? {
         portfolio.labels = made;
     }

@@ -80,7 +80,7 @@ impl CrossValidate {
             write_predictions(&data, &kept.names, &kept.scores, &mut out)?;
             out.finish()?;
         }
-        for (metric, mean) in result.metrics.iter().zip(result.means()) {
+        for (metric, mean) in result.metrics.iter().zip(&result.means) {
             if mean.is_nan() {
                 note(&format!("{metric} is undefined on every fold"));
             }
@@ -139,7 +139,7 @@ fn write_predictions(
 
 fn record(result: &CrossValidation, n_samples: usize) -> Value {
     let mut object = json!({"folds": result.folds.len(), "n_samples": n_samples});
-    let (means, deviations) = (result.means(), result.standard_deviations());
+    let (means, deviations) = (&result.means, &result.standard_deviations);
     for (j, name) in result.metrics.iter().enumerate() {
         let values: Vec<f64> = result.folds.iter().map(|fold| fold[j]).collect();
         object[name] = json!({"mean": means[j], "deviation": deviations[j], "values": values});
@@ -156,7 +156,7 @@ fn table(result: &CrossValidation) -> String {
         .unwrap_or(0)
         .max("metric".len());
     let mut text = format!("{:width$}    mean  deviation  folds\n", "metric");
-    let summaries = result.means().into_iter().zip(result.standard_deviations());
+    let summaries = result.means.iter().zip(&result.standard_deviations);
     for (j, (name, (mean, deviation))) in result.metrics.iter().zip(summaries).enumerate() {
         let folds: Vec<String> = result
             .folds

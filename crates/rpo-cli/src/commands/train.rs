@@ -65,7 +65,7 @@ impl Train {
             return Err(CliError::Usage(if method.given("thresholds").is_some() {
                 "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
             } else {
-                format!("--low-memory is for craftml, not for {}", method.name())
+                format!("--low-memory is for craftml, not for {}", method.entry().name)
             }));
         }
         if self.oob && !estimator.has_oob() {
@@ -73,7 +73,7 @@ impl Train {
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.start.is_some() && !estimator.continues() {
-            let name = method.name();
+            let name = method.entry().name;
             return Err(CliError::Usage(format!(
                 "--continue is for boosting, not for {name}; forests merge"
             )));

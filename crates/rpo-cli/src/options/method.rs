@@ -55,7 +55,7 @@ impl MethodOptions {
                         path.display()
                     )));
                 }
-                Method::from_parameters(&parameters)?
+                Method::try_from(&parameters)?
             }
             (None, named) => Method::named(named.as_deref().unwrap_or(DEFAULT_METHOD))?,
         };
@@ -85,7 +85,7 @@ fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliError> {
 /// The parameters of all methods by name; of one name the first method's.
 fn all_parameters() -> BTreeMap<&'static str, &'static ParameterInfo> {
     let mut all = BTreeMap::new();
-    for entry in Registry::standard().methods() {
+    for entry in Registry::standard() {
         for parameter in entry.parameters() {
             all.entry(parameter.name.as_str()).or_insert(parameter);
         }
@@ -162,7 +162,7 @@ impl FromArgMatches for MethodOptions {
 
 impl Args for MethodOptions {
     fn augment_args(command: Command) -> Command {
-        let names: Vec<_> = Registry::standard().methods().map(|entry| entry.name).collect();
+        let names: Vec<_> = Registry::standard().into_iter().map(|entry| entry.name).collect();
         let method = Arg::new("method")
             .long("method")
             .value_name("METHOD")

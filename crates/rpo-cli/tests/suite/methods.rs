@@ -15,7 +15,7 @@ fn small(method: &rpo::Method) -> String {
 }
 
 fn methods() -> impl Iterator<Item = rpo::Method> {
-    let names = rpo::Registry::standard().methods().map(|entry| entry.name);
+    let names = rpo::Registry::standard().into_iter().map(|entry| entry.name);
     names.map(|name| rpo::Method::named(name).unwrap())
 }
 
@@ -28,7 +28,7 @@ fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
         .write("l.xml", label_file());
     let data = "--data a.arff --labels l.xml";
     for method in methods() {
-        let name = method.name();
+        let name = method.entry().name;
         let options = small(&method);
         let trained = folder.json(&format!("train {data} --method {name} {options} --model m.rpo"));
         assert_eq!(trained["n_samples"], 80, "{name}");
@@ -63,7 +63,7 @@ fn parameters_of_a_model_train_the_same_model_again() {
     folder.write("a.arff", arff(80, 0)).write("l.xml", label_file());
     let data = "--data a.arff --labels l.xml";
     for method in methods() {
-        let (name, options) = (method.name(), small(&method));
+        let (name, options) = (method.entry().name, small(&method));
         folder.ok(&format!(
             "train {data} --method {name} {options} --seed 3 --model m.rpo"
         ));

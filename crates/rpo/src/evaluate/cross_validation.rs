@@ -12,36 +12,39 @@ use rpo_metrics::Score;
 
 /// The values of metrics on the folds of a cross-validation.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CrossValidation {
     /// The names of the metrics.
     pub metrics: Vec<String>,
     /// For each fold the value of each metric, NaN where it is undefined.
     pub folds: Vec<Vec<f64>>,
+    /// The mean of each metric over the folds where it is defined; NaN where it is defined in none.
+    pub means: Vec<f64>,
+    /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1.
+    pub standard_deviations: Vec<f64>,
 }
 
 impl CrossValidation {
-    /// The mean of each metric over the folds where it is defined; NaN where it is defined in none.
-    pub fn means(&self) -> Vec<f64> {
-        self.over_folds(|values| values.iter().sum::<f64>() / values.len() as f64)
-    }
-
-    /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1.
-    pub fn standard_deviations(&self) -> Vec<f64> {
-        self.over_folds(|values| {
-            let n = values.len() as f64;
-            let mean = values.iter().sum::<f64>() / n;
-            let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-            (squares / (n - 1.0)).sqrt()
-        })
-    }
-
-    fn over_folds(&self, summary: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    fn new(metrics: Vec<String>, folds: Vec<Vec<f64>>) -> Self {
         let of_metric = |j: usize| {
-            let values = self.folds.iter().map(|fold| fold[j]).filter(|v| !v.is_nan());
-            summary(&values.collect::<Vec<_>>())
+            let values = folds.iter().map(|fold| fold[j]).filter(|v| !v.is_nan());
+            mean_and_deviation(&values.collect::<Vec<_>>())
         };
-        (0..self.metrics.len()).map(of_metric).collect()
+        let (means, standard_deviations) = (0..metrics.len()).map(of_metric).unzip();
+        Self {
+            metrics,
+            folds,
+            means,
+            standard_deviations,
+        }
     }
+}
+
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0)).sqrt())
 }
 
 /// Evaluates a method by k-fold cross-validation: folds keep the frequency of each label (iterative stratification,
@@ -56,7 +59,7 @@ impl CrossValidation {
 /// let forest = ForestParams { trees: 20, ..ForestParams::default() };
 /// let result = cross_validate(&forest, &data, 5, &[Metric::Lrap], Seed::new(7))?;
 /// assert_eq!(result.folds.len(), 5);
-/// assert!(result.means()[0] > 0.3);
+/// assert!(result.means[0] > 0.3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -112,10 +115,8 @@ pub fn cross_validate_with<S: Score>(
         folds.push(evaluated.values);
         Ok(())
     })?;
-    Ok(CrossValidation {
-        metrics: metrics.iter().map(Score::name).collect(),
-        folds,
-    })
+    let names = metrics.iter().map(Score::name).collect();
+    Ok(CrossValidation::new(names, folds))
 }
 
 /// The prediction (n x outputs of the model) for each sample by a model that was fitted without it, of k folds as in

@@ -5,7 +5,7 @@ use super::encoding_targets::encoding_targets;
 use super::features::{FeatureParams, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, ThresholdSource};
 use ndarray::Array2;
 use rpo_core::{Matrix, ParameterError, Seed};
 use rpo_data::Dataset;
@@ -131,7 +131,10 @@ impl Configured {
                     (None, _) => model,
                     (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
                     // On the features that it was trained on, whose means of targets are out of fold.
-                    (Some(rule), None) => match model.clone().with_oob_thresholds(rule, prepared) {
+                    (Some(rule), None) => match model
+                        .clone()
+                        .with_thresholds(ThresholdSource::OutOfBag(rule, prepared))
+                    {
                         Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => model,
                         decided => decided?,
                     },
@@ -163,9 +166,7 @@ impl Configured {
             let model = self.inner.fit(prepared, context)?;
             model.with_pipeline(pipeline.clone(), &parts.train)
         })?;
-        let withheld = &parts.validation;
-        let decided =
-            model.with_withheld_thresholds(rule, withheld.features().view(), withheld.outputs().view())?;
+        let decided = model.with_thresholds(ThresholdSource::Withheld(rule, &parts.validation))?;
         Ok(decided.thresholds().expect("they were just set").to_vec())
     }
 }

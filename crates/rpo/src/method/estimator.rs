@@ -230,7 +230,7 @@ pub struct FitContext<'a> {
     /// Called after every step, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Asked between steps, from any thread: where it returns true, the fit ends with an error
-    /// ([`ModelError::is_stopped`]), or with the best so far ([`Estimator::keeps_best`]).
+    /// ([`EnsembleError::Stopped`](rpo_ensemble::EnsembleError::Stopped)), or with the best so far ([`Estimator::keeps_best`]).
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called before a fit that may be long with what it will take, by the methods that know.
     pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
@@ -252,7 +252,7 @@ impl FitContext<'_> {
         let problem = match self.start {
             None => return Ok(()),
             Some(_) if !estimator.continues() => "continues no model; boosting does, and forests merge",
-            Some(start) if start.schema() != &Schema::of(data) => {
+            Some(start) if start.schema() != &Schema::from(data) => {
                 "continues a model on the data that it was fitted to; here features or outputs are others"
             }
             Some(_) => return Ok(()),

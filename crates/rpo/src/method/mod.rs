@@ -14,7 +14,7 @@
 //! let model = Model::fit(&method, &data)?;
 //! assert_eq!(model.parameters["trees"], 20);
 //! // The record of a model describes the method that fits it again.
-//! let again = Method::from_parameters(&model.parameters)?;
+//! let again = Method::try_from(&model.parameters)?;
 //! assert_eq!(Model::fit(&again, &data)?, model);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -69,20 +69,6 @@ impl Method {
         Registry::standard().method(name)
     }
 
-    /// A method of this workspace from parameters that name it under `method`, as models record them
-    /// ([`Model::parameters`]) and parameter files hold them.
-    ///
-    /// # Errors
-    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
-    pub fn from_parameters(parameters: &Map<String, Value>) -> Result<Self, MethodError> {
-        Registry::standard().method_of(parameters)
-    }
-
-    /// The name of the method.
-    pub fn name(&self) -> &'static str {
-        self.entry.name
-    }
-
     /// The registered method.
     pub fn entry(&self) -> &MethodEntry {
         &self.entry
@@ -117,7 +103,7 @@ impl Method {
         let known = || self.entry.parameters().iter().map(|info| info.name.as_str());
         if !known().any(|known| known == name) {
             return Err(MethodError::UnknownParameter {
-                method: self.name().to_owned(),
+                method: self.entry.name.to_owned(),
                 nearest: nearest(&name, known()),
                 known: known().map(str::to_owned).collect(),
                 name,
@@ -210,7 +196,7 @@ impl Method {
         }
         Ok(Box::new(Configured {
             inner: own,
-            method: self.name(),
+            method: self.entry.name,
             needs_oob: self.given("thresholds").is_some(),
             parameters,
             features,
@@ -223,9 +209,9 @@ impl Method {
     }
 
     /// Every parameter by name with its value, defaults included; defaults may depend on the task.
-    pub fn parameter_values(&self, task: Option<Task>) -> Map<String, Value> {
+    fn parameter_values(&self, task: Option<Task>) -> Map<String, Value> {
         let mut all = Map::new();
-        all.insert("method".to_owned(), self.name().into());
+        all.insert("method".to_owned(), self.entry.name.into());
         let infos = self.entry.parameters().iter();
         all.extend(infos.map(|p| (p.name.clone(), p.default.clone())));
         let own = self.own_defaults(task).into_iter();
@@ -309,6 +295,18 @@ impl FromStr for Method {
     }
 }
 
+/// A method of this workspace from parameters that name it under `method`, as models record them ([`Model::parameters`]) and
+/// parameter files hold them.
+impl TryFrom<&Map<String, Value>> for Method {
+    type Error = MethodError;
+
+    /// # Errors
+    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
+    fn try_from(parameters: &Map<String, Value>) -> Result<Self, MethodError> {
+        Registry::standard().method_of(parameters)
+    }
+}
+
 /// The parameters of a method in their structures.
 struct Parts {
     own: Box<dyn Estimator>,
@@ -340,10 +338,11 @@ fn shown(value: &Value) -> String {
         .map_or_else(|| value.to_string(), |text| format!("{text:?}"))
 }
 
-/// A method is fitted as the estimator that it describes for the task of the data.
+/// A method is fitted as the estimator that it describes for the task of the data. Its parameters are every one by name with its
+/// value, defaults included; those of [`Method::estimator`] are with the defaults for a task.
 impl Estimator for Method {
     fn method(&self) -> &str {
-        self.name()
+        self.entry.name
     }
 
     fn parameters(&self) -> Map<String, Value> {
@@ -401,10 +400,10 @@ impl Method {
         let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
             return Err(MethodError::Data {
-                method: self.name().to_owned(),
+                method: self.entry.name.to_owned(),
                 problem: format!("cannot use `{name}`, which is for labels: the outputs are numbers"),
             });
         }
-        estimator.needs().check(self.name(), data)
+        estimator.needs().check(self.entry.name, data)
     }
 }

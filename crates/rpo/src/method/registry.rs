@@ -337,7 +337,7 @@ pub struct Registry {
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
-            .entries(self.methods().map(|entry| entry.name))
+            .entries(self.methods.iter().map(|entry| entry.name))
             .finish()
     }
 }
@@ -364,11 +364,6 @@ impl Registry {
         self.methods.iter().rev().filter_map(|entry| entry.model)
     }
 
-    /// All methods.
-    pub fn methods(&self) -> impl Iterator<Item = &MethodEntry> {
-        self.methods.iter().map(Arc::as_ref)
-    }
-
     /// The method of a name or alias, with its defaults.
     ///
     /// # Errors
@@ -392,7 +387,7 @@ impl Registry {
     /// The method that parameters name under `method`, with those parameters.
     ///
     /// # Errors
-    /// As [`Method::from_parameters`].
+    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
     pub fn method_of(&self, parameters: &Map<String, Value>) -> Result<Method, MethodError> {
         let name = parameters.get("method").and_then(Value::as_str);
         let name = name.ok_or_else(|| MethodError::NotATable {
@@ -403,5 +398,15 @@ impl Registry {
             method = method.with_value(name, value)?;
         }
         Ok(method)
+    }
+}
+
+/// All methods.
+impl<'a> IntoIterator for &'a Registry {
+    type Item = &'a Arc<MethodEntry>;
+    type IntoIter = std::slice::Iter<'a, Arc<MethodEntry>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.methods.iter()
     }
 }

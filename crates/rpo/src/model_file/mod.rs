@@ -52,14 +52,6 @@ impl Model {
     /// # Errors
     /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
-        Self::load_with(path, Registry::standard())
-    }
-
-    /// Loads a model of a kind that a registry knows, for models of custom methods.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, ModelFileError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| {
             ModelFileError::from(Kind::Read {
@@ -68,7 +60,7 @@ impl Model {
             })
             .in_file(path)
         })?;
-        Self::from_bytes_with(&bytes, registry).map_err(|e| e.in_file(path))
+        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
 
     /// The bytes of the model's file.
@@ -92,7 +84,7 @@ impl Model {
         Self::from_bytes_with(bytes, Registry::standard())
     }
 
-    /// A model of a kind that a registry knows, from the bytes of its file.
+    /// A model of a kind that a registry knows, from the bytes of its file: for models of custom methods.
     ///
     /// # Errors
     /// As [`load`](Self::load).

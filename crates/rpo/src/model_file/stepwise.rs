@@ -72,7 +72,7 @@ impl CraftmlFile {
         destination: &StreamDestination<'_>,
     ) -> Result<u64, ModelFileError> {
         let summary = TrainingSummary::of(training);
-        let mut schema = Schema::of(training);
+        let mut schema = Schema::from(training);
         if let Some((pipeline, unprepared)) = destination.pipeline {
             schema = schema.with_features_of(unprepared);
             pipeline.store(&mut self.writer)?;

@@ -57,7 +57,7 @@ impl From<f64> for Value {
 ///
 /// ```
 /// use rpo::tune::ParamDistribution;
-/// assert_eq!("sqrt,0.5".parse::<ParamDistribution>()?, ParamDistribution::values(["sqrt", "0.5"])?);
+/// assert_eq!("sqrt,0.5".parse::<ParamDistribution>()?, vec!["sqrt", "0.5"].try_into()?);
 /// assert_ne!("log-uniform:0.01:1".parse::<ParamDistribution>()?, "uniform:0.01:1".parse()?);
 /// assert!("uniform:1:0".parse::<ParamDistribution>().is_err());
 /// # Ok::<(), rpo::tune::SpaceError>(())
@@ -73,12 +73,13 @@ enum Kind {
     LogUniform(f64, f64),
 }
 
-impl ParamDistribution {
-    /// One of these values, each with the same probability.
-    ///
+/// One of these values, each with the same probability.
+impl<V: Into<Value>> TryFrom<Vec<V>> for ParamDistribution {
+    type Error = SpaceError;
+
     /// # Errors
     /// [`SpaceError::NoValue`], [`SpaceError::Repeated`].
-    pub fn values<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Result<Self, SpaceError> {
+    fn try_from(values: Vec<V>) -> Result<Self, SpaceError> {
         let values: Vec<Value> = values.into_iter().map(Into::into).collect();
         if values.is_empty() {
             return Err(SpaceError::NoValue);
@@ -92,7 +93,9 @@ impl ParamDistribution {
         }
         Ok(Self(Kind::Values(values)))
     }
+}
 
+impl ParamDistribution {
     /// A whole number from `low` to `high`, both included, each with the same probability.
     ///
     /// # Errors
@@ -189,7 +192,7 @@ impl FromStr for ParamDistribution {
             ["log-uniform", low, high] => Self::log_uniform(real(low)?, real(high)?),
             ["integers" | "uniform" | "log-uniform", ..] => Err(unreadable()),
             _ if text.split(',').any(|value| value.trim().is_empty()) => Err(SpaceError::NoValue),
-            _ => Self::values(text.split(',').map(str::trim)),
+            _ => text.split(',').map(str::trim).collect::<Vec<_>>().try_into(),
         }
     }
 }

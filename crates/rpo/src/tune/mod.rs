@@ -41,7 +41,7 @@
 //! let search = Search { limit: SearchLimit::Trials(6), ..Search::new(Metric::R2) };
 //! let result = search.run(space.random(seed), score)?;
 //! assert_eq!(result.history.len(), 6);
-//! let model = Model::fit(&params(result.best_setting())?, Refit::Everything.samples(&data, &holdout))?;
+//! let model = Model::fit(&params(&result.best_setting)?, Refit::Everything.samples(&data, &holdout))?;
 //! assert_eq!(model.training().n_samples, 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```

@@ -176,6 +176,7 @@ impl Search {
         });
         if let Some((best, best_score)) = best {
             return Ok(SearchResult {
+                best_setting: history[best].setting.clone(),
                 history,
                 best,
                 best_score,
@@ -204,15 +205,10 @@ pub struct SearchResult<E> {
     pub history: Vec<Record<E>>,
     /// Position in the history of the best setting; of equal ones the earliest.
     pub best: usize,
-    /// The score of the best setting.
-    pub best_score: f64,
-}
-
-impl<E> SearchResult<E> {
     /// The best setting.
-    pub fn best_setting(&self) -> &Setting {
-        &self.history[self.best].setting
-    }
+    pub best_setting: Setting,
+    /// Its score.
+    pub best_score: f64,
 }
 
 /// Why a search found nothing.

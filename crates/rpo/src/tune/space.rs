@@ -66,7 +66,7 @@ pub struct Setting(pub Vec<(String, Value)>);
 
 impl Setting {
     /// The value of a parameter, if the setting has it.
-    pub fn value(&self, name: &str) -> Option<&Value> {
+    pub(super) fn value(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 

@@ -174,7 +174,7 @@ impl Tuning {
         refit: Refit,
         context: &FitContext<'_>,
     ) -> Result<Model, ModelError> {
-        let method = self.set(tuned.result.best_setting())?;
+        let method = self.set(&tuned.result.best_setting)?;
         let (method, validation) = match refit {
             Refit::No => (method, Some(&tuned.holdout.validation)),
             // Samples that it withholds itself with the same fraction and seed are those of the search.

@@ -35,7 +35,7 @@ fn dense(x: &Matrix) -> Array2<f32> {
 #[test]
 fn columns_are_found_by_name() {
     let train = csv("a,b,c,y\n1,2,3,0\n", Targets::Last(1));
-    let schema = Schema::of(&train);
+    let schema = Schema::from(&train);
     assert!(
         matches!(schema.align_features(&train), Ok(Cow::Borrowed(_))),
         "nothing is copied"
@@ -66,7 +66,7 @@ fn numbered_columns_are_counted() {
         )
         .unwrap()
     };
-    let schema = Schema::of(&csv("a,b,c,x,y\n1,2,3,0,1\n", Targets::Last(2)));
+    let schema = Schema::from(&csv("a,b,c,x,y\n1,2,3,0,1\n", Targets::Last(2)));
     assert!(schema.align_features(&numbered(3)).is_ok());
     let (what, expected, given) = ("feature", 3, 2);
     assert_eq!(
@@ -78,14 +78,14 @@ fn numbered_columns_are_counted() {
         }
     );
     // The other way round, names that are numbers are positions.
-    let schema = Schema::of(&numbered(2));
+    let schema = Schema::from(&numbered(2));
     let named = csv("1,0\n5,6\n", Targets::None);
     assert_eq!(dense(&schema.align_features(&named).unwrap()), array![[6.0, 5.0]]);
 }
 
 #[test]
 fn outputs_must_be_the_models() {
-    let schema = Schema::of(&csv("a,x,y\n1,0,1\n", Targets::Last(2)));
+    let schema = Schema::from(&csv("a,x,y\n1,0,1\n", Targets::Last(2)));
     let swapped = csv("y,x,a\n1,0,7\n", Targets::First(2));
     assert_eq!(
         dense(&schema.align_outputs(&swapped).unwrap()),
@@ -114,7 +114,7 @@ const TRAIN: &str =
 
 #[test]
 fn nominal_values_are_translated() {
-    let schema = Schema::of(&arff(&format!("{TRAIN}large,1,2\n")));
+    let schema = Schema::from(&arff(&format!("{TRAIN}large,1,2\n")));
     let other =
         "@relation r\n@attribute flag {1,0}\n@attribute w real\n@attribute size {huge,large,small}\n@data\n";
     let rows = format!("{other}1,5,large\n0,?,small\n?,7,?\n");
@@ -149,7 +149,7 @@ fn a_file_is_read_with_the_types_of_a_model() {
         &format!("{columns}small,2024-01-31,2024-01-31T06:00,1,1\nlarge,2024-02-01,2024-02-01T18:00,2,0\n"),
         Targets::Last(1),
     );
-    let schema = Schema::of(&train);
+    let schema = Schema::from(&train);
     // Nothing in this file shows that these are words, and dates with a time.
     let options = ReadOptions {
         format: Format::Csv,
@@ -181,7 +181,7 @@ fn a_file_is_read_with_the_types_of_a_model() {
 
 #[test]
 fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
-    let schema = Schema::of(&arff(&format!("{TRAIN}large,1,2\n")));
+    let schema = Schema::from(&arff(&format!("{TRAIN}large,1,2\n")));
     let flag = "@relation r\n@attribute size {small, large}\n@attribute flag real\n@attribute w {0,1,2}\n@data\nsmall,1,2\n";
     assert_eq!(
         dense(&schema.align_features(&arff(flag)).unwrap()),
@@ -202,7 +202,7 @@ fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
 #[test]
 fn numbers_of_nominal_features_are_looked_up() {
     let train = arff("@relation r\n@attribute a numeric\n@attribute b {0,1,2}\n@data\n0,0\n");
-    let schema = Schema::of(&train);
+    let schema = Schema::from(&train);
     for layout in [Layout::Dense, Layout::Sparse] {
         let read = |text: &str| csv(text, Targets::None).with_layout(layout, usize::MAX).unwrap();
         let good = schema
@@ -233,7 +233,7 @@ proptest! {
             let y = Array2::zeros((3, 1));
             Dataset::new(x.into(), y.into(), Task::Regression).unwrap().with_feature_names(names(order)).unwrap()
         };
-        let schema = Schema::of(&data(x.clone(), &[0, 1, 2, 3]));
+        let schema = Schema::from(&data(x.clone(), &[0, 1, 2, 3]));
         let shuffled = data(x.select(ndarray::Axis(1), &order), &order);
         prop_assert_eq!(&dense(&schema.align_features(&shuffled).unwrap()), &x);
         let sparse = shuffled.with_layout(Layout::Sparse, usize::MAX).unwrap();

@@ -8,6 +8,7 @@ use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::split::SplitError;
 use rpo::data::{Dataset, Task};
+use rpo::ensemble::EnsembleError;
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::metrics::{Evaluation, Metric, Score, Scores};
 use rpo::{Estimator, FitContext, Method, Model, ModelError};
@@ -78,7 +79,7 @@ fn the_same_bytes_for_any_number_of_threads_and_from_the_record() {
         let one = fit(1);
         assert_eq!(one.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
         assert_eq!(Model::from_bytes(&one.to_bytes().unwrap()).unwrap(), one);
-        let again = Method::from_parameters(&one.parameters).unwrap();
+        let again = Method::try_from(&one.parameters).unwrap();
         assert_eq!(Model::fit(&again, &data).unwrap(), one);
         let selection = selection(&one);
         assert_eq!(selection.candidates.len(), n);
@@ -191,10 +192,9 @@ fn whoever_stops_the_search_gets_the_best_so_far() {
         stop: Some(&stop),
         ..FitContext::default()
     };
-    assert!(
-        Model::fit_with(&of_first(6), &data, &context)
-            .unwrap_err()
-            .is_stopped()
+    assert_eq!(
+        Model::fit_with(&of_first(6), &data, &context),
+        Err(ModelError::Ensemble(EnsembleError::Stopped))
     );
 }
 

@@ -204,7 +204,7 @@ fn a_blend_is_a_method_like_any_other() {
     let method = method.with("members", "one-vs-rest; craftml --trees 5").unwrap();
     let model = Model::fit(&method.clone().with("thresholds", "rate").unwrap(), &data).unwrap();
     assert!(model.thresholds().is_some());
-    let again = Method::from_parameters(&model.parameters).unwrap();
+    let again = Method::try_from(&model.parameters).unwrap();
     assert_eq!(Model::fit(&again, &data).unwrap(), model);
     // Members prepare features, each in its way.
     assert!(method.with("standardize", "true").is_err());

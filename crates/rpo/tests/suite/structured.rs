@@ -8,7 +8,7 @@ use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, SingleTargetParams};
-use rpo::{Method, Model, ModelError};
+use rpo::{Method, Model, ModelError, ThresholdSource};
 
 fn case() -> Case {
     Case {
@@ -95,7 +95,9 @@ fn thresholds_come_from_out_of_bag_scores() {
         let (scores, _) = model.oob_predictions(data.features().view()).unwrap().unwrap();
         let expected =
             rpo::ensemble::thresholds::find(ThresholdRule::MacroF, scores.view(), data.outputs().view());
-        let decided = model.with_oob_thresholds(ThresholdRule::MacroF, &data).unwrap();
+        let decided = model
+            .with_thresholds(ThresholdSource::OutOfBag(ThresholdRule::MacroF, &data))
+            .unwrap();
         assert_eq!(decided.thresholds(), Some(&expected.unwrap()[..]));
         assert_eq!(Model::from_bytes(&decided.to_bytes().unwrap()).unwrap(), decided);
     }
@@ -103,7 +105,7 @@ fn thresholds_come_from_out_of_bag_scores() {
         row_share: 1.0,
         ..small()
     })
-    .with_oob_thresholds(ThresholdRule::Rate, &data);
+    .with_thresholds(ThresholdSource::OutOfBag(ThresholdRule::Rate, &data));
     assert_eq!(all_rows, Err(ModelError::Ensemble(EnsembleError::NoBootstrap)));
 }
 
@@ -115,7 +117,9 @@ fn thresholds_come_from_scores_of_withheld_samples() {
     for model in models() {
         let scores = model.predict(x).unwrap();
         let expected = rpo::ensemble::thresholds::find(ThresholdRule::Rate, scores.view(), y).unwrap();
-        let decided = model.with_withheld_thresholds(ThresholdRule::Rate, x, y).unwrap();
+        let decided = model
+            .with_thresholds(ThresholdSource::Withheld(ThresholdRule::Rate, &withheld))
+            .unwrap();
         assert_eq!(decided.thresholds(), Some(&expected[..]));
     }
 }

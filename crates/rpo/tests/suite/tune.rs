@@ -116,7 +116,7 @@ fn what_is_no_law_or_space_is_refused() {
         );
     }
     assert_eq!(
-        ParamDistribution::values([f64::NAN, 1.0, f64::NAN])
+        ParamDistribution::try_from(vec![f64::NAN, 1.0, f64::NAN])
             .map(drop)
             .unwrap_err()
             .to_string(),
@@ -137,7 +137,7 @@ fn what_is_no_law_or_space_is_refused() {
 #[test]
 fn values_are_read_as_types() {
     let space = Space::default()
-        .parameter("share", ParamDistribution::values([1.0]).unwrap())
+        .parameter("share", vec![1.0].try_into().unwrap())
         .and_then(|s| s.parameter("name", law("gaussian")));
     let setting = space.unwrap().grid().unwrap().next().unwrap();
     assert_eq!(setting.get("share"), Ok(rpo::ensemble::MaxFeatures::Share(1.0)));
@@ -169,7 +169,7 @@ proptest! {
         // A parameter more leaves the others as they are.
         let wider = continuous.clone().parameter("more", law("1,2")).unwrap();
         for (setting, wide) in short.iter().zip(wider.random(seed)) {
-            prop_assert_eq!(setting.value("l"), wide.value("l"));
+            prop_assert_eq!(setting.get::<String>("l"), wide.get::<String>("l"));
             let number = |name| setting.get::<f64>(name).unwrap();
             prop_assert!((-2.0..3.0).contains(&number("u")) && (0.001..=10.0).contains(&number("l")));
             prop_assert!((-1..=4).contains(&setting.get::<i64>("i").unwrap()));
@@ -248,7 +248,7 @@ fn the_best_is_by_the_metric_and_the_earliest_of_equal_ones() {
     let space = space(&[("x", "2,3,1"), ("y", "a,b")]);
     let best = |metric: Metric| {
         let found = Search::new(metric).run(space.grid().unwrap(), x).unwrap();
-        (found.best_setting().to_string(), found.best_score)
+        (found.best_setting.to_string(), found.best_score)
     };
     assert_eq!(best(Metric::Lrap), ("x=3 y=a".to_owned(), 3.0));
     assert_eq!(best(Metric::Hamming), ("x=1 y=a".to_owned(), 1.0));

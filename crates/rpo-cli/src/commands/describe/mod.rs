@@ -85,7 +85,7 @@ impl Describe {
         file: &str,
         report: &mut Report,
     ) -> Result<(), CliError> {
-        let schema = Schema::of(data);
+        let schema = Schema::from(data);
         let test = self.data.load_beside(file, &schema)?;
         let misfit = |source| CliError::Misfit {
             data: file.to_owned(),

@@ -71,7 +71,7 @@ impl Report<'_> {
             "\n{} settings in {:.2} s, fitted to {train} samples and scored on {validation}; best: {}",
             self.tuned.result.history.len(),
             self.search_seconds,
-            self.tuned.result.best_setting()
+            self.tuned.result.best_setting
         );
         if let Some(bytes) = model_bytes {
             let _ = writeln!(text, "model of {bytes} bytes saved");
@@ -113,7 +113,7 @@ impl Report<'_> {
             let values: String = space
                 .names()
                 .map(|name| {
-                    let value = record.setting.value(name).map(ToString::to_string);
+                    let value = record.setting.get::<String>(name).ok();
                     format!(",{}", value.as_deref().map_or(Cow::Borrowed(""), csv_field))
                 })
                 .collect();

@@ -32,7 +32,7 @@ impl AutoParams {
     fn portfolio(&self) -> Result<Portfolio, ModelError> {
         self.portfolio
             .as_deref()
-            .map_or_else(|| Ok(Portfolio::standard()), Portfolio::read)
+            .map_or_else(|| Ok(Portfolio::default()), Portfolio::read)
     }
 
     fn rule(&self, task: Task) -> CombineRule {

@@ -29,15 +29,14 @@ pub struct Configuration {
     pub max_outputs: Option<usize>,
 }
 
-impl Portfolio {
-    /// The portfolio that is built in.
-    ///
-    /// # Panics
-    /// Never: it is checked by a test.
-    pub fn standard() -> Self {
-        serde_json::from_str(include_str!("portfolio.json")).expect("the portfolio is valid")
+/// The portfolio that is built in.
+impl Default for Portfolio {
+    fn default() -> Self {
+        serde_json::from_str(include_str!("portfolio.json")).expect("a test reads it")
     }
+}
 
+impl Portfolio {
     /// The portfolio of a file.
     ///
     /// # Errors
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_standard_portfolio_is_valid() {
-        let standard = Portfolio::standard();
+        let standard = Portfolio::default();
         assert_eq!(standard.check(), Ok(()));
         for configurations in [&standard.labels, &standard.numbers] {
             assert!(configurations.len() <= 15);

@@ -1,0 +1,55 @@
+//! Where the decision thresholds of a model come from.
+
+use crate::{Model, ModelError};
+use rpo_core::Predictor;
+use rpo_data::Dataset;
+use rpo_ensemble::EnsembleError;
+use rpo_ensemble::thresholds::{ThresholdRule, find};
+
+/// Where the decision thresholds of a model come from ([`Model::with_thresholds`]). A vector stands for
+/// [`ThresholdSource::Given`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum ThresholdSource<'a> {
+    /// The score from which each label is predicted; without any, 0.5.
+    Given(Option<Vec<f64>>),
+    /// What a rule finds on the out-of-bag predictions for the training set, which is given again.
+    OutOfBag(ThresholdRule, &'a Dataset),
+    /// What a rule finds on the predictions for samples that the model was not fitted to, whose columns are found by name.
+    Withheld(ThresholdRule, &'a Dataset),
+}
+
+impl From<Option<Vec<f64>>> for ThresholdSource<'_> {
+    fn from(thresholds: Option<Vec<f64>>) -> Self {
+        Self::Given(thresholds)
+    }
+}
+
+impl From<Vec<f64>> for ThresholdSource<'_> {
+    fn from(thresholds: Vec<f64>) -> Self {
+        Self::Given(Some(thresholds))
+    }
+}
+
+impl Model {
+    pub(crate) fn thresholds_from(
+        &self,
+        source: ThresholdSource<'_>,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        let found = match source {
+            ThresholdSource::Given(thresholds) => return Ok(thresholds),
+            ThresholdSource::OutOfBag(rule, training) => {
+                self.check_labels()?;
+                let found = self.oob_predictions(training.features().view())?;
+                let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
+                find(rule, scores.view(), training.outputs().view())
+            }
+            ThresholdSource::Withheld(rule, withheld) => {
+                self.check_labels()?;
+                let x = self.schema().align_features(withheld)?;
+                let y = self.schema().align_outputs(withheld)?;
+                find(rule, self.predict(x.view())?.view(), y.view())
+            }
+        };
+        Ok(Some(found?))
+    }
+}
