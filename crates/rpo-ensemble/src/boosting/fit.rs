@@ -133,11 +133,11 @@ impl BoostingParams {
                 n_train,
             )?,
         };
-        let total_weight = weights.iter().map(|&c| f64::from(c)).sum();
+        let total_weight: f64 = weights.iter().map(|&c| f64::from(c)).sum();
         let run = Run {
             iterations: params.iterations,
             boosters,
-            total_weight,
+            weight_of_losses: params.with_loss.then_some(total_weight),
             validation: options.validation,
             on_step: options.on_step,
             observer: options.observer,
@@ -187,7 +187,8 @@ struct Run<'a, 'o> {
     iterations: usize,
     /// One, or one per output.
     boosters: Vec<Booster<'a>>,
-    total_weight: f64,
+    /// The weight of the samples, if the training loss is wanted.
+    weight_of_losses: Option<f64>,
     validation: Option<Validation<'o>>,
     on_step: Option<&'o (dyn Fn() + Sync)>,
     observer: Option<&'o mut Observer<'o>>,
@@ -208,7 +209,7 @@ impl Run<'_, '_> {
             .map(|v| EarlyStopping::new(v, &model))
             .transpose()?;
         let mut history = History {
-            training_loss: vec![self.loss()],
+            training_loss: self.loss().into_iter().collect(),
             ..History::default()
         };
         if let Some(stopping) = &mut stopping {
@@ -226,7 +227,7 @@ impl Run<'_, '_> {
             });
             history.validation.extend(seen);
             model.push(trees);
-            history.training_loss.push(self.loss());
+            history.training_loss.extend(self.loss());
             if let Some(on_step) = self.on_step {
                 on_step();
             }
@@ -258,8 +259,9 @@ impl Run<'_, '_> {
         Ok((model, history))
     }
 
-    /// The training loss now.
-    fn loss(&self) -> f64 {
-        self.boosters.iter().map(Booster::loss).sum::<f64>() / self.total_weight
+    /// The training loss now, if it is wanted.
+    fn loss(&self) -> Option<f64> {
+        let weight = self.weight_of_losses?;
+        Some(self.boosters.iter().map(Booster::loss).sum::<f64>() / weight)
     }
 }

@@ -275,7 +275,7 @@ impl Resolved {
             leaf_values: params.leaf_values,
             projection: projection(params, options.projection.as_ref())?,
             training_form: options.training_form,
-            with_loss: options.history.is_some() || options.observer.is_some(),
+            with_loss: options.history.is_some(),
             memory_limit: options.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT),
             seed: Seed::new(params.seed),
         };

@@ -235,7 +235,7 @@ fn observers_see_and_stop() {
         assert!(
             seen.iter()
                 .zip(&whole.history.training_loss[1..])
-                .all(|(p, l)| p.1 == *l)
+                .all(|(p, l)| p.1 == Some(*l))
         );
     }
 }

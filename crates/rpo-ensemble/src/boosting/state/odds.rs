@@ -10,7 +10,7 @@
 
 use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, Real, rows_together, write};
+use super::{Chunks, LeafIndex, Outputs, Pass, Real, StepUpdate, rows_together, write};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -33,6 +33,11 @@ pub(crate) struct OddsState<'a> {
     scope: StepScope,
     rules: Vec<StepRule>,
     odds: Vec<f32>,
+    /// The sums over the leaves of the last tree. They are as large as the values of a step: made anew at each, most of their
+    /// time would be the system's, for pages to put them in.
+    sums: LeafSums,
+    /// What the last update multiplied the odds by, leaf by leaf.
+    factors: Vec<f32>,
     /// Whether passes return the loss.
     with_loss: bool,
 }
@@ -53,6 +58,8 @@ impl<'a> OddsState<'a> {
             scope: params.step_scope,
             rules: objective.rules(params.penalties),
             odds: row.repeat(outputs.n_rows()),
+            sums: LeafSums::zero(0, outputs.n_outputs()),
+            factors: Vec::new(),
             with_loss: params.with_loss,
         }
     }
@@ -62,10 +69,10 @@ impl<'a> OddsState<'a> {
         let together = rows_together(n_rows);
         let next = Chunks::new(pass.next, n_rows, together);
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
-        let factors = pass.update.map(|(leaves, update)| {
-            let factor = |v: f64| math::exp(2.0 * v) as f32;
-            (leaves, update.by_leaf(leaves.n_leaves, d).mapv(factor))
-        });
+        if let Some((leaves, update)) = pass.update {
+            self.set_factors(leaves.n_leaves, update);
+        }
+        let update = pass.update.map(|(leaves, _)| (leaves, &self.factors[..]));
         let stay = vec![1.0; d];
         let with_loss = self.with_loss;
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
@@ -76,11 +83,8 @@ impl<'a> OddsState<'a> {
                 let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
                 for (i, odds) in odds.chunks_exact_mut(d).enumerate() {
                     let row = chunk * together + i;
-                    let factor = match &factors {
-                        Some((leaves, factors)) => {
-                            let factors = factors.row(leaves.of_row[row] as usize);
-                            factors.to_slice().expect("made in row order")
-                        }
+                    let factor = match update {
+                        Some((leaves, factors)) => &factors[leaves.of_row[row] as usize * d..][..d],
                         None => &stay[..],
                     };
                     let mut loss = vectorized(
@@ -115,83 +119,117 @@ impl<'a> OddsState<'a> {
         losses.iter().sum()
     }
 
-    /// Sums over the leaves.
-    fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
+    /// Computes what an update multiplies the odds of each leaf by.
+    fn set_factors(&mut self, n_leaves: usize, update: &StepUpdate) {
+        /// Factors that are worth a task.
+        const TASK: usize = 4096;
         let d = self.outputs.n_outputs();
-        let together = rows_together(self.outputs.n_rows());
-        let labels = self.labels.view();
-        let parts: Vec<LeafSums> = self
-            .odds
-            .par_chunks(together * d)
-            .enumerate()
-            .map(|(chunk, odds)| {
-                let mut sums = LeafSums::zero(leaves.n_leaves, d);
-                let mut rows: Vec<Vec<usize>> = vec![Vec::new(); leaves.n_leaves];
-                for i in 0..odds.len() / d {
-                    rows[leaves.of_row[chunk * together + i] as usize].push(i);
-                }
-                let mut narrow = NarrowSums::new(d);
-                for (leaf, rows) in rows.iter().enumerate() {
-                    let mut p = sums.residual.row_mut(leaf);
-                    let mut h = sums.curvature.row_mut(leaf);
-                    let (p, h) = (p.as_slice_mut().expect("rows"), h.as_slice_mut().expect("rows"));
-                    let mut weight = 0.0;
-                    for some in rows.chunks(NarrowSums::ROWS) {
-                        for &i in some {
-                            let c = self.outputs.weights[chunk * together + i];
-                            weight += f64::from(c);
-                            vectorized(
-                                #[inline(always)]
-                                || narrow.add(&odds[i * d..][..d], c),
-                            );
-                        }
-                        narrow.flush(p, h);
-                    }
-                    // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
-                    for &i in rows {
-                        let row = chunk * together + i;
-                        let c = f64::from(self.outputs.weights[row]);
-                        csr_row(&labels, row).0.iter().for_each(|&j| p[j as usize] -= c);
-                    }
-                    p.iter_mut().for_each(|p| *p *= -2.0);
-                    h.iter_mut().for_each(|h| *h *= 4.0);
-                    sums.weight.row_mut(leaf).fill(weight);
-                }
-                sums
-            })
-            .collect();
-        let mut sums = LeafSums::zero(leaves.n_leaves, d);
-        parts.iter().for_each(|part| sums.add(part));
-        sums
+        self.factors.resize(n_leaves * d, 1.0);
+        let leaves = self.factors.par_chunks_mut(d).enumerate();
+        leaves.with_min_len(TASK.div_ceil(d)).for_each_init(
+            || vec![0.0; d],
+            |values, (leaf, factors)| {
+                update.copy_leaf(leaf, values);
+                let pairs = factors.iter_mut().zip(values);
+                pairs.for_each(|(factor, v)| *factor = math::exp(2.0 * *v) as f32);
+            },
+        );
     }
 
-    pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
-        let sums = self.leaf_sums(leaves);
+    /// Sums over the leaves, each by itself: its sums stay in the first cache while its samples go by.
+    fn sum_leaves(&mut self, leaves: &LeafIndex) {
+        let d = self.outputs.n_outputs();
+        let members = leaves.members();
+        let mut sums = std::mem::replace(&mut self.sums, LeafSums::zero(0, 0));
+        if sums.residual.nrows() != leaves.n_leaves {
+            sums = LeafSums::zero(leaves.n_leaves, d);
+        }
+        let arrays = [&mut sums.residual, &mut sums.curvature, &mut sums.weight];
+        let [p, h, w] = arrays.map(|sums| sums.as_slice_mut().expect("made in row order"));
+        let of_leaves = p.par_chunks_mut(d).zip(h.par_chunks_mut(d)).zip(w.par_chunks_mut(d));
+        let of_leaves = of_leaves.enumerate().with_max_len(1);
+        of_leaves.for_each(|(leaf, ((p, h), w))| {
+            let rows = members.rows(leaf);
+            let weight = self.sum_rows(rows, p, h);
+            // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
+            let labels = self.labels.view();
+            for &row in rows {
+                let c = f64::from(self.outputs.weights[row as usize]);
+                let ones = csr_row(&labels, row as usize).0;
+                ones.iter().for_each(|&j| p[j as usize] -= c);
+            }
+            p.iter_mut().for_each(|p| *p *= -2.0);
+            h.iter_mut().for_each(|h| *h *= 4.0);
+            w.fill(weight);
+        });
+        self.sums = sums;
+    }
+
+    /// Sums probabilities and their variances over some samples, of many in parts; returns the sum of weights.
+    fn sum_rows(&self, rows: &[u32], p: &mut [f64], h: &mut [f64]) -> f64 {
+        /// Samples of a part.
+        const PART: usize = 1024;
+        p.fill(0.0);
+        h.fill(0.0);
+        let d = p.len();
+        if rows.len() > PART {
+            let parts = rows.par_chunks(PART).map(|rows| {
+                let (mut p, mut h) = (vec![0.0; d], vec![0.0; d]);
+                let weight = self.sum_rows(rows, &mut p, &mut h);
+                (p, h, weight)
+            });
+            let mut weight = 0.0;
+            for (of_part, h_of_part, weight_of_part) in parts.collect::<Vec<_>>() {
+                p.iter_mut().zip(of_part).for_each(|(p, part)| *p += part);
+                h.iter_mut().zip(h_of_part).for_each(|(h, part)| *h += part);
+                weight += weight_of_part;
+            }
+            return weight;
+        }
+        let (mut narrow, mut weight) = (NarrowSums::new(d), 0.0);
+        for some in rows.chunks(NarrowSums::ROWS) {
+            for &row in some {
+                let c = self.outputs.weights[row as usize];
+                weight += f64::from(c);
+                vectorized(
+                    #[inline(always)]
+                    || narrow.add(&self.odds[row as usize * d..][..d], c),
+                );
+            }
+            narrow.flush(p, h);
+        }
+        weight
+    }
+
+    pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
+        self.sum_leaves(leaves);
+        let sums = &self.sums;
         match self.line_search {
             LineSearch::Newton => sums.newton(&self.rules, |leaf, _| g[leaf]),
             LineSearch::Exact => {
                 let shape = sums.residual.dim();
                 let g = Array2::from_shape_fn(shape, |(leaf, _)| g[leaf]);
-                self.search(leaves, &sums, &g)
+                self.search(leaves, &g)
             }
         }
     }
 
-    pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
-        let sums = self.leaf_sums(leaves);
+    pub(super) fn vector_steps(&mut self, leaves: &LeafIndex) -> Array2<f64> {
+        self.sum_leaves(leaves);
+        let sums = &self.sums;
         match self.line_search {
             LineSearch::Newton => sums.newton_vectors(self.scope, &self.rules),
             LineSearch::Exact => {
                 let means = sums.means();
-                let steps = self.search(leaves, &sums, &means);
+                let steps = self.search(leaves, &means);
                 scale_columns(means, &steps)
             }
         }
     }
 
     /// The exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
-    fn search(&self, leaves: &LeafIndex, start: &LeafSums, g: &Array2<f64>) -> Vec<f64> {
-        let members = leaves.members();
+    fn search(&self, leaves: &LeafIndex, g: &Array2<f64>) -> Vec<f64> {
+        let (members, start) = (leaves.members(), &self.sums);
         let order = members.all_rows();
         let weights: Vec<f32> = order.iter().map(|&i| self.outputs.weights[i as usize]).collect();
         let (n, d) = (order.len(), self.outputs.n_outputs());

@@ -52,7 +52,7 @@ impl StepUpdate {
     }
 
     /// Copies the values of a leaf.
-    fn copy_leaf(&self, leaf: usize, out: &mut [f64]) {
+    pub(super) fn copy_leaf(&self, leaf: usize, out: &mut [f64]) {
         match self {
             Self::Product { leaves, outputs } => {
                 let g = leaves[leaf];
