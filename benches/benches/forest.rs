@@ -5,8 +5,7 @@ use rpo::Predictor;
 use rpo::core::TreeEnsemble;
 use rpo::data::Dataset;
 use rpo::ensemble::{ForestParams, Learner, ProjectionChoice};
-use rpo::metrics::Evaluation;
-use rpo::metrics::{Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::{measurements, name, texts};
 
@@ -46,7 +45,7 @@ fn fit_and_predict(c: &mut Criterion, data: &Dataset, m: Option<usize>) {
     let scores = forest
         .predict(x)
         .expect("the features are those of the training set");
-    let lrap = Evaluation::new(y, Scores::Dense(scores.view())).evaluate(&[Metric::Lrap]);
+    let lrap = Evaluation::new(y, scores.view(), EvaluationOptions::default()).evaluate(&[Metric::Lrap]);
     // Most trees have seen the row: it is recognised.
     assert!(lrap.is_ok_and(|values| values[0] > 0.9));
     group.bench_function(name("predict", data, m), |b| {

@@ -3,7 +3,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
 use rpo::core::{CsrMatrix, MatrixView};
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo_benches::{SEED, labels, name, texts};
 
 /// Scores in [0, 1): noise, to which a label that is there adds 0.3.
@@ -36,7 +36,7 @@ fn metrics(c: &mut Criterion) {
     ] {
         let metrics = [metric.parse::<Metric>().expect("it is a metric")];
         let evaluate = || {
-            let evaluation = Evaluation::new(truth, Scores::Dense(scores.view()));
+            let evaluation = Evaluation::new(truth, scores.view(), EvaluationOptions::default());
             evaluation.evaluate(&metrics).expect("scores are finite")[0]
         };
         let value = evaluate();

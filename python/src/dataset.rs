@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use rpo::core::Seed;
 use rpo::data::read::{ReadErrorKind, ReadOptions, read};
 use rpo::data::split::stratified_partitions;
-use rpo::data::{Names, Task};
+use rpo::data::{Columns, Names, Task};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -51,10 +51,10 @@ impl Dataset {
             };
             let mut data = of(x.to_owned(), y.to_owned(), task)?;
             if let Some(names) = feature_names {
-                data = data.with_feature_names(Names::Given(names))?;
+                data = data.with_names(Columns::Features, Names::Given(names))?;
             }
             if let Some(names) = output_names {
-                data = data.with_output_names(Names::Given(names))?;
+                data = data.with_names(Columns::Outputs, Names::Given(names))?;
             }
             if let Some(nominal) = nominal {
                 let nominal = nominal.into_iter().map(|(j, values)| (j, values.into()));

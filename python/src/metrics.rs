@@ -99,9 +99,7 @@ pub(crate) fn evaluate(
         (MatrixView::Dense(scores), _) => Scores::Dense(scores),
         (MatrixView::Sparse(_), top) => Scores::TopK(top.as_ref().expect("selected above")),
     };
-    compute(py, || {
-        Evaluation::with_options(truth, scores, options).evaluate(&metrics)
-    })
+    compute(py, || Evaluation::new(truth, scores, options).evaluate(&metrics))
 }
 
 /// A score of each label, or one of all labels, from dense scores.

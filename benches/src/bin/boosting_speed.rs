@@ -17,7 +17,7 @@ use rpo::ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,
 };
 use rpo::ensemble::{Bins, Learner, MaxFeatures};
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
 use rpo_benches::sets::load;
@@ -132,7 +132,7 @@ fn main() -> anyhow::Result<()> {
         let model = fitted.clone().truncate(stage);
         let mut times = Times::default();
         let scores = times.of(|| model.scores(test.features().view()))?;
-        let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
+        let evaluation = Evaluation::new(test.outputs().view(), scores.view(), EvaluationOptions::default());
         let (name, metric) = match test.task() {
             Task::MultiLabel => ("LRAP", Metric::Lrap),
             Task::Regression => ("R2", Metric::R2),

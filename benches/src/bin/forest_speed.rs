@@ -17,7 +17,7 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::data::Task;
 use rpo::ensemble::{Forest, ForestParams, ForestPreset, Learner, ProjectionChoice};
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::{Model, Predictor};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
@@ -131,7 +131,7 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
     for _ in 1..arguments.repeats {
         scores = predict.of(|| forest.predict(test.features().view()))?;
     }
-    let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
+    let evaluation = Evaluation::new(test.outputs().view(), scores.view(), EvaluationOptions::default());
     let metric = match test.task() {
         Task::MultiLabel => Metric::Lrap,
         Task::Regression => Metric::R2,

@@ -26,7 +26,9 @@ pub mod write;
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
-pub use dataset::{AUTO_DENSITY, Dataset, DatasetError, EmptyLines, LabelColumn, Layout, Task, Weighting};
+pub use dataset::{
+    AUTO_DENSITY, Columns, Dataset, DatasetError, EmptyLines, LabelColumn, Layout, Task, Weighting,
+};
 pub use names::Names;
 pub use statistics::{Imbalance, LabelStatistics, Moments};
 pub use suspicion::{Suspicion, suspicious_features};

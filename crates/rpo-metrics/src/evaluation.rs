@@ -17,6 +17,18 @@ pub enum Scores<'a> {
     TopK(&'a TopK),
 }
 
+impl<'a> From<ArrayView2<'a, f32>> for Scores<'a> {
+    fn from(scores: ArrayView2<'a, f32>) -> Self {
+        Self::Dense(scores)
+    }
+}
+
+impl<'a> From<&'a TopK> for Scores<'a> {
+    fn from(top: &'a TopK) -> Self {
+        Self::TopK(top)
+    }
+}
+
 /// Conventions of an evaluation, and the data that some metrics need beside truth and scores.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluationOptions<'a> {
@@ -45,10 +57,10 @@ pub struct EvaluationOptions<'a> {
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_metrics::{Evaluation, Metric, Scores};
+/// use rpo_metrics::{Evaluation, EvaluationOptions, Metric};
 /// let truth = array![[1.0_f32, 0.0, 1.0], [0.0, 1.0, 0.0]];
 /// let scores = array![[0.9_f32, 0.2, 0.6], [0.4, 0.3, 0.1]];
-/// let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+/// let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
 /// let values = evaluation.evaluate(&[Metric::Lrap, Metric::PrecisionAt(1), Metric::Hamming])?;
 /// assert_eq!(values, [0.75, 0.5, 1.0 / 6.0]);
 /// # Ok::<(), rpo_metrics::MetricError>(())
@@ -67,17 +79,11 @@ pub struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Returns an evaluation of scores with the usual conventions. The truth holds 0/1 labels for every metric but
-    /// those of regression.
-    pub fn new(truth: MatrixView<'a>, scores: Scores<'a>) -> Self {
-        Self::with_options(truth, scores, EvaluationOptions::default())
-    }
-
-    /// Returns an evaluation of scores with other conventions.
-    pub fn with_options(truth: MatrixView<'a>, scores: Scores<'a>, options: EvaluationOptions<'a>) -> Self {
+    /// Returns an evaluation of scores. The truth holds 0/1 labels for every metric but those of regression.
+    pub fn new(truth: MatrixView<'a>, scores: impl Into<Scores<'a>>, options: EvaluationOptions<'a>) -> Self {
         Self {
             truth,
-            scores,
+            scores: scores.into(),
             options,
             labels: OnceLock::new(),
             top: Mutex::default(),
@@ -205,14 +211,14 @@ mod tests {
     fn what_is_missing_is_named() {
         let truth = array![[1.0_f32, 0.0]];
         let scores = array![[1.0_f32, 0.0]];
-        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+        let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
         let expected = MetricError::Missing {
             metric: "psp@1".to_owned(),
             needs: "the inverse propensities of the labels",
         };
         assert_eq!(Metric::PspAt(1).evaluate(&evaluation), Err(expected));
         let top = TopK::from_scores(scores.view(), 1).unwrap();
-        let evaluation = Evaluation::new((&truth).into(), Scores::TopK(&top));
+        let evaluation = Evaluation::new((&truth).into(), &top, EvaluationOptions::default());
         assert_eq!(Metric::PrecisionAt(1).evaluate(&evaluation), Ok(1.0));
         assert_eq!(Metric::Hamming.evaluate(&evaluation), Ok(0.0));
         let found = Metric::Mse.evaluate(&evaluation).unwrap_err().to_string();
@@ -229,7 +235,7 @@ mod tests {
             missing: MissingTruth::Skip,
             ..EvaluationOptions::default()
         };
-        let evaluation = Evaluation::with_options((&truth).into(), Scores::Dense(scores.view()), options);
+        let evaluation = Evaluation::new((&truth).into(), scores.view(), options);
         let found = Metric::PrecisionAt(usize::MAX).evaluate(&evaluation).unwrap();
         assert!(found > 0.0 && found < 1e-15);
         assert_eq!(Metric::NdcgAt(usize::MAX).evaluate(&evaluation), Ok(1.0));
@@ -239,7 +245,7 @@ mod tests {
     fn the_best_labels_serve_smaller_and_larger_k() {
         let truth = array![[1.0_f32, 0.0, 1.0]];
         let scores = array![[0.9_f32, 0.8, 0.7]];
-        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+        let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
         let found = [2, 1, 3].map(|k| Metric::PrecisionAt(k).evaluate(&evaluation).unwrap());
         assert_eq!(found, [0.5, 1.0, 2.0 / 3.0]);
     }

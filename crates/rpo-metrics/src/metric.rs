@@ -11,7 +11,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_metrics::{Average, Evaluation, Metric, MetricError, Needs, Score, Scores, SetMetric, ZeroDivision};
+/// use rpo_metrics::{Average, Evaluation, EvaluationOptions, Metric, MetricError, Needs, Score, SetMetric, ZeroDivision};
 ///
 /// /// F2, which weighs recall more than precision, over all entries.
 /// #[derive(Debug)]
@@ -37,7 +37,7 @@ use std::str::FromStr;
 ///
 /// let truth = array![[1.0_f32, 0.0], [1.0, 1.0]];
 /// let scores = array![[0.9_f32, 0.2], [0.6, 0.1]];
-/// let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+/// let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
 /// let metrics: [&dyn Score; 2] = [&Metric::MicroF1, &F2];
 /// let values = evaluation.evaluate(&metrics)?;
 /// assert!((values[0] - 0.8).abs() < 1e-12 && (values[1] - 5.0 / 7.0).abs() < 1e-12);

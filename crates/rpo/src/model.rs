@@ -145,16 +145,8 @@ impl Model {
     /// # Errors
     /// [`ModelError::Mismatch`] if it was fitted to data of another shape.
     pub fn new(predictor: impl Predict, training: &Dataset) -> Result<Self, ModelError> {
-        Self::of(Arc::new(predictor), training)
-    }
-
-    /// [`new`](Self::new) for a predictor of a type that is not known at compile time.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn of(predictor: Arc<dyn Predict>, training: &Dataset) -> Result<Self, ModelError> {
         Self::from_parts(
-            predictor,
+            Arc::new(predictor),
             Schema::from(training),
             None,
             TrainingSummary::of(training),

@@ -9,7 +9,7 @@ use clap::Args;
 use ndarray::Array2;
 use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, check_dense};
-use rpo::data::write::csv_field;
+use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
 use rpo::metrics::Metric;
 use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, ModelError, cross_validate_with};
@@ -126,11 +126,11 @@ fn write_predictions(
     scores: &Array2<f32>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let names: Vec<String> = names.iter().map(|name| csv_field(&name).into_owned()).collect();
+    let names: Vec<String> = names.iter().map(|name| CsvField(&name).to_string()).collect();
     let id = if data.ids().is_some() { "id," } else { "" };
     out.put(format!("{id}{}\n", names.join(",")).as_bytes())?;
     for (sample, row) in scores.rows().into_iter().enumerate() {
-        let id = data.ids().map(|ids| csv_field(&ids[sample]).into_owned());
+        let id = data.ids().map(|ids| CsvField(&ids[sample]).to_string());
         let cells = id.into_iter().chain(row.iter().map(f32::to_string));
         out.put(format!("{}\n", cells.collect::<Vec<_>>().join(",")).as_bytes())?;
     }

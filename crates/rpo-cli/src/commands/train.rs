@@ -208,7 +208,7 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
             missing: MissingTruth::Skip,
             ..EvaluationOptions::default()
         };
-        let evaluation = Evaluation::with_options(truth.view(), scores, options);
+        let evaluation = Evaluation::new(truth.view(), scores, options);
         let evaluated = metric.evaluate(&evaluation);
         value = evaluated.map_err(ModelError::from)?;
     }

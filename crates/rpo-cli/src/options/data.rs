@@ -11,7 +11,9 @@ use rpo::data::read::{
     ColumnType, FirstFeature, Format, LabelList, Missing, ReadError, ReadErrorKind, ReadOptions, Targets,
     read, read_from, read_names,
 };
-use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Names, Task, suspicious_features};
+use rpo::data::{
+    Catalogue, Columns, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Names, Task, suspicious_features,
+};
 use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{Model, ModelError, Schema};
 use std::borrow::Cow;
@@ -622,16 +624,14 @@ impl TrainingOptions {
     /// The data with the names of files, where its columns are numbered.
     fn named(&self, mut data: Dataset) -> Result<Dataset, CliError> {
         let options = [
-            ("--feature-names", &self.feature_names),
-            ("--label-names", &self.label_names),
+            ("--feature-names", Columns::Features, &self.feature_names),
+            ("--label-names", Columns::Outputs, &self.label_names),
         ];
-        for (option, path) in options {
+        for (option, columns, path) in options {
             let Some(path) = path else { continue };
-            let of_features = option == "--feature-names";
-            let old = if of_features {
-                data.feature_names()
-            } else {
-                data.output_names()
+            let old = match columns {
+                Columns::Features => data.feature_names(),
+                Columns::Outputs => data.output_names(),
             };
             if let Names::Given(_) = old {
                 let message =
@@ -639,14 +639,12 @@ impl TrainingOptions {
                 return Err(self.data.input.problem(&message));
             }
             let names = read_names(path)?;
-            let named = match of_features {
-                true => data.with_feature_names(names),
-                false => data.with_output_names(names),
-            };
-            data = named.map_err(|source| CliError::Dataset {
-                data: path.display().to_string(),
-                source,
-            })?;
+            data = data
+                .with_names(columns, names)
+                .map_err(|source| CliError::Dataset {
+                    data: path.display().to_string(),
+                    source,
+                })?;
         }
         Ok(data)
     }

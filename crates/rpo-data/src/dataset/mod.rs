@@ -32,6 +32,15 @@ pub enum Task {
     Regression,
 }
 
+/// The columns of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// The features.
+    Features,
+    /// The outputs.
+    Outputs,
+}
+
 /// The storage of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -189,13 +198,6 @@ impl Dataset {
         })
     }
 
-    /// Sets the name of the set.
-    #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
     /// Sets identifiers of the samples.
     pub(crate) fn with_ids(mut self, ids: Vec<String>) -> Result<Self, DatasetError> {
         Mismatch::check("identifiers", self.n_samples(), ids.len())?;
@@ -203,23 +205,21 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Sets the names of the features.
+    /// Sets the names of features or outputs.
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].
-    pub fn with_feature_names(mut self, names: Names) -> Result<Self, DatasetError> {
-        check_names("feature", &names, self.n_features())?;
-        self.feature_names = names;
-        Ok(self)
-    }
-
-    /// Sets the names of the outputs.
-    ///
-    /// # Errors
-    /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].
-    pub fn with_output_names(mut self, names: Names) -> Result<Self, DatasetError> {
-        check_names("output", &names, self.n_outputs())?;
-        self.output_names = names;
+    pub fn with_names(mut self, of: Columns, names: Names) -> Result<Self, DatasetError> {
+        match of {
+            Columns::Features => {
+                check_names("feature", &names, self.n_features())?;
+                self.feature_names = names;
+            }
+            Columns::Outputs => {
+                check_names("output", &names, self.n_outputs())?;
+                self.output_names = names;
+            }
+        }
         Ok(self)
     }
 
@@ -630,14 +630,14 @@ mod tests {
             })
         );
         assert_eq!(
-            mixed().with_feature_names(["x"; 3].into_iter().collect()),
+            mixed().with_names(Columns::Features, ["x"; 3].into_iter().collect()),
             Err(DatasetError::DuplicateName {
                 what: "feature",
                 name: "x".into()
             })
         );
         assert_eq!(
-            mixed().with_output_names(Names::Numbered(3)),
+            mixed().with_names(Columns::Outputs, Names::Numbered(3)),
             Err(mismatch("output names", 2, 3))
         );
         assert_eq!(

@@ -80,7 +80,7 @@ fn indicator(position: f32, value: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::{DatasetError, Layout, Task};
+    use crate::dataset::{Columns, DatasetError, Layout, Task};
     use ndarray::{Array2, array};
     use rpo_core::Mismatch;
 
@@ -103,7 +103,12 @@ mod tests {
         ];
         let data = Dataset::new(x.into(), Array2::zeros((3, 1)).into(), Task::MultiLabel)
             .and_then(|data| data.with_nominal(nominal.into()))
-            .and_then(|data| data.with_feature_names(["w", "colour", "ok", "c"].into_iter().collect()))
+            .and_then(|data| {
+                data.with_names(
+                    Columns::Features,
+                    ["w", "colour", "ok", "c"].into_iter().collect(),
+                )
+            })
             .unwrap();
         let expected = array![
             [1.5, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0],

@@ -15,7 +15,7 @@ use super::row::Row;
 use super::samples::narrow;
 use super::typed::{Fields, Finished, TypedReader};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{Dataset, Task};
+use crate::dataset::{Columns, Dataset, Task};
 use crate::names::{Names, nearest};
 use rpo_core::{CheckParams, Matrix};
 use std::collections::BTreeMap;
@@ -422,8 +422,8 @@ fn dataset(
     };
     let names = ColumnNames::new(columns, roles);
     let data = new(features, outputs, task)
-        .and_then(|data| data.with_feature_names(Names::Given(names.features)))
-        .and_then(|data| data.with_output_names(Names::Given(names.outputs)))
+        .and_then(|data| data.with_names(Columns::Features, Names::Given(names.features)))
+        .and_then(|data| data.with_names(Columns::Outputs, Names::Given(names.outputs)))
         .and_then(|data| data.with_nominal(names.nominal));
     data.map_err(|e| ReadErrorKind::from(e).into())
 }

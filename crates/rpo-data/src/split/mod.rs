@@ -16,6 +16,7 @@ mod stratified;
 mod whole;
 
 pub use dataset::Withheld;
+pub use stratified::stratified_partitions;
 use stratified::{stratified_k_fold, stratified_split};
 use whole::{grouped_split, time_split};
 

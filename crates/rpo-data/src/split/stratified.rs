@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// [`SplitError::Parameter`].
-pub(crate) fn stratified_partitions(
+pub fn stratified_partitions(
     outputs: MatrixView<'_>,
     weights: &[f64],
     seed: Seed,

@@ -22,7 +22,7 @@ mod table;
 pub(crate) use columns::BatchWriter;
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnContent, ColumnWriter};
-pub use table::{csv_field, label_file};
+pub use table::{CsvField, label_file};
 
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;

@@ -5,34 +5,41 @@ use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use rpo_core::Matrix;
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Write;
 
-/// A text as a CSV field: in quotes where a reader would take it for something else.
-pub fn csv_field(text: &str) -> Cow<'_, str> {
-    let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
-    if text.is_empty() || text.contains(special) || text.trim() != text {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(text)
+/// A text that is displayed as a CSV field: in quotes where a reader would take it for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsvField<'a>(pub &'a str);
+
+impl fmt::Display for CsvField<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0;
+        let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
+        if text.is_empty() || text.contains(special) || text.trim() != text {
+            write!(f, "\"{}\"", text.replace('"', "\"\""))
+        } else {
+            f.write_str(text)
+        }
     }
 }
 
 pub(super) fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     let id = data.ids().map(|_| Cow::Borrowed("id"));
     let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
-    let header: Vec<Cow<'_, str>> = names.iter().map(|name| csv_field(name)).collect();
+    let header: Vec<String> = names.iter().map(|name| CsvField(name).to_string()).collect();
     writeln!(to, "{}", header.join(","))?;
     let words = Words::new(data, |feature, word| match word.trim() {
         "" | "NA" => Err(WriteError::ReadsAsMissing {
             feature: data.feature_names().get(feature).unwrap_or_default().into_owned(),
             value: word.to_owned(),
         }),
-        _ => Ok(csv_field(word).into_owned()),
+        _ => Ok(CsvField(word).to_string()),
     })?;
     let (mut features, mut outputs) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
-            write!(to, "{},", csv_field(&ids[sample]))?;
+            write!(to, "{},", CsvField(&ids[sample]))?;
         }
         data.features().view().copy_row(sample, &mut features);
         data.outputs().view().copy_row(sample, &mut outputs);
@@ -184,7 +191,7 @@ mod tests {
     use super::*;
     use crate::generate::{Generator, MultiLabelSet};
     use crate::read::{LabelFile, ReadOptions, Targets, read_from};
-    use crate::{Layout, Seed};
+    use crate::{Columns, Layout, Seed};
     use ndarray::array;
     use std::sync::Arc;
 
@@ -194,9 +201,9 @@ mod tests {
         let words: Arc<[String]> = ["a, b", "it's \"c\"\\"].map(String::from).into();
         Dataset::new(x.into(), y.into(), Task::MultiLabel)
             .unwrap()
-            .with_feature_names([" x", "what\nkind"].into_iter().collect())
+            .with_names(Columns::Features, [" x", "what\nkind"].into_iter().collect())
             .unwrap()
-            .with_output_names(["R&D", "<b>"].into_iter().collect())
+            .with_names(Columns::Outputs, ["R&D", "<b>"].into_iter().collect())
             .unwrap()
             .with_nominal([(1, words)].into())
             .unwrap()
@@ -277,7 +284,7 @@ mod tests {
         };
         assert_eq!(found, Err(expected));
         let data = awkward()
-            .with_output_names([" x", "y"].into_iter().collect())
+            .with_names(Columns::Outputs, [" x", "y"].into_iter().collect())
             .unwrap();
         let expected = WriteError::TwoColumns { name: " x".into() };
         assert_eq!(arff(&data, Vec::new()), Err(expected));

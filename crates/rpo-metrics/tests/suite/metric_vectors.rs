@@ -131,7 +131,7 @@ fn by_name(
         inverse_propensities: Some(inverse),
         ..EvaluationOptions::default()
     };
-    let evaluation = Evaluation::with_options(truth.into(), Scores::Dense(scores.view()), options);
+    let evaluation = Evaluation::new(truth.into(), scores.view(), options);
     let names = [
         ("lrap", "lrap_dropping_empty"),
         ("coverage", "coverage_error"),

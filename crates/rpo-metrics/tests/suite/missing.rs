@@ -105,7 +105,7 @@ fn evaluate(truth: &Matrix, scores: &Array2<f32>, missing: MissingTruth) -> Resu
         inverse_propensities: Some(&inverse),
         ..EvaluationOptions::default()
     };
-    Evaluation::with_options(truth.view(), Scores::Dense(scores.view()), options).evaluate(&metrics)
+    Evaluation::new(truth.view(), scores.view(), options).evaluate(&metrics)
 }
 
 proptest! {
@@ -196,7 +196,7 @@ fn any_layout_gives_the_same_values() {
             ..EvaluationOptions::default()
         };
         let (truth, scores) = (truth.reborrow(), Scores::Dense(scores.reborrow()));
-        Evaluation::with_options(truth, scores, options).evaluate(&metrics)
+        Evaluation::new(truth, scores, options).evaluate(&metrics)
     };
     let all_same = |found: Vec<f64>| found.iter().zip(&expected).all(|(&a, &b)| close(a, b));
     // Columns first, and the rows in the middle of a larger matrix, backwards in memory.

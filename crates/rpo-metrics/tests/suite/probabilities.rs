@@ -153,7 +153,7 @@ proptest! {
         let options = EvaluationOptions { missing: MissingTruth::Skip, ..EvaluationOptions::default() };
         let csr = MatrixView::from(&truth).to_csr();
         for view in [MatrixView::from(&truth), MatrixView::Sparse(csr.view())] {
-            let evaluation = Evaluation::with_options(view, Scores::Dense(scores.view()), options.clone());
+            let evaluation = Evaluation::new(view, scores.view(), options.clone());
             let found = evaluation.evaluate(&metrics).unwrap();
             for ((name, found), expected) in names.iter().zip(found).zip(expected) {
                 let same = (found - expected).abs() < 1e-12 || found.is_nan() && expected.is_nan();

@@ -63,7 +63,7 @@ fn rank_metrics(truth: &Array2<f32>, scores: &Array2<f32>) -> Vec<f64> {
         Metric::MicroAuc,
         Metric::AveragePrecision,
     ];
-    Evaluation::new(truth.into(), Scores::Dense(scores.view()))
+    Evaluation::new(truth.into(), scores.view(), EvaluationOptions::default())
         .evaluate(&metrics)
         .unwrap()
 }
@@ -257,7 +257,7 @@ proptest! {
         // Every label is among the best d, so the top-k form loses nothing.
         let top = TopK::from_scores(scores.view(), truth.ncols()).unwrap();
         let options = || EvaluationOptions { thresholds: Thresholds::One(threshold.into()), ..EvaluationOptions::default() };
-        let from_top = Evaluation::with_options((&truth).into(), Scores::TopK(&top), options());
+        let from_top = Evaluation::new((&truth).into(), &top, options());
         prop_assert_eq!(from_top.sets().unwrap(), &compared);
     }
 
@@ -343,7 +343,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             inverse_propensities: Some(&inverse),
             ..EvaluationOptions::default()
         };
-        let evaluation = Evaluation::with_options((&truth).into(), Scores::Dense(scores.view()), options);
+        let evaluation = Evaluation::new((&truth).into(), scores.view(), options);
         bits(&evaluation.evaluate(&metrics).unwrap())
     };
     let on = |threads| {

@@ -298,7 +298,7 @@ mod tests {
     use rpo_core::Predictor;
     use rpo_core::Seed;
     use rpo_data::Dataset;
-    use rpo_metrics::{Evaluation, Metric, Score, Scores};
+    use rpo_metrics::{Evaluation, EvaluationOptions, Metric, Score};
 
     fn numbers(seed: u64) -> Dataset {
         let unit = |i: usize, j: usize| {
@@ -342,7 +342,11 @@ mod tests {
                     .scaled_add(weight as f32, &scores.slice(rows));
             }
         }
-        let evaluation = Evaluation::new(withheld.outputs().view(), Scores::Dense(combined.view()));
+        let evaluation = Evaluation::new(
+            withheld.outputs().view(),
+            combined.view(),
+            EvaluationOptions::default(),
+        );
         let expected = Metric::R2.evaluate(&evaluation).unwrap();
         assert!(
             (judged.score - expected).abs() < 1e-6,

@@ -460,7 +460,7 @@ impl Scoring {
                     ..EvaluationOptions::default()
                 };
                 let scores = Scores::Dense(scores.view());
-                let evaluation = Evaluation::with_options((&truth).into(), scores, options);
+                let evaluation = Evaluation::new((&truth).into(), scores, options);
                 Ok(Model::default_metric(Task::Regression).evaluate(&evaluation)?)
             }
         }

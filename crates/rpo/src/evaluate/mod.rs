@@ -16,7 +16,7 @@ use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
-    Propensity, Ranking, Score, Scores, Thresholds, TopK, ranking,
+    Propensity, Ranking, Score, Thresholds, TopK, ranking,
 };
 use std::time::Instant;
 
@@ -161,7 +161,7 @@ impl Work<'_> {
         if !needs_dense {
             let top = self.best_labels(metrics)?;
             let predict_seconds = clock.elapsed().as_secs_f64();
-            let evaluation = Evaluation::with_options(self.truth.view(), Scores::TopK(&top), self.options());
+            let evaluation = Evaluation::new(self.truth.view(), &top, self.options());
             return Ok(Evaluated {
                 values: evaluation.evaluate(metrics)?,
                 predict_seconds,
@@ -178,7 +178,7 @@ impl Work<'_> {
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);
         }
-        let evaluation = Evaluation::with_options(self.truth.view(), Scores::Dense(scores.view()), options);
+        let evaluation = Evaluation::new(self.truth.view(), scores.view(), options);
         Ok(Evaluated {
             values: evaluation.evaluate(metrics)?,
             predict_seconds,
@@ -235,7 +235,7 @@ impl Work<'_> {
             label_sets: Some(&sets),
             ..self.options()
         };
-        let evaluation = Evaluation::with_options(self.truth.view(), Scores::TopK(&top), options);
+        let evaluation = Evaluation::new(self.truth.view(), &top, options);
         let value = |metric: &S| match sums.mean(&metric.name()) {
             Some(mean) => Ok(mean),
             None => metric.evaluate(&evaluation),

@@ -191,19 +191,6 @@ impl Tuning {
         method.fit(refit.samples(everything, &tuned.holdout), &context)
     }
 
-    /// The number of trials, where the limit and the order determine it.
-    ///
-    /// # Errors
-    /// As [`space`](Self::space).
-    pub fn n_trials(&self, space: &Space) -> Result<Option<usize>, TuneError> {
-        Ok(match (self.limit, self.order) {
-            (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
-            (SearchLimit::Trials(n), SearchOrder::Grid) => Some(self.settings(space)?.take(n).count()),
-            (SearchLimit::Everything, SearchOrder::Grid) => Some(self.settings(space)?.count()),
-            _ => None,
-        })
-    }
-
     /// The method with a setting, its components removed where the setting has no projection. Settings and steps are
     /// chosen on the same samples.
     fn set(&self, setting: &Setting) -> Result<Method, MethodError> {

@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo::core::Matrix;
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
-use rpo::data::{Dataset, Layout, Task};
+use rpo::data::{Columns, Dataset, Layout, Task};
 use rpo::{ModelError, Schema, UnseenValues};
 use std::borrow::Cow;
 
@@ -231,7 +231,7 @@ proptest! {
         let names = |order: &[usize]| order.iter().map(|j| format!("f{j}")).collect();
         let data = |x: Array2<f32>, order: &[usize]| {
             let y = Array2::zeros((3, 1));
-            Dataset::new(x.into(), y.into(), Task::Regression).unwrap().with_feature_names(names(order)).unwrap()
+            Dataset::new(x.into(), y.into(), Task::Regression).unwrap().with_names(Columns::Features, names(order)).unwrap()
         };
         let schema = Schema::from(&data(x.clone(), &[0, 1, 2, 3]));
         let shuffled = data(x.select(ndarray::Axis(1), &order), &order);

@@ -10,7 +10,7 @@ use rpo::data::split::SplitError;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::metrics::{Evaluation, Metric, Score, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric, Score};
 use rpo::{Estimator, FitContext, Method, Model, ModelError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -300,7 +300,11 @@ fn ridge_is_scored_by_leaving_one_out() {
             .row_mut(sample)
             .assign(&without.predict(one.features().view()).unwrap().row(0));
     }
-    let evaluation = Evaluation::new(data.outputs().view(), Scores::Dense(left_out.view()));
+    let evaluation = Evaluation::new(
+        data.outputs().view(),
+        left_out.view(),
+        EvaluationOptions::default(),
+    );
     let naive = Metric::R2.evaluate(&evaluation).unwrap();
     let score = selection(&model).candidates[0].score.unwrap();
     // The means that missing features are filled in with are those of all samples.

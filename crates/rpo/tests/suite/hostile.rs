@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Learner};
 use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
-use rpo::data::{Dataset, DatasetError, Task};
+use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::ensemble::{CraftmlPreset, EnsembleError, FitOptions, Forest, ForestParams};
 use rpo::model_file::ModelFileErrorKind as Kind;
@@ -524,7 +524,7 @@ fn promised_features_take_no_memory() {
         let named = data
             .select_features(&[0, 1, 2])
             .unwrap()
-            .with_feature_names(names)
+            .with_names(Columns::Features, names)
             .unwrap();
         let missing = ModelError::MissingColumn {
             what: "feature",

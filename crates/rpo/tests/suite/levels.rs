@@ -1,6 +1,7 @@
 //! Models with several levels of each target, and with groups of labels.
 
 use ndarray::{Array2, array};
+use rpo::data::Columns;
 use rpo::prelude::*;
 use rpo::{Model, ModelError};
 
@@ -72,8 +73,10 @@ fn outputs_of_data_are_repeated_for_levels() {
     let bytes = model.to_bytes().unwrap();
     let again = Model::from_bytes(&bytes).unwrap();
     assert_eq!(again, model);
-    let named =
-        |names: [&str; 2], data: Dataset| data.with_output_names(names.into_iter().collect()).unwrap();
+    let named = |names: [&str; 2], data: Dataset| {
+        data.with_names(Columns::Outputs, names.into_iter().collect())
+            .unwrap()
+    };
     let turned = named(["b", "a"], dense.select_outputs(&[0, 1]).unwrap());
     let straight = named(
         ["a", "b"],

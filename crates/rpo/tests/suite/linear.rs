@@ -13,7 +13,6 @@ use rpo::linear::{
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
 use rpo::{Decision, Estimator, FitContext, Method, Model, ModelError, Predict};
-use std::sync::Arc;
 
 /// Sixty samples of five features; labels that all of them decide, or a number each.
 fn data(task: Task) -> Dataset {
@@ -35,18 +34,18 @@ fn models(data: &Dataset) -> Vec<Model> {
     } else {
         vec![LinkLoss::Squared]
     };
-    let mut predictors: Vec<Arc<dyn Predict>> =
-        vec![Arc::new(Learner::fit(&RidgeParams::default(), x, y).unwrap())];
+    let mut models = vec![model(Learner::fit(&RidgeParams::default(), x, y), data)];
     if data.task() == Task::MultiLabel {
-        predictors.push(Arc::new(
-            Learner::fit(&LogisticRegressionParams::default(), x, y).unwrap(),
+        models.push(model(
+            Learner::fit(&LogisticRegressionParams::default(), x, y),
+            data,
         ));
-        predictors.push(Arc::new(Learner::fit(&OneVsRestParams::default(), x, y).unwrap()));
+        models.push(model(Learner::fit(&OneVsRestParams::default(), x, y), data));
         let small = LabelTreeParams {
             leaf_labels: 2,
             ..LabelTreeParams::default()
         };
-        predictors.push(Arc::new(Learner::fit(&small, x, y).unwrap()));
+        models.push(model(Learner::fit(&small, x, y), data));
     }
     for (mode, rank, kernel) in [
         (
@@ -66,13 +65,14 @@ fn models(data: &Dataset) -> Vec<Model> {
                 link_loss,
                 ..LabelEmbeddingParams::default()
             };
-            predictors.push(Arc::new(Learner::fit(&params, x, y).unwrap()));
+            models.push(model(Learner::fit(&params, x, y), data));
         }
     }
-    predictors
-        .into_iter()
-        .map(|p| Model::of(p, data).unwrap())
-        .collect()
+    models
+}
+
+fn model<P: Predict, E: std::fmt::Debug>(fitted: Result<P, E>, data: &Dataset) -> Model {
+    Model::new(fitted.unwrap(), data).unwrap()
 }
 
 fn bits(scores: &Array2<f32>) -> Vec<u32> {

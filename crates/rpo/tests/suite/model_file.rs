@@ -4,7 +4,7 @@ use crate::common::Case;
 use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::Learner;
-use rpo::data::{Names, Task};
+use rpo::data::{Columns, Names, Task};
 use rpo::ensemble::ForestParams;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
@@ -121,8 +121,8 @@ fn names_kinds_parameters_and_thresholds_are_kept() {
     let nominal = BTreeMap::from([(1, ["no \"quotes\"", "yes\\"].map(String::from).into())]);
     let data = case
         .data()
-        .with_feature_names(Names::from_iter(["a", "Größe", "c\n"]))
-        .and_then(|data| data.with_output_names(Names::from_iter(["", "0"])))
+        .with_names(Columns::Features, Names::from_iter(["a", "Größe", "c\n"]))
+        .and_then(|data| data.with_names(Columns::Outputs, Names::from_iter(["", "0"])))
         .and_then(|data| data.with_nominal(nominal))
         .unwrap();
     let forest = case.params();

@@ -13,7 +13,6 @@ use rpo::ensemble::structured::StructuredForestParams;
 use rpo::ensemble::{FitOptions, ForestParams, SingleTargetParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
 use rpo::{Model, ModelError, Predict};
-use std::sync::Arc;
 
 /// Forty samples: a number, features of five and of two values, a number; a share of them missing.
 fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
@@ -33,12 +32,12 @@ fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
         .unwrap()
 }
 
-fn arc(predictor: impl Predict) -> Arc<dyn Predict> {
-    Arc::new(predictor)
+fn model(data: &Dataset, predictor: impl Predict) -> Model {
+    Model::new(predictor, data).unwrap()
 }
 
-/// Predictors of every kind; those that need all values only where there are all.
-fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
+/// Models of every kind; those that need all values only where there are all.
+fn models(data: &Dataset) -> Vec<Model> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
     let forest = ForestParams {
         trees: 2,
@@ -52,29 +51,30 @@ fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
         trees: 2,
         ..StructuredForestParams::default()
     };
-    let mut predictors: Vec<Arc<dyn Predict>> = vec![
-        arc(forest.fit(x(), y()).unwrap()),
-        Arc::new(
+    let mut models = vec![
+        model(data, forest.fit(x(), y()).unwrap()),
+        model(
+            data,
             SingleTargetParams(forest.clone())
                 .fit_with(x(), y(), FitOptions::default())
                 .unwrap(),
         ),
-        arc(boosting.fit(x(), y()).unwrap()),
+        model(data, boosting.fit(x(), y()).unwrap()),
     ];
     if !data.features().view().has_missing() {
         let craftml = CraftmlParams {
             trees: 2,
             ..CraftmlParams::from(CraftmlPreset::Original)
         };
-        predictors.extend([
-            arc(structured.fit(x(), y()).unwrap()),
-            arc(craftml.fit(x(), y()).unwrap()),
-            arc(RidgeParams::default().fit(x(), y()).unwrap()),
-            arc(LogisticRegressionParams::default().fit(x(), y()).unwrap()),
-            arc(LabelEmbeddingParams::default().fit(x(), y()).unwrap()),
+        models.extend([
+            model(data, structured.fit(x(), y()).unwrap()),
+            model(data, craftml.fit(x(), y()).unwrap()),
+            model(data, RidgeParams::default().fit(x(), y()).unwrap()),
+            model(data, LogisticRegressionParams::default().fit(x(), y()).unwrap()),
+            model(data, LabelEmbeddingParams::default().fit(x(), y()).unwrap()),
         ]);
     }
-    predictors
+    models
 }
 
 fn bits(x: &Array2<f32>) -> Vec<u32> {
@@ -103,8 +103,7 @@ proptest! {
         let (train, other) = (data(seed, missing, layout), data(seed ^ 1, missing, layout));
         let (pipeline, prepared) = fit(Steps { impute: fill, nominal: if one_hot { Encoding::OneHot } else { Encoding::Positions }, standardize, ..Steps::default() }, &train);
         let other_prepared = pipeline.apply(&other).unwrap();
-        for predictor in predictors(&prepared) {
-            let plain = Model::of(predictor, &prepared).unwrap();
+        for plain in models(&prepared) {
             let model = plain.clone().with_pipeline(pipeline.clone(), &train).unwrap();
             prop_assert_eq!(model.n_features(), 4);
             prop_assert_eq!(&model.schema().nominal, train.nominal());
@@ -138,8 +137,7 @@ proptest! {
 #[test]
 fn a_pipeline_without_steps_leaves_no_trace() {
     let train = data(1, 0.0, Layout::Dense);
-    for predictor in predictors(&train) {
-        let plain = Model::of(predictor, &train).unwrap();
+    for plain in models(&train) {
         let nothing = Steps::default().fit(&train).unwrap();
         let model = plain.clone().with_pipeline(nothing, &train).unwrap();
         assert!(model.pipeline().is_none());

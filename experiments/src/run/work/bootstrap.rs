@@ -6,7 +6,7 @@ use rpo::Model;
 use rpo::Predictor;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
-use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score};
 use rpo_stats::{Bootstrap, ConfidenceInterval};
 
 /// Share of the resamples within an interval, as in the embedding paper.
@@ -42,7 +42,7 @@ pub(super) fn intervals(
             label_sets: sets.as_ref(),
             ..EvaluationOptions::default()
         };
-        let evaluation = Evaluation::with_options(truth.view(), Scores::Dense(scores.view()), options);
+        let evaluation = Evaluation::new(truth.view(), scores.view(), options);
         Ok(metric.evaluate(&evaluation)?)
     };
     let mut found = Vec::with_capacity(2 * metrics.len());

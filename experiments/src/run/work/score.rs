@@ -8,7 +8,7 @@ use crate::plan::job::{Job, STEPS};
 use anyhow::{Context, ensure};
 use rpo::Model;
 use rpo::data::Dataset;
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo::tune::Refit;
 use rpo::{Estimator, EvaluateOptions, FitContext, Method};
 use std::collections::BTreeMap;
@@ -241,7 +241,8 @@ impl Score<'_> {
                 let watch = Stopwatch::start();
                 let predicted = targets::predict(models, x, truth.n_cols())?;
                 let (_, wall) = watch.read();
-                let evaluation = Evaluation::new(truth.view(), Scores::Dense(predicted.view()));
+                let evaluation =
+                    Evaluation::new(truth.view(), predicted.view(), EvaluationOptions::default());
                 Ok((evaluation.evaluate(self.metrics)?, wall))
             }
         }

@@ -8,7 +8,7 @@ use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, U
 use crate::output::{Output, Report, note, print};
 use crate::resources::Stopwatch;
 use clap::Args;
-use rpo::data::write::csv_field;
+use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
 use rpo::metrics::{Metric, Needs, Score};
 use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
@@ -184,7 +184,7 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
             }
         };
         let cells: Vec<String> = values.iter().map(cell).collect();
-        out.put(format!("{},{}\n", csv_field(&name), cells.join(",")).as_bytes())?;
+        out.put(format!("{},{}\n", CsvField(&name), cells.join(",")).as_bytes())?;
     }
     out.finish()
 }

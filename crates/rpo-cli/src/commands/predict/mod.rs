@@ -15,7 +15,7 @@ use rpo::core::{MatrixView, Propensity, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
-use rpo::data::write::csv_field;
+use rpo::data::write::CsvField;
 use rpo::{Decision, Model, for_each_block};
 use serde_json::json;
 use std::io::Write;
@@ -198,8 +198,8 @@ type Ids<'a> = Option<(&'a str, &'a [String])>;
 
 fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
     let names = &model.schema().output_names;
-    let id = ids.map(|(name, _)| csv_field(name).into_owned());
-    let names = names.iter().map(|name| csv_field(&name).into_owned());
+    let id = ids.map(|(name, _)| CsvField(name).to_string());
+    let names = names.iter().map(|name| CsvField(&name).to_string());
     let header: Vec<String> = id.into_iter().chain(names).collect();
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
@@ -207,7 +207,7 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
     for_all_scores(model, x, |sample, scores| {
         line.clear();
         if let Some((_, ids)) = ids {
-            add!(line, "{},", csv_field(&ids[sample]));
+            add!(line, "{},", CsvField(&ids[sample]));
         }
         for (j, score) in scores.iter().enumerate() {
             if j > 0 {
@@ -285,7 +285,7 @@ fn long_csv(
     pick: Pick,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let id = ids.map_or("row".into(), |(name, _)| csv_field(name));
+    let id = CsvField(ids.map_or("row", |(name, _)| name));
     out.put(format!("{id},label,score\n").as_bytes())?;
     let names = &model.schema().output_names;
     let mut lines = Vec::new();
@@ -294,10 +294,10 @@ fn long_csv(
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             match ids {
-                Some((_, ids)) => add!(lines, "{}", csv_field(&ids[row])),
+                Some((_, ids)) => add!(lines, "{}", CsvField(&ids[row])),
                 None => add!(lines, "{row}"),
             }
-            add!(lines, ",{},{score}\n", csv_field(&name));
+            add!(lines, ",{},{score}\n", CsvField(&name));
         }
         out.put(&lines)
     })

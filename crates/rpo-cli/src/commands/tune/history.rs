@@ -3,10 +3,9 @@
 use crate::error::CliError;
 use crate::output::{self, Output};
 use rpo::ModelError;
-use rpo::data::write::csv_field;
+use rpo::data::write::CsvField;
 use rpo::tune::{Outcome, Record, Setting, Space, Tuned};
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -101,10 +100,8 @@ impl Report<'_> {
     /// A line for each trial in its order, a column for each parameter: empty where it has no meaning.
     pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
         let mut out = Output::new(Some(path))?;
-        let names: String = space
-            .names()
-            .map(|name| format!(",{}", csv_field(name)))
-            .collect();
+        let csv = |text: &str| CsvField(text).to_string();
+        let names: String = space.names().map(|name| format!(",{}", CsvField(name))).collect();
         out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
         for record in &self.tuned.result.history {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
@@ -114,10 +111,10 @@ impl Report<'_> {
                 .names()
                 .map(|name| {
                     let value = record.setting.get::<String>(name).ok();
-                    format!(",{}", value.as_deref().map_or(Cow::Borrowed(""), csv_field))
+                    format!(",{}", value.as_deref().map_or_else(String::new, csv))
                 })
                 .collect();
-            let error = error.as_deref().map_or(Cow::Borrowed(""), csv_field);
+            let error = error.as_deref().map_or_else(String::new, csv);
             out.put(format!("{index},{score},{steps},{seconds},{status},{error}{values}\n").as_bytes())?;
         }
         out.finish()

@@ -11,7 +11,7 @@ use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
 use rpo::metrics::Metric;
-use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Tuning};
+use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FileTarget, FitContext};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Tune {
 
         let data = self.fit.load()?;
         let clock = Stopwatch::start();
-        let bar = match tuning.n_trials(&space)? {
+        let bar = match n_trials(&tuning, &space) {
             Some(n) => progress::bar(n, "trying settings"),
             None => progress::count("trying settings"),
         };
@@ -161,5 +161,15 @@ impl Tune {
             SearchOrder::Grid => SearchLimit::Everything,
             SearchOrder::Random => SearchLimit::Trials(RANDOM_TRIALS),
         })
+    }
+}
+
+/// The number of trials, where the limit and the order determine it.
+fn n_trials(tuning: &Tuning, space: &Space) -> Option<usize> {
+    match (tuning.limit, tuning.order) {
+        (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
+        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(space.grid().ok()?.take(n).count()),
+        (SearchLimit::Everything, SearchOrder::Grid) => Some(space.grid().ok()?.count()),
+        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use ndarray::ArrayView2;
 use rpo_core::Matrix;
 use rpo_data::Dataset;
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
-use rpo_metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
+use rpo_metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score};
 use std::borrow::Cow;
 
 /// Scores predictions for withheld samples; larger is better.
@@ -45,7 +45,7 @@ impl<'a> Scorer<'a> {
             ..EvaluationOptions::default()
         };
         let truth = self.truth.view();
-        let evaluation = Evaluation::with_options(truth, Scores::Dense(predictions.view()), options);
+        let evaluation = Evaluation::new(truth, predictions.view(), options);
         let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
         let value = self.metric.evaluate(&evaluation);
         value.map_or(f64::NAN, |value| sign * value)
