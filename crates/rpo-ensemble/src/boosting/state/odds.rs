@@ -149,7 +149,7 @@ impl<'a> OddsState<'a> {
         let of_leaves = p.par_chunks_mut(d).zip(h.par_chunks_mut(d)).zip(w.par_chunks_mut(d));
         let of_leaves = of_leaves.enumerate().with_max_len(1);
         of_leaves.for_each(|(leaf, ((p, h), w))| {
-            let rows = members.rows(leaf);
+            let rows = &members[leaf];
             let weight = self.sum_rows(rows, p, h);
             // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
             let labels = self.labels.view();
