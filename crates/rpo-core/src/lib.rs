@@ -39,6 +39,6 @@ pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};
-pub use tree_ensemble::{Apply, TreeEnsemble};
+pub use tree_ensemble::{Apply, FeatureImportances, TreeEnsemble};
 pub use vectorized::vectorized;
 pub use weights::WeightError;

@@ -26,7 +26,9 @@ pub mod structured;
 pub mod thresholds;
 
 /// What parameters and models have in common.
-pub use rpo_core::{Apply, CheckParams, ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
+pub use rpo_core::{
+    Apply, CheckParams, FeatureImportances, ForestLearner, Learner, Merge, Predictor, TreeEnsemble,
+};
 /// What features and outputs come in.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 /// What trees grow on.

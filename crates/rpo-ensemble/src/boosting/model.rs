@@ -5,7 +5,7 @@ use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
-use rpo_core::{Domain, TreeEnsemble};
+use rpo_core::{Domain, FeatureImportances, TreeEnsemble};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
@@ -29,6 +29,28 @@ impl TreeEnsemble for Boosted {
 
     fn trees(&self) -> &[BoostingStep<AxisRule>] {
         &self.trees
+    }
+}
+
+/// Impurity importances of the features on which trees split: the decrease that the splits on a feature made in the
+/// squares of the residuals ([`gains`](BoostingStep::gains)), summed over all trees.
+///
+/// Trees count with what they gained (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
+/// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that the scale
+/// of a step's projection does not matter.
+impl FeatureImportances for Boosted {
+    fn importances(&self) -> Vec<(u32, f64)> {
+        let mut sums = BTreeMap::<u32, f64>::new();
+        for tree in &self.trees {
+            for ((_, rule), gain) in tree.structure.splits().zip(&tree.gains) {
+                *sums.entry(rule.test().feature).or_default() += gain;
+            }
+        }
+        let total: f64 = sums.values().sum();
+        let scale = |sum: f64| if total > 0.0 { sum / total } else { sum };
+        sums.into_iter()
+            .map(|(feature, sum)| (feature, scale(sum)))
+            .collect()
     }
 }
 
@@ -118,27 +140,6 @@ impl Boosted {
     /// Number of steps M.
     pub fn n_steps(&self) -> usize {
         self.trees.len() / self.trees_per_step
-    }
-
-    /// Impurity importances of the features on which trees split, by feature, normalized to sum 1: the decrease that the
-    /// splits on a feature made in the squares of the residuals ([`gains`](BoostingStep::gains)), summed over all trees.
-    /// Features that are not listed have importance 0; all are 0 if no split gained anything.
-    ///
-    /// Trees count with what they gained (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
-    /// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that the scale
-    /// of a step's projection does not matter.
-    pub fn importances(&self) -> Vec<(u32, f64)> {
-        let mut sums = BTreeMap::<u32, f64>::new();
-        for tree in &self.trees {
-            for ((_, rule), gain) in tree.structure.splits().zip(&tree.gains) {
-                *sums.entry(rule.test().feature).or_default() += gain;
-            }
-        }
-        let total: f64 = sums.values().sum();
-        let scale = |sum: f64| if total > 0.0 { sum / total } else { sum };
-        sums.into_iter()
-            .map(|(feature, sum)| (feature, scale(sum)))
-            .collect()
     }
 
     /// The model after its first `n_steps` steps, or all of its steps if it has fewer.

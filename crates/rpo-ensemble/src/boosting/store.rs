@@ -4,7 +4,7 @@ use super::{Boosted, BoostingStep, LinkBlock, StepValues};
 use ndarray::Array2;
 use rpo_core::TreeEnsemble;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer};
-use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
+use rpo_tree::store::{StoreLeaves, StoreTrees};
 use rpo_tree::{LeafModel, Structure};
 
 /// How the leaves of a tree store what they add, in `tree.values`.
@@ -21,7 +21,7 @@ impl Store for Boosted {
         }
         out.field("trees_per_step", self.trees_per_step())?;
         out.array("initial", self.initial())?;
-        store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
+        Structure::store_all(self.trees().iter().map(|tree| &tree.structure), out)?;
         let gains: Vec<f64> = self
             .trees()
             .iter()
@@ -46,7 +46,7 @@ impl Restore for Boosted {
         };
         let per_step = from.field("trees_per_step")?;
         let initial = from.array::<f64>("initial")?.of_length(sizes.n_outputs)?.to_vec();
-        let structures: Vec<Structure<_>> = restore_structures(from, sizes.n_features)?;
+        let structures = Structure::restore_all(from, sizes)?;
         let n_leaves: Vec<usize> = structures.iter().map(Structure::n_leaves).collect();
         let mut gains = from.array::<f64>("split.gain")?;
         let values = StepValues::restore_all(&n_leaves, from, sizes)?;

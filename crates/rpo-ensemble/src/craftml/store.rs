@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
 use rpo_core::{MatrixView, Seed, TreeEnsemble};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
-use rpo_tree::LeafKind;
 use rpo_tree::centroid::RecordedTree;
-use rpo_tree::store::{restore_trees, store_trees};
+use rpo_tree::store::StoreTrees;
+use rpo_tree::{LeafKind, Tree};
 use std::sync::Arc;
 
 /// How leaves are stored, in `tree.leaves`.
@@ -84,10 +84,10 @@ impl Store for CraftmlTree {
             out.array("hash.seed", &[map.seed.value()])?;
             out.array("hash.width", &[map.n_components() as u32])?;
         }
+        out.array("tree.seed", &[self.seed().value()])?;
         match self.nodes() {
-            Nodes::Rules(tree) => store_trees(std::iter::once((tree, self.seed())), out),
+            Nodes::Rules(tree) => Tree::store_all(std::iter::once(tree), out),
             Nodes::Recorded { nodes, leaves } => {
-                out.array("tree.seed", &[self.seed().value()])?;
                 let kind = LEAF_KINDS
                     .iter()
                     .take_while(|&&kind| kind != leaves.kind())
@@ -174,19 +174,24 @@ fn read_tree<'t>(
         let record = read_record(from, hashing, Sizes { n_train, ..sizes })?;
         return Ok(Part::Record(record, training));
     }
-    let mut trees = restore_trees(from, sizes)?;
+    let mut trees = Tree::restore_all(from, sizes)?;
     let wrong = |e: EnsembleError| StoreError::part("rules", e);
     let hasher = match features {
         FeatureMap::Identity => None,
         FeatureMap::Hashed(map) => Some(hasher_of(map).map_err(wrong)?),
     };
     match (trees.pop(), trees.is_empty()) {
-        (Some((tree, seed)), true) => {
-            let tree = CraftmlTree::new(hasher, tree, seed);
+        (Some(tree), true) => {
+            let tree = CraftmlTree::new(hasher, tree, restore_seed(from)?);
             Ok(Part::Whole(tree.map_err(wrong)?))
         }
         _ => Err(StoreError::array("tree.nodes", "does not have one entry")),
     }
+}
+
+fn restore_seed(from: &mut Reader<'_>) -> Result<Seed, StoreError> {
+    let seed = from.array::<u64>("tree.seed")?.of_length(1)?;
+    Ok(Seed::new(seed.to_vec()[0]))
 }
 
 /// The hasher of a map that may be too wide.
@@ -196,7 +201,7 @@ fn hasher_of(map: HashingMap) -> Result<Hasher, EnsembleError> {
 }
 
 fn read_record(from: &mut Reader<'_>, hashing: HashingMap, sizes: Sizes) -> Result<Record, StoreError> {
-    let seed = Seed::new(from.array::<u64>("tree.seed")?.of_length(1)?.to_vec()[0]);
+    let seed = restore_seed(from)?;
     let kind = from.array::<u32>("tree.leaves")?;
     let kind = kind.where_all("0, 1 or 2", |kind| (kind as usize) < LEAF_KINDS.len())?;
     Ok(Record {

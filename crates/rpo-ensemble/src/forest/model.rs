@@ -4,7 +4,7 @@ use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
-use rpo_core::{Domain, Matrix, Merge, Seed, TreeEnsemble};
+use rpo_core::{Domain, FeatureImportances, Matrix, Merge, Seed, TreeEnsemble};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
@@ -79,6 +79,19 @@ impl<R, L> TreeEnsemble for Forest<R, L> {
     }
 }
 
+/// Impurity importances: the mean over trees of each tree's normalised decrease of impurity.
+impl<R, L> FeatureImportances for Forest<R, L> {
+    fn importances(&self) -> Vec<(u32, f64)> {
+        let units = &self.importances.0;
+        let total: f64 = units.iter().map(|&u| u as f64).sum();
+        let positive = (0..).zip(units).filter(|(_, u)| **u > 0);
+        let scale = 1.0 / total;
+        positive
+            .map(|(feature, &u)| (feature, u as f64 * scale))
+            .collect()
+    }
+}
+
 impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
@@ -142,14 +155,6 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Stored sums of importances.
     pub(crate) fn importance_sums(&self) -> &Importances {
         &self.importances
-    }
-
-    /// Impurity importance of each feature: the mean over trees of each tree's normalised decrease of
-    /// impurity, normalised to sum 1; all 0 if no split gained anything.
-    pub fn importances(&self) -> Vec<f64> {
-        let total: f64 = self.importances.0.iter().map(|&u| u as f64).sum();
-        let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
-        self.importances.0.iter().map(|&u| u as f64 * scale).collect()
     }
 
     /// The training outputs that sample-reference leaves share, if the forest has such leaves.

@@ -13,8 +13,8 @@ use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    Apply, CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, ForestLearner, Learner, Matrix, MatrixView,
-    Merge, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
+    Apply, CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, FeatureImportances, ForestLearner, Learner,
+    Matrix, MatrixView, Merge, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
 };
 use rpo_tree::{LeafModel, RowBlock};
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ use std::ops::Range;
 /// All trees lie in one forest of one output, the t trees of output 0 first, and leaves keep a number each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SingleTargetForest {
-    trees: Forest,
+    pub(crate) forest: Forest,
     n_outputs: usize,
 }
 
@@ -121,8 +121,8 @@ impl Learner for SingleTargetParams {
             importances.add(&part);
         }
         let (n, p) = (x.n_rows(), x.n_cols());
-        let trees = Forest::from_parts(trees, importances, params.bag(n), n, p, 1)?;
-        SingleTargetForest::from_forest(trees, y.n_cols())
+        let forest = Forest::from_parts(trees, importances, params.bag(n), n, p, 1)?;
+        SingleTargetForest::from_forest(forest, y.n_cols())
     }
 }
 
@@ -132,11 +132,11 @@ impl SingleTargetForest {
     /// # Errors
     /// [`EnsembleError::Mismatch`] if the forest is not one of one output, or its trees are not as many for each of
     /// at least one output.
-    pub(crate) fn from_forest(trees: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
-        let n_trees = trees.trees().len();
+    pub(crate) fn from_forest(forest: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
+        let n_trees = forest.trees().len();
         let per_output = n_trees / n_outputs.max(1);
         check_lengths([
-            ("outputs of a tree of a single target", 1, trees.n_outputs()),
+            ("outputs of a tree of a single target", 1, forest.n_outputs()),
             (
                 "trees of single targets",
                 per_output.max(1) * n_outputs.max(1),
@@ -144,17 +144,12 @@ impl SingleTargetForest {
             ),
             ("outputs that have trees", n_outputs.max(1), n_outputs),
         ])?;
-        Ok(Self { trees, n_outputs })
-    }
-
-    /// The trees of all outputs, those of output 0 first. Its importances are means over all of them.
-    pub fn forest(&self) -> &Forest {
-        &self.trees
+        Ok(Self { forest, n_outputs })
     }
 
     /// Number of trees of each output.
     pub(crate) fn trees_per_output(&self) -> usize {
-        self.trees.trees().len() / self.n_outputs
+        self.forest.trees().len() / self.n_outputs
     }
 
     /// Writes for every row the means of the admitted trees of each output; NaN where there are none.
@@ -185,7 +180,7 @@ impl SingleTargetForest {
     ) {
         let (n_rows, per_output) = (range.len(), self.trees_per_output());
         let mut scratch = TraversalScratch::new(x);
-        scratch.load(self.trees.traversal(), range.clone());
+        scratch.load(self.forest.traversal(), range.clone());
         let counts: Vec<f64> = range
             .clone()
             .map(|row| (0..per_output).filter(|&tree| admit(tree, row)).count() as f64)
@@ -193,10 +188,10 @@ impl SingleTargetForest {
         let (mut leaves, mut sums) = (vec![0; n_rows * per_output], vec![0.0; n_rows]);
         for (j, mut out) in out.columns_mut().into_iter().enumerate() {
             let trees = j * per_output..(j + 1) * per_output;
-            self.trees.write_leaves(&scratch, trees.clone(), &mut leaves);
+            self.forest.write_leaves(&scratch, trees.clone(), &mut leaves);
             sums.fill(0.0);
             for (tree, leaves) in leaves.chunks(n_rows).enumerate() {
-                let answers = self.trees.trees()[trees.start + tree].tree.leaves();
+                let answers = self.forest.trees()[trees.start + tree].tree.leaves();
                 for ((row, sum), &leaf) in range.clone().zip(&mut sums).zip(leaves) {
                     if admit(tree, row) {
                         answers.for_each(leaf, |_, value| *sum += value);
@@ -210,17 +205,33 @@ impl SingleTargetForest {
     }
 }
 
-/// The trees of both, output by output in order.
-/// Columns are the trees of output 0, then those of output 1, and so on.
-impl Apply for SingleTargetForest {
-    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
-        self.trees.apply(x)
+/// The trees of output 0 come first, as many of each output.
+impl TreeEnsemble for SingleTargetForest {
+    type Tree = ForestTree;
+
+    fn trees(&self) -> &[ForestTree] {
+        self.forest.trees()
     }
 }
 
+/// Means over the trees of all outputs.
+impl FeatureImportances for SingleTargetForest {
+    fn importances(&self) -> Vec<(u32, f64)> {
+        self.forest.importances()
+    }
+}
+
+/// Columns are the trees of output 0, then those of output 1, and so on.
+impl Apply for SingleTargetForest {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.forest.apply(x)
+    }
+}
+
+/// The trees of both, output by output in order.
 impl Merge for SingleTargetForest {
     fn seeds(&self) -> Vec<Seed> {
-        self.trees.seeds()
+        self.forest.seeds()
     }
 
     fn merge(self, other: Self) -> Result<Self, EnsembleError> {
@@ -228,8 +239,8 @@ impl Merge for SingleTargetForest {
         if other.n_outputs != n_outputs {
             return mismatch("outputs of the other forests", n_outputs, other.n_outputs);
         }
-        let trees = self.trees.merge_groups(other.trees, n_outputs)?;
-        Ok(Self { trees, n_outputs })
+        let forest = self.forest.merge_groups(other.forest, n_outputs)?;
+        Ok(Self { forest, n_outputs })
     }
 }
 
@@ -237,9 +248,9 @@ impl Merge for SingleTargetForest {
 impl OutOfBagPredictor for SingleTargetForest {
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         check_features(x, self.n_features())?;
-        let of_one_output = &self.trees.trees()[..self.trees_per_output()];
+        let of_one_output = &self.forest.trees()[..self.trees_per_output()];
         let seeds = of_one_output.iter().map(|t| t.seed);
-        let out_of_bag = OutOfBag::new(self.trees.bag(), seeds, self.n_train(), x.n_rows())?;
+        let out_of_bag = OutOfBag::new(self.forest.bag(), seeds, self.n_train(), x.n_rows())?;
         let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
         self.predict_rows(x, &mut out, |tree, row| out_of_bag.admits(tree, row));
         Ok((out, out_of_bag.counts))
@@ -251,7 +262,7 @@ impl Predictor for SingleTargetForest {
     type Error = EnsembleError;
 
     fn n_features(&self) -> usize {
-        self.trees.n_features()
+        self.forest.n_features()
     }
 
     fn n_outputs(&self) -> usize {
@@ -259,7 +270,7 @@ impl Predictor for SingleTargetForest {
     }
 
     fn n_train(&self) -> usize {
-        self.trees.n_train()
+        self.forest.n_train()
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {

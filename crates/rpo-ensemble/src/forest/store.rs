@@ -2,15 +2,15 @@
 
 use super::model::{Forest, ForestTree, Importances};
 use super::single_target::SingleTargetForest;
-use rpo_core::TreeEnsemble;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
-use rpo_tree::store::{StoreLeaves, StoreRule, restore_trees, store_trees};
-use rpo_tree::{AxisRule, LeafModel, Leaves};
+use rpo_core::{Seed, TreeEnsemble};
+use rpo_tree::store::{StoreLeaves, StoreRule, StoreTrees};
+use rpo_tree::{AxisRule, LeafModel, Leaves, Tree};
 
 impl<R: StoreRule, L: LeafModel + StoreLeaves> Store for Forest<R, L> {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("bag", self.bag())?;
-        store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
+        ForestTree::store_all(self.trees().iter(), out)?;
         out.array("importance", self.importance_sums().units())
     }
 }
@@ -18,8 +18,7 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> Store for Forest<R, L> {
 impl<R: StoreRule, L: LeafModel + StoreLeaves> Restore for Forest<R, L> {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let bag = from.field("bag")?;
-        let trees = restore_trees(from, sizes)?.into_iter();
-        let trees = trees.map(|(tree, seed)| ForestTree { tree, seed }).collect();
+        let trees = ForestTree::restore_all(from, sizes)?;
         let importances = Importances::from_units(from.array::<u64>("importance")?.to_vec());
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
         let forest = Self::from_parts(trees, importances, bag, n, p, d);
@@ -27,10 +26,31 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> Restore for Forest<R, L> {
     }
 }
 
+impl<R: StoreRule, L: LeafModel + StoreLeaves> StoreTrees for ForestTree<R, L> {
+    fn store_all<'a>(all: impl Iterator<Item = &'a Self> + Clone, out: &mut Writer) -> Result<(), StoreError>
+    where
+        Self: 'a,
+    {
+        let seeds: Vec<u64> = all.clone().map(|t| t.seed.value()).collect();
+        out.array("tree.seed", &seeds)?;
+        Tree::store_all(all.map(|t| &t.tree), out)
+    }
+
+    fn restore_all(from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
+        let trees = Tree::restore_all(from, sizes)?;
+        let seeds = from.array::<u64>("tree.seed")?.of_length(trees.len())?;
+        let of_tree = |(tree, seed)| Self {
+            tree,
+            seed: Seed::new(seed),
+        };
+        Ok(trees.into_iter().zip(seeds).map(of_tree).collect())
+    }
+}
+
 /// Stored as the forest of one output that it is.
 impl Store for SingleTargetForest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        self.forest().store(out)
+        self.forest.store(out)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
-use crate::forest::Forest;
+use crate::forest::{Forest, ForestTree};
 use crate::sampling::bag::Bag;
 use rpo_core::{Merge, ParameterError, Predictor, Seed, TreeEnsemble};
 use rpo_tree::Node;
@@ -53,7 +53,7 @@ impl StructuredForest {
     }
 
     /// The trees as a forest whose predictions of all labels weigh the same.
-    pub fn forest(&self) -> &Forest<LinearRule> {
+    pub(super) fn forest(&self) -> &Forest<LinearRule> {
         &self.forest
     }
 
@@ -96,6 +96,14 @@ impl StructuredForest {
 }
 
 /// Errors are [`EnsembleError::Mismatch`], and [`EnsembleError::Merge`] for other fractions or another label weight.
+impl TreeEnsemble for StructuredForest {
+    type Tree = ForestTree<LinearRule>;
+
+    fn trees(&self) -> &[ForestTree<LinearRule>] {
+        self.forest.trees()
+    }
+}
+
 impl Merge for StructuredForest {
     fn seeds(&self) -> Vec<Seed> {
         self.forest.seeds()

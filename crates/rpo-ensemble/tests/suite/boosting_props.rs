@@ -5,7 +5,7 @@
 use super::boosting_common::{Fitted, PAPER_LOSSES, Setup};
 use super::common::{Given, csr, labelled, layouts, on_threads, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::{Matrix, Predictor, Seed, TreeEnsemble};
+use rpo_core::{FeatureImportances, Matrix, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, Stages, StepScope, StepValues,
     Stop, TrainingForm,

@@ -7,7 +7,7 @@ use super::common::{
     regression,
 };
 use ndarray::{Array2, Axis};
-use rpo_core::{Apply, Learner, Matrix, Merge, Predictor, TreeEnsemble};
+use rpo_core::{Apply, FeatureImportances, Learner, Matrix, Merge, Predictor, TreeEnsemble};
 use rpo_ensemble::{
     CriterionKind, FitOptions, Forest, ForestParams, ForestPreset, MaxFeatures, OutOfBagPredictor, Splitting,
 };
@@ -447,7 +447,10 @@ fn importances_tell_signal_from_noise() {
         ..ForestParams::default()
     };
     let forest = fit(params, &x.into(), &csr(&y).into());
-    let importances = forest.importances();
+    let mut importances = [0.0; 5];
+    for (feature, importance) in forest.importances() {
+        importances[feature as usize] = importance;
+    }
     assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     assert!(
         importances[..4].iter().all(|&v| v > 5.0 * importances[4]),

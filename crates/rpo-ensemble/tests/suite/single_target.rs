@@ -51,7 +51,7 @@ fn every_output_has_the_forest_of_its_column() {
                         ..params()
                     };
                     let alone = alone.fit(x.view(), (&column).into()).unwrap();
-                    assert_eq!(alone.trees(), &forests.forest().trees()[5 * j..5 * (j + 1)]);
+                    assert_eq!(alone.trees(), &forests.trees()[5 * j..5 * (j + 1)]);
                     let means = alone.predict(x.view()).unwrap();
                     assert!(means.iter().zip(all.column(j)).all(|(a, b)| (a - b).abs() < 1e-6));
                     if let Ok((oob, counts)) = alone.oob_predictions(x.view()) {
@@ -138,7 +138,7 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
     let forests = SingleTargetParams(params.clone())
         .fit_with((&x).into(), (&y).into(), options)
         .unwrap();
-    let of_output = &forests.forest().trees()[2 * 40..3 * 40];
+    let of_output = &forests.trees()[2 * 40..3 * 40];
     let answers: Vec<f64> = of_output
         .iter()
         .filter(|t| t.tree.leaves().n_leaves() == 1)

@@ -112,7 +112,7 @@ fn naive_scores(
 ) -> Array2<f64> {
     let mut sums = Array2::<f64>::zeros((x.nrows(), forest.n_outputs()));
     let mut totals = sums.clone();
-    for (t, tree) in forest.forest().trees().iter().enumerate() {
+    for (t, tree) in forest.trees().iter().enumerate() {
         let answers = tree.tree.predict(x.into());
         for ((i, j), answer) in answers.indexed_iter().filter(|((i, _), _)| admit(t, *i)) {
             let weight = if forest.clustered_labels()[t].contains(&(j as u32)) {
@@ -152,7 +152,7 @@ fn scores_are_weighted_means_in_and_out_of_bag() {
         let total: u32 = counts.iter().sum();
         assert_eq!(
             total as usize,
-            forest.forest().trees().len() * (50 - forest.rows_per_tree())
+            forest.trees().len() * (50 - forest.rows_per_tree())
         );
         let out = |t: usize, i: usize| out_of_bag(&forest, &x, &y)[t][i];
         assert_close(&oob, &naive_scores(&forest, &x, out));
@@ -165,7 +165,7 @@ fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Ve
     let marked = Array2::from_shape_fn((x.nrows(), x.nrows()), |(i, j)| f32::from(u8::from(i == j)));
     let labels = ndarray::concatenate![Axis(1), y.view(), marked];
     let mut out = Vec::new();
-    for t in 0..forest.forest().trees().len() {
+    for t in 0..forest.trees().len() {
         let params = StructuredForestParams {
             variant: Variant::Sf,
             first_tree: t,
@@ -174,7 +174,7 @@ fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Ve
         };
         let tree = fit(params, x, &labels);
         let mut seen = vec![false; x.nrows()];
-        let leaves = tree.forest().trees()[0].tree.leaves();
+        let leaves = tree.trees()[0].tree.leaves();
         for leaf in 0..leaves.n_leaves() {
             leaves.for_each(leaf as u32, |j, v| {
                 if j as usize >= y.ncols() && v > 0.0 {

@@ -113,7 +113,7 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
     let forests =
         SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), FitOptions::default());
     let forests = forests.unwrap();
-    let with = |n_outputs| SingleTargetForest::from_forest(forests.forest().clone(), n_outputs);
+    let with = |n_outputs| SingleTargetForest::from_forest(forests.forest.clone(), n_outputs);
     assert!(with(8).is_ok());
     for n_outputs in [0, 3, 17] {
         let found = with(n_outputs);

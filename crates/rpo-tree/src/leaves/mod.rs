@@ -134,6 +134,18 @@ impl Index<usize> for LeafMembers {
     }
 }
 
+/// What the leaves of a tree predict. Implemented by the three storages here and open for others: a
+/// [`Tree`](crate::Tree) takes any.
+///
+/// A custom model, of which every leaf predicts the median of one output over its training samples:
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_core::{Matrix, MatrixView, Seed};
+/// use rpo_tree::criterion::Variance;
+/// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+/// use rpo_tree::{GrowParams, LeafBuilder, LeafMembers, LeafModel, RankedFeatures, Tree, TreeError, grow};
+/// use std::sync::Arc;
 ///
 /// #[derive(Debug, Clone, PartialEq)]
 /// struct Medians(Vec<f32>);

@@ -1,19 +1,17 @@
 //! Trees as named arrays, and back.
 //!
 //! The arrays of all trees of a model are one behind the other, so that their number does not grow with that of the
-//! trees. A rule or a leaf model that implements [`StoreRule`] or [`StoreLeaves`] says how many of it are stored
-//! together.
+//! trees ([`StoreTrees`]). A rule or a leaf model that implements [`StoreRule`] or [`StoreLeaves`] says how many of it are
+//! stored together.
 
 mod axis;
 mod leaves;
 mod structures;
 
-pub use structures::{restore_structures, store_structures};
-
 use crate::leaves::LeafModel;
 use crate::rule::Rule;
+use crate::structure::Structure;
 use crate::tree::Tree;
-use rpo_core::Seed;
 use rpo_core::store::{Reader, Sizes, StoreError, Writer};
 
 /// A rule that can be stored.
@@ -58,45 +56,44 @@ pub trait StoreLeaves: Sized {
     fn restore_all(n_leaves: &[usize], from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError>;
 }
 
-/// Stores trees with the seeds they were grown from.
+/// Trees, or their structures alone.
 ///
-/// # Errors
-/// [`StoreError`] for values that could not be restored, and trees whose leaves refer to different training outputs.
-pub fn store_trees<'t, R: StoreRule + 't, L: LeafModel + StoreLeaves + 't>(
-    trees: impl Iterator<Item = (&'t Tree<R, L>, Seed)> + Clone,
-    out: &mut Writer,
-) -> Result<(), StoreError> {
-    let seeds: Vec<u64> = trees.clone().map(|(_, seed)| seed.value()).collect();
-    out.array("tree.seed", &seeds)?;
-    store_structures(trees.clone().map(|(tree, _)| tree.structure()), out)?;
-    let leaves: Vec<&L> = trees.map(|(tree, _)| tree.leaves()).collect();
-    L::store_all(&leaves, out)
+/// What a model keeps with a tree implements it too: it stores the trees and, in arrays of its own, the rest.
+pub trait StoreTrees: Sized {
+    /// Stores all of them.
+    ///
+    /// # Errors
+    /// [`StoreError`] for values that could not be restored, and trees whose leaves refer to different training outputs.
+    fn store_all<'a>(all: impl Iterator<Item = &'a Self> + Clone, out: &mut Writer) -> Result<(), StoreError>
+    where
+        Self: 'a;
+
+    /// Restores as many as were stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] for arrays that are missing or invalid or make no tree.
+    fn restore_all(from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError>;
 }
 
-/// Trees with the seeds they were grown from.
-type SeededTrees<R, L> = Vec<(Tree<R, L>, Seed)>;
+impl<R: StoreRule, L: LeafModel + StoreLeaves> StoreTrees for Tree<R, L> {
+    fn store_all<'a>(all: impl Iterator<Item = &'a Self> + Clone, out: &mut Writer) -> Result<(), StoreError>
+    where
+        Self: 'a,
+    {
+        Structure::store_all(all.clone().map(Self::structure), out)?;
+        let leaves: Vec<&L> = all.map(Self::leaves).collect();
+        L::store_all(&leaves, out)
+    }
 
-/// Restores trees with their seeds.
-///
-/// # Errors
-/// [`StoreError`] for arrays that are missing or invalid or make no tree.
-pub fn restore_trees<R: StoreRule, L: LeafModel + StoreLeaves>(
-    from: &mut Reader<'_>,
-    sizes: Sizes,
-) -> Result<SeededTrees<R, L>, StoreError> {
-    let structures = restore_structures(from, sizes.n_features)?;
-    let seeds = from.array::<u64>("tree.seed")?.of_length(structures.len())?;
-    let n_leaves: Vec<usize> = structures
-        .iter()
-        .map(|s: &crate::Structure<R>| s.n_leaves())
-        .collect();
-    let leaves = L::restore_all(&n_leaves, from, sizes)?;
-    let parts = structures.into_iter().zip(leaves).zip(seeds);
-    let trees = parts.enumerate().map(|(i, ((structure, leaves), seed))| {
-        let tree = Tree::new(structure, leaves).map_err(|e| of_tree(i, e))?;
-        Ok((tree, Seed::new(seed)))
-    });
-    trees.collect()
+    fn restore_all(from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
+        let structures = Structure::<R>::restore_all(from, sizes)?;
+        let n_leaves: Vec<usize> = structures.iter().map(Structure::n_leaves).collect();
+        let leaves = L::restore_all(&n_leaves, from, sizes)?;
+        let parts = structures.into_iter().zip(leaves).enumerate();
+        parts
+            .map(|(i, (structure, leaves))| Self::new(structure, leaves).map_err(|e| of_tree(i, e)))
+            .collect()
+    }
 }
 
 /// An error about one of the trees.

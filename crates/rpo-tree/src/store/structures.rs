@@ -4,92 +4,83 @@
 //! the splits before it in preorder, and leaves are numbered as they come; only trees grown otherwise need arrays that
 //! say where children and leaves are.
 
-use super::{StoreRule, of_tree};
+use super::{StoreRule, StoreTrees, of_tree};
 use crate::structure::{Node, Structure};
-use rpo_core::store::{Entries, Reader, StoreError, Writer};
+use rpo_core::store::{Entries, Reader, Sizes, StoreError, Writer};
 
-/// Stores the structures of trees.
-///
-/// # Errors
-/// [`StoreError`] if a rule has values that could not be restored.
-pub fn store_structures<'t, R: StoreRule + 't>(
-    structures: impl Iterator<Item = &'t Structure<R>>,
-    out: &mut Writer,
-) -> Result<(), StoreError> {
-    let (mut counts, mut kinds, mut rules) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut children, mut leaves) = (Vec::new(), Vec::new());
-    let mut depth_first = true;
-    for structure in structures {
-        counts.push(structure.nodes().len() as u32);
-        let (mut next_child, mut next_leaf) = (1, 0);
-        for (_, node) in structure.preorder() {
-            match node {
-                Node::Leaf(leaf) => {
-                    kinds.push(0);
-                    leaves.push(*leaf);
-                    depth_first &= *leaf == next_leaf;
-                    next_leaf += 1;
-                }
-                Node::Split { rule, first_child } => {
-                    kinds.push(rule.kind());
-                    rules.push(rule);
-                    children.push(*first_child);
-                    depth_first &= *first_child == next_child;
-                    next_child += rule.arity() as u32;
+impl<R: StoreRule> StoreTrees for Structure<R> {
+    fn store_all<'a>(all: impl Iterator<Item = &'a Self> + Clone, out: &mut Writer) -> Result<(), StoreError>
+    where
+        Self: 'a,
+    {
+        let (mut counts, mut kinds, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut children, mut leaves) = (Vec::new(), Vec::new());
+        let mut depth_first = true;
+        for structure in all {
+            counts.push(structure.nodes().len() as u32);
+            let (mut next_child, mut next_leaf) = (1, 0);
+            for (_, node) in structure.preorder() {
+                match node {
+                    Node::Leaf(leaf) => {
+                        kinds.push(0);
+                        leaves.push(*leaf);
+                        depth_first &= *leaf == next_leaf;
+                        next_leaf += 1;
+                    }
+                    Node::Split { rule, first_child } => {
+                        kinds.push(rule.kind());
+                        rules.push(rule);
+                        children.push(*first_child);
+                        depth_first &= *first_child == next_child;
+                        next_child += rule.arity() as u32;
+                    }
                 }
             }
         }
+        out.array("tree.nodes", &counts)?;
+        out.array("node.kind", &kinds)?;
+        R::store_all(&rules, out)?;
+        if !depth_first {
+            out.array("split.child", &children)?;
+            out.array("leaf.number", &leaves)?;
+        }
+        Ok(())
     }
-    out.array("tree.nodes", &counts)?;
-    out.array("node.kind", &kinds)?;
-    R::store_all(&rules, out)?;
-    if !depth_first {
-        out.array("split.child", &children)?;
-        out.array("leaf.number", &leaves)?;
-    }
-    Ok(())
-}
 
-/// Restores the structures of all trees.
-///
-/// # Errors
-/// [`StoreError`] for arrays that are missing or invalid or make no tree.
-pub fn restore_structures<R: StoreRule>(
-    from: &mut Reader<'_>,
-    n_features: usize,
-) -> Result<Vec<Structure<R>>, StoreError> {
-    let counts = from.array::<u32>("tree.nodes")?;
-    let kinds = from.array::<u32>("node.kind")?.of_length(counts.total())?;
-    let kinds = kinds.where_all(R::KINDS, |kind| kind == 0 || R::arity_of(kind).is_some())?;
-    let splits: Vec<u32> = kinds.clone().filter(|kind| *kind != 0).collect();
-    let n_leaves = kinds.len() - splits.len();
-    // Every node but the roots is a child: rules have no more children than there are bytes.
-    let n_children: u64 = splits
-        .iter()
-        .filter_map(|&kind| R::arity_of(kind))
-        .map(u64::from)
-        .sum();
-    if n_children + counts.len() as u64 != kinds.len() as u64 {
-        let problem = format!(
-            "has {} nodes; expected {n_children} children and {} roots",
-            kinds.len(),
-            counts.len()
-        );
-        return Err(kinds.wrong(problem));
+    fn restore_all(from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
+        let counts = from.array::<u32>("tree.nodes")?;
+        let kinds = from.array::<u32>("node.kind")?.of_length(counts.total())?;
+        let kinds = kinds.where_all(R::KINDS, |kind| kind == 0 || R::arity_of(kind).is_some())?;
+        let splits: Vec<u32> = kinds.clone().filter(|kind| *kind != 0).collect();
+        let n_leaves = kinds.len() - splits.len();
+        // Every node but the roots is a child: rules have no more children than there are bytes.
+        let n_children: u64 = splits
+            .iter()
+            .filter_map(|&kind| R::arity_of(kind))
+            .map(u64::from)
+            .sum();
+        if n_children + counts.len() as u64 != kinds.len() as u64 {
+            let problem = format!(
+                "has {} nodes; expected {n_children} children and {} roots",
+                kinds.len(),
+                counts.len()
+            );
+            return Err(kinds.wrong(problem));
+        }
+        let rules = R::restore_all(&splits, from, sizes.n_features)?;
+        let mut places = None;
+        if from.has("split.child") {
+            let children = from.array::<u32>("split.child")?.of_length(splits.len())?;
+            places = Some((children, from.array::<u32>("leaf.number")?.of_length(n_leaves)?));
+        }
+        let mut nodes = Nodes {
+            kinds,
+            rules: rules.into_iter(),
+            places,
+        };
+        let structure = |(tree, count)| nodes.next(count).map_err(|problem| of_tree(tree, problem));
+        counts.enumerate().map(structure).collect()
     }
-    let rules = R::restore_all(&splits, from, n_features)?;
-    let mut places = None;
-    if from.has("split.child") {
-        let children = from.array::<u32>("split.child")?.of_length(splits.len())?;
-        places = Some((children, from.array::<u32>("leaf.number")?.of_length(n_leaves)?));
-    }
-    let mut nodes = Nodes {
-        kinds,
-        rules: rules.into_iter(),
-        places,
-    };
-    let structure = |(tree, count)| nodes.next(count).map_err(|problem| of_tree(tree, problem));
-    counts.enumerate().map(structure).collect()
 }
 
 /// The nodes of the trees that were not restored yet.

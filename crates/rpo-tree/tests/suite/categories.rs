@@ -3,13 +3,13 @@
 use super::common::{Data, weighted_rows};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
-use rpo_core::store::Writer;
+use rpo_core::store::{Sizes, Writer};
 use rpo_core::{MatrixView, Mismatch, Seed};
 use rpo_tree::criterion::Variance;
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter, ThresholdSearch};
-use rpo_tree::store::{restore_structures, store_structures};
-use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, TreeError, grow};
+use rpo_tree::store::StoreTrees;
+use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Structure, TreeError, grow};
 
 /// Grows a tree on values, of whose columns the even ones are categorical.
 fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
@@ -159,9 +159,10 @@ proptest! {
         let axis = AxisParams { thresholds, ..free() };
         let grown = grow_exact(&data, axis, &GrowParams::default(), Seed::new(3));
         let mut out = Writer::default();
-        store_structures([&grown.structure, &grown.structure].into_iter(), &mut out).unwrap();
+        Structure::store_all([&grown.structure, &grown.structure].into_iter(), &mut out).unwrap();
         let stored = out.finish().unwrap();
-        let again = restore_structures::<AxisRule>(&mut stored.reader(), 3).unwrap();
+        let sizes = Sizes { n_train: 40, n_features: 3, n_outputs: 2 };
+        let again = Structure::<AxisRule>::restore_all(&mut stored.reader(), sizes).unwrap();
         prop_assert_eq!(again, [grown.structure.clone(), grown.structure]);
     }
 }

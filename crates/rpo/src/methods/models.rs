@@ -3,14 +3,16 @@
 use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
-use rpo_core::{Apply, CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed, TreeEnsemble};
+use rpo_core::{
+    Apply, CsrMatrix, FeatureImportances, Matrix, MatrixView, Merge, Predictor, Seed, TreeEnsemble,
+};
 use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
-use rpo_ensemble::{Craftml, Forest, OutOfBagPredictor, SingleTargetForest};
+use rpo_ensemble::{Craftml, Forest, ForestTree, OutOfBagPredictor, SingleTargetForest};
 use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
 use rpo_tree::oblique::LinearRule;
-use rpo_tree::{LeafModel, Node};
+use rpo_tree::{LeafModel, Node, Rule};
 use serde_json::{Value, json};
 use std::any::Any;
 use std::ops::Range;
@@ -89,6 +91,11 @@ fn check_disjoint(mut ours: Vec<Seed>, theirs: &[Seed]) -> Result<(), ModelError
     Ok(())
 }
 
+fn tree_sizes<R: Rule, L: LeafModel>(trees: &[ForestTree<R, L>]) -> Vec<TreeSize> {
+    let of_tree = |t: &ForestTree<R, L>| TreeSize::of(t.tree.structure());
+    trees.iter().map(of_tree).collect()
+}
+
 impl Predict for Forest {
     delegated!("forest");
     delegated!(apply);
@@ -96,16 +103,11 @@ impl Predict for Forest {
     delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
-        self.trees()
-            .iter()
-            .map(|t| TreeSize::of(t.tree.structure()))
-            .collect()
+        tree_sizes(self.trees())
     }
 
     fn importances(&self) -> Vec<(u32, f64)> {
-        let all = self.importances();
-        let positive = all.iter().enumerate().filter(|(_, v)| **v > 0.0);
-        ranked(positive.map(|(j, &v)| (j as u32, v)).collect())
+        ranked(FeatureImportances::importances(self))
     }
 }
 
@@ -115,11 +117,11 @@ impl Predict for SingleTargetForest {
     delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
-        Predict::tree_sizes(self.forest())
+        tree_sizes(self.trees())
     }
 
     fn importances(&self) -> Vec<(u32, f64)> {
-        Predict::importances(self.forest())
+        ranked(FeatureImportances::importances(self))
     }
 }
 
@@ -147,7 +149,7 @@ impl Predict for Boosted {
     }
 
     fn importances(&self) -> Vec<(u32, f64)> {
-        ranked(self.importances())
+        ranked(FeatureImportances::importances(self))
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
@@ -177,19 +179,11 @@ impl Predict for StructuredForest {
     delegated!(merge);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
-        self.forest()
-            .trees()
-            .iter()
-            .map(|t| TreeSize::of(t.tree.structure()))
-            .collect()
+        tree_sizes(self.trees())
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
-        let nodes = self
-            .forest()
-            .trees()
-            .iter()
-            .flat_map(|t| t.tree.structure().nodes());
+        let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
         let sizes: Vec<usize> = nodes
             .filter_map(|node| match node {
                 Node::Split {

@@ -5,7 +5,7 @@ use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, TreeEnsemble};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::ensemble::boosting::Boosted;
-use rpo::ensemble::{Forest, SingleTargetForest};
+use rpo::ensemble::{Forest, ForestTree, SingleTargetForest};
 use rpo::tree::AxisRule;
 use rpo::{Method, Model, ModelError};
 
@@ -56,17 +56,17 @@ fn fit(options: &str, data: &Dataset) -> Result<Model, ModelError> {
 
 /// The rules of a model's trees.
 fn rules(model: &Model) -> Vec<AxisRule> {
-    let of_forest = |forest: &Forest| -> Vec<AxisRule> {
-        let trees = forest.trees().iter();
+    let of_forest = |trees: &[ForestTree]| -> Vec<AxisRule> {
         trees
+            .iter()
             .flat_map(|t| t.tree.structure().splits().map(|(_, rule)| rule.clone()))
             .collect()
     };
     let predictor = model.predictor();
     if let Some(forest) = predictor.downcast_ref::<Forest>() {
-        of_forest(forest)
+        of_forest(forest.trees())
     } else if let Some(forest) = predictor.downcast_ref::<SingleTargetForest>() {
-        of_forest(forest.forest())
+        of_forest(forest.trees())
     } else {
         let boosted = predictor.downcast_ref::<Boosted>().unwrap();
         let trees = boosted.trees().iter();
