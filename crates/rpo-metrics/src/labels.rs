@@ -235,13 +235,6 @@ impl<'a> LabelSets<'a> {
         counts
     }
 
-    /// Returns a CSR matrix of the ones.
-    pub fn to_csr(&self) -> CsrMatrix {
-        let shape = (self.n_samples(), self.n_labels);
-        let ones = vec![1.0; self.labels.len()];
-        CsrMatrix::new(shape, self.starts.clone(), self.labels.to_vec(), ones)
-    }
-
     /// The rows of each label, increasing: (starts, rows), label `j` has `rows[starts[j]..starts[j + 1]]`.
     pub(crate) fn samples_by_label(&self) -> (Vec<usize>, Vec<u32>) {
         self.transposed(&self.labels, |row| self.labels(row))
@@ -273,6 +266,15 @@ impl<'a> LabelSets<'a> {
     pub(crate) fn check_shape(&self, (n_samples, n_labels): (usize, usize)) -> Result<(), Mismatch> {
         Mismatch::check("samples", self.n_samples(), n_samples)?;
         Mismatch::check("labels", self.n_labels, n_labels)
+    }
+}
+
+/// The sets as a matrix of ones.
+impl From<&LabelSets<'_>> for CsrMatrix {
+    fn from(sets: &LabelSets<'_>) -> Self {
+        let shape = (sets.n_samples(), sets.n_labels);
+        let ones = vec![1.0; sets.labels.len()];
+        Self::new(shape, sets.starts.clone(), sets.labels.to_vec(), ones)
     }
 }
 
@@ -384,7 +386,7 @@ mod tests {
             LabelSets::new(MatrixView::Sparse(zeros_stored.view()), MissingTruth::Refuse).unwrap(),
             expected
         );
-        assert_eq!(expected.to_csr(), ones);
+        assert_eq!(CsrMatrix::from(&expected), ones);
         assert_eq!(expected.label_counts(), [1, 1, 1]);
         assert_eq!(expected.samples_by_label(), (vec![0, 1, 2, 3], vec![2, 0, 0]));
     }

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = MultiLabelSet::new(1000, 100, 50).generate(Seed::new(1))?;
     let metrics = [Metric::Lrap, Metric::PrecisionAt(1)];
     for name in ["baseline", "random-forest", "extra-trees", "craftml", "ridge"] {
-        let result = cross_validate(&Method::named(name)?, &data, 5, &metrics, Seed::new(7))?;
+        let result = cross_validate(&Method::named(name)?, &data, &metrics, Folds::default())?;
         print!("{name:>14}");
         for (j, metric) in metrics.iter().enumerate() {
             print!(

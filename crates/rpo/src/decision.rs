@@ -67,13 +67,16 @@ impl Decision {
                         labels.for_each(|(label, score)| *score = f32::from(u8::from(label == best)));
                     }
                 }
-                Ok(LabelSets::from_scores(decided.view(), &Thresholds::default())?.to_csr())
+                Ok(CsrMatrix::from(&LabelSets::from_scores(
+                    decided.view(),
+                    &Thresholds::default(),
+                )?))
             }
             Self::Threshold => {
                 let thresholds = model
                     .thresholds()
                     .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()));
-                Ok(LabelSets::from_scores(scores, &thresholds)?.to_csr())
+                Ok(CsrMatrix::from(&LabelSets::from_scores(scores, &thresholds)?))
             }
             Self::ExpectedF1 => {
                 let n = model.training().n_samples.max(1) as f64;

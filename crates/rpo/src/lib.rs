@@ -24,8 +24,8 @@ pub use blocks::for_each_block;
 pub use decision::Decision;
 pub use error::ModelError;
 pub use evaluate::{
-    CrossValidation, EvaluateOptions, Evaluated, Fold, FrequencyScores, OutputScores, cross_val_scores,
-    cross_validate, cross_validate_with,
+    CrossValidation, EvaluateOptions, Evaluated, Fold, Folds, FrequencyScores, OnFold, OutputScores,
+    cross_val_scores, cross_validate,
 };
 pub use merging::{Merging, MergingError};
 pub use method::{
@@ -57,7 +57,9 @@ pub mod prelude {
     pub use crate::baseline::BaselineParams;
     pub use crate::blend::BlendParams;
     pub use crate::tune::{Holdout, Refit};
-    pub use crate::{Decision, EvaluateOptions, FitContext, Method, Model, ModelError, cross_validate};
+    pub use crate::{
+        Decision, EvaluateOptions, FitContext, Folds, Method, Model, ModelError, cross_validate,
+    };
     pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
     pub use rpo_data::generate::Generator;
     pub use rpo_data::read::{ReadOptions, Targets};

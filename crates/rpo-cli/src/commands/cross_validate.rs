@@ -12,7 +12,7 @@ use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
 use rpo::metrics::Metric;
-use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, ModelError, cross_validate_with};
+use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, Folds, ModelError, cross_validate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -59,20 +59,23 @@ impl CrossValidate {
         };
         let mut kept = None;
         let bar = progress::bar(self.folds, "folds");
-        let on_fold = |fold: Fold<'_>| {
+        let mut on_fold = |fold: Fold<'_>| {
             bar.inc(1);
             if self.predictions.is_some() {
                 keep(&fold, data.n_samples(), &mut kept)?;
             }
             Ok(())
         };
-        let seed = Seed::new(method.seed());
-        let options = EvaluateOptions {
-            propensity: self.fit.weights.propensity.model(),
-            ..EvaluateOptions::default()
+        let folds = Folds {
+            k: self.folds,
+            seed: Seed::new(method.seed()),
+            evaluation: EvaluateOptions {
+                propensity: self.fit.weights.propensity.model(),
+                ..EvaluateOptions::default()
+            },
+            on_fold: Some(&mut on_fold),
         };
-        let estimator = estimator.as_ref();
-        let result = cross_validate_with(estimator, &data, self.folds, &metrics, options, seed, on_fold);
+        let result = cross_validate(estimator.as_ref(), &data, &metrics, folds);
         bar.finish_and_clear();
         let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {

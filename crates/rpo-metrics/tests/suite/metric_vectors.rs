@@ -202,7 +202,7 @@ fn multi_label_vectors() {
         assert!(!by_columns.is_standard_layout() || by_columns.nrows() == 1 || by_columns.ncols() == 1);
         of_scores(&truth, &by_columns, &check);
 
-        let csr = truth.to_csr();
+        let csr = rpo_core::CsrMatrix::from(&truth);
         assert_eq!(
             LabelSets::new(MatrixView::Sparse(csr.view()), MissingTruth::Refuse).unwrap(),
             truth

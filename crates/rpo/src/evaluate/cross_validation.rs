@@ -57,23 +57,64 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 ///
 /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
 /// let forest = ForestParams { trees: 20, ..ForestParams::default() };
-/// let result = cross_validate(&forest, &data, 5, &[Metric::Lrap], Seed::new(7))?;
+/// let result = cross_validate(&forest, &data, &[Metric::Lrap], Folds { seed: Seed::new(7), ..Folds::default() })?;
 /// assert_eq!(result.folds.len(), 5);
 /// assert!(result.means[0] > 0.3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// Fewer than two folds or fewer samples than folds, and what fitting and evaluating refuse.
+/// Fewer than two folds or fewer samples than folds, what fitting and evaluating refuse, and the errors of
+/// [`Folds::on_fold`].
 pub fn cross_validate<S: Score>(
     estimator: &dyn Estimator,
     data: &Dataset,
-    k: usize,
     metrics: &[S],
-    seed: Seed,
+    mut options: Folds<'_>,
 ) -> Result<CrossValidation, ModelError> {
-    let options = EvaluateOptions::default();
-    cross_validate_with(estimator, data, k, metrics, options, seed, |_| Ok(()))
+    let splits = Split::folds(data, options.k, options.seed.purpose("cross-validation"))?;
+    let mut folds = Vec::new();
+    for_each_fold(estimator, data, &splits, |split, test, model| {
+        let evaluated = model.evaluate_with(test, metrics, options.evaluation)?;
+        if let Some(on_fold) = &mut options.on_fold {
+            on_fold(Fold {
+                test_samples: &split.test,
+                test,
+                model: &model,
+                values: &evaluated.values,
+            })?;
+        }
+        folds.push(evaluated.values);
+        Ok(())
+    })?;
+    let names = metrics.iter().map(Score::name).collect();
+    Ok(CrossValidation::new(names, folds))
+}
+
+/// The folds of a cross-validation, and how they are evaluated.
+pub struct Folds<'a> {
+    /// The number of folds, at least 2. Default 5.
+    pub k: usize,
+    /// Seed of what is in each. Default 0.
+    pub seed: Seed,
+    /// Options of the evaluation.
+    pub evaluation: EvaluateOptions,
+    /// Called after each fold, for predictions out of fold, or progress; an error ends the cross-validation. Default none.
+    pub on_fold: Option<OnFold<'a>>,
+}
+
+/// What is called after each fold.
+pub type OnFold<'a> = &'a mut dyn FnMut(Fold<'_>) -> Result<(), ModelError>;
+
+impl Default for Folds<'_> {
+    fn default() -> Self {
+        Self {
+            k: 5,
+            seed: Seed::new(0),
+            evaluation: EvaluateOptions::default(),
+            on_fold: None,
+        }
+    }
 }
 
 /// A fold of a cross-validation.
@@ -87,36 +128,6 @@ pub struct Fold<'a> {
     pub model: &'a Model,
     /// The value of each metric, NaN where it is undefined.
     pub values: &'a [f64],
-}
-
-/// [`cross_validate`] with options of the evaluation that calls `on_fold` after each fold, for predictions out of fold, or progress.
-///
-/// # Errors
-/// As [`cross_validate`], and those of `on_fold`, which end it.
-pub fn cross_validate_with<S: Score>(
-    estimator: &dyn Estimator,
-    data: &Dataset,
-    k: usize,
-    metrics: &[S],
-    options: EvaluateOptions,
-    seed: Seed,
-    mut on_fold: impl FnMut(Fold<'_>) -> Result<(), ModelError>,
-) -> Result<CrossValidation, ModelError> {
-    let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
-    let mut folds = Vec::new();
-    for_each_fold(estimator, data, &splits, |split, test, model| {
-        let evaluated = model.evaluate_with(test, metrics, options)?;
-        on_fold(Fold {
-            test_samples: &split.test,
-            test,
-            model: &model,
-            values: &evaluated.values,
-        })?;
-        folds.push(evaluated.values);
-        Ok(())
-    })?;
-    let names = metrics.iter().map(Score::name).collect();
-    Ok(CrossValidation::new(names, folds))
 }
 
 /// The prediction (n x outputs of the model) for each sample by a model that was fitted without it, of k folds as in

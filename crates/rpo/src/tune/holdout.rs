@@ -36,7 +36,7 @@ pub enum Refit {
 
 impl Refit {
     /// The samples to fit the winner to.
-    pub fn samples<'a>(self, everything: &'a Dataset, holdout: &'a Holdout) -> &'a Dataset {
+    pub(super) fn samples<'a>(self, everything: &'a Dataset, holdout: &'a Holdout) -> &'a Dataset {
         match self {
             Self::No => &holdout.train,
             Self::Everything => everything,

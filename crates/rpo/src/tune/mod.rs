@@ -1,8 +1,8 @@
 //! Hyper-parameter search: a space of settings, a limit, and a score that the caller computes.
 //!
 //! - [`Tuning`] searches the parameters of a method on a data set.
-//! - [`Space`] has the parameters and their values; [`Space::grid`] lists all combinations, [`Space::random`] draws them
-//!   (Bergstra, Bengio, JMLR 2012).
+//! - [`Space`] has the parameters and their values; [`Space::settings`] lists all combinations, or draws them (Bergstra,
+//!   Bengio, JMLR 2012).
 //! - [`Search`] scores settings in parallel on the current rayon pool, within a [`SearchLimit`], and keeps the best.
 //! - [`Holdout`] withholds a fraction of the samples to score on; [`Refit`] chooses the samples that the winner is fitted
 //!   to. The boosting paper (Joly, Wehenkel, Geurts, section 4.1.2) withholds 20 % of the learning samples and
@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use rpo::prelude::*;
-//! use rpo::tune::{Search, SearchLimit, Setting, Space, Trial};
+//! use rpo::tune::{Search, SearchLimit, SearchOrder, Setting, Space, Trial};
 //!
 //! # let features = ndarray::Array2::from_shape_fn((120, 3), |(i, j)| ((i * (7 * j + 3)) % 101) as f32 / 101.0);
 //! # let outputs = ndarray::Array2::from_shape_fn((120, 2), |(i, j)| features[[i, j]] * features[[i, 2]]);
@@ -39,9 +39,9 @@
 //!     Ok(model.evaluate(&holdout.validation, &[Metric::R2])?[0])
 //! };
 //! let search = Search { limit: SearchLimit::Trials(6), ..Search::new(Metric::R2) };
-//! let result = search.run(space.random(seed), score)?;
+//! let result = search.run(space.settings(SearchOrder::Random, seed)?, score)?;
 //! assert_eq!(result.history.len(), 6);
-//! let model = Model::fit(&params(&result.best_setting)?, Refit::Everything.samples(&data, &holdout))?;
+//! let model = Model::fit(&params(&result.best_setting)?, &data)?;
 //! assert_eq!(model.training().n_samples, 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
@@ -56,6 +56,6 @@ mod tuning;
 pub use distribution::{ParamDistribution, Value};
 pub use holdout::{Holdout, Refit};
 pub use search::{Direction, Pruner, Search, SearchError, SearchLimit, SearchResult};
-pub use space::{Grid, Random, Setting, Space, SpaceError};
+pub use space::{Setting, Space, SpaceError};
 pub use trial::{Outcome, Record, Trial, TrialError};
 pub use tuning::{RANDOM_TRIALS, SearchOrder, TuneError, Tuned, Tuning};

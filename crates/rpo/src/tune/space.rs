@@ -1,6 +1,6 @@
 //! Spaces of settings: grids and random draws.
 
-use super::{ParamDistribution, Value};
+use super::{ParamDistribution, SearchOrder, Value};
 use rpo_core::Seed;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -158,13 +158,23 @@ impl Space {
         self.0.iter().map(|p| p.name.as_str())
     }
 
-    /// All settings: the first parameter varies slowest, the last fastest, each through its values in the order
-    /// given. Combinations that differ only where a parameter has no meaning are one setting. A space without
-    /// parameters has one setting, which is empty.
+    /// The settings, each once, of a [grid](SearchOrder::Grid) or drawn [at random](SearchOrder::Random) by the seed, which a grid
+    /// has no use for.
     ///
     /// # Errors
-    /// [`SpaceError::Continuous`].
-    pub fn grid(&self) -> Result<Grid<'_>, SpaceError> {
+    /// [`SpaceError::Continuous`] for a grid.
+    pub fn settings(
+        &self,
+        order: SearchOrder,
+        seed: Seed,
+    ) -> Result<Box<dyn Iterator<Item = Setting> + '_>, SpaceError> {
+        Ok(match order {
+            SearchOrder::Grid => Box::new(self.grid()?),
+            SearchOrder::Random => Box::new(self.random(seed)),
+        })
+    }
+
+    fn grid(&self) -> Result<Grid<'_>, SpaceError> {
         match self.0.iter().find(|p| p.distribution.n_values().is_none()) {
             Some(p) => Err(SpaceError::Continuous(p.name.clone())),
             None => Ok(Grid {
@@ -182,10 +192,7 @@ impl Space {
         self.setting(|_, p| Some(p.distribution.draw(seed.purpose(&p.name.replace('_', "-")), i)))
     }
 
-    /// Random settings, endlessly, each once: draws 0, 1, 2, ... without those that came before. Ends when
-    /// every setting of a finite space (up to 2^16 combinations) has come, or 1000 draws in a row came before, as
-    /// between two bounds with few floating-point numbers.
-    pub fn random(&self, seed: Seed) -> Random<'_> {
+    fn random(&self, seed: Seed) -> Random<'_> {
         let combinations = self
             .0
             .iter()
@@ -222,9 +229,9 @@ const MOST_COUNTED: u64 = 1 << 16;
 /// Draws in a row that came before, after which no other is expected.
 const MOST_REPEATS: u64 = 1000;
 
-/// The settings of [`Space::grid`].
+/// All settings.
 #[derive(Debug, Clone)]
-pub struct Grid<'a> {
+struct Grid<'a> {
     space: &'a Space,
     /// The next value of each parameter, by its index.
     next: Option<Vec<u64>>,
@@ -267,9 +274,9 @@ impl Iterator for Grid<'_> {
     }
 }
 
-/// The settings of [`Space::random`].
+/// Draws 0, 1, 2, ... without those that came before.
 #[derive(Debug, Clone)]
-pub struct Random<'a> {
+struct Random<'a> {
     space: &'a Space,
     seed: Seed,
     next: u64,

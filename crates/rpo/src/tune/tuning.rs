@@ -24,9 +24,12 @@ const CHECKED: usize = 1000;
 /// The order of the settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// All combinations, the last parameter varying fastest.
+    /// All combinations: the first parameter varies slowest, the last fastest, each through its values in the order given. Those
+    /// that differ only where a parameter has no meaning are one setting. A space without parameters has one setting, which is
+    /// empty.
     Grid,
-    /// Random settings, none twice.
+    /// Random settings, endlessly, none twice. Ends when every setting of a finite space (up to 2^16 combinations) has come, or
+    /// 1000 draws in a row came before, as between two bounds with few floating-point numbers.
     Random,
 }
 
@@ -254,14 +257,8 @@ impl Tuning {
     }
 
     fn settings<'a>(&self, space: &'a Space) -> Result<Box<dyn Iterator<Item = Setting> + 'a>, TuneError> {
-        Ok(match self.order {
-            SearchOrder::Random => Box::new(space.random(Seed::new(self.seed))),
-            SearchOrder::Grid => Box::new(
-                space
-                    .grid()
-                    .map_err(|e| TuneError::space(self.space.join(" "), e))?,
-            ),
-        })
+        let settings = space.settings(self.order, Seed::new(self.seed));
+        settings.map_err(|e| TuneError::space(self.space.join(" "), e))
     }
 }
 

@@ -5,7 +5,7 @@ use rpo::core::Seed;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
-    Direction, Holdout, Outcome, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit,
+    Direction, Holdout, Outcome, ParamDistribution, Pruner, Search, SearchError, SearchLimit, SearchOrder,
     SearchResult, Setting, Space, SpaceError, Trial, TrialError, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn a_grid_lists_all_combinations_the_last_parameter_fastest() {
     let grid = texts(
         space(&[("a", "x,y"), ("b", "integers:3:5"), ("c", "1")])
-            .grid()
+            .settings(SearchOrder::Grid, Seed::new(0))
             .unwrap(),
     );
     assert_eq!(
@@ -47,9 +47,18 @@ fn a_grid_lists_all_combinations_the_last_parameter_fastest() {
             "a=y b=5 c=1"
         ]
     );
-    assert_eq!(texts(Space::default().grid().unwrap()), [""]);
     assert_eq!(
-        space(&[("a", "x"), ("b", "uniform:0:1")]).grid().err(),
+        texts(
+            Space::default()
+                .settings(SearchOrder::Grid, Seed::new(0))
+                .unwrap()
+        ),
+        [""]
+    );
+    assert_eq!(
+        space(&[("a", "x"), ("b", "uniform:0:1")])
+            .settings(SearchOrder::Grid, Seed::new(0))
+            .err(),
         Some(SpaceError::Continuous("b".to_owned()))
     );
 }
@@ -64,7 +73,7 @@ fn conditional() -> Space {
 #[test]
 fn a_parameter_without_meaning_is_left_out_and_its_settings_come_once() {
     let space = conditional();
-    let mut grid = texts(space.grid().unwrap());
+    let mut grid = texts(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap());
     assert_eq!(
         grid,
         [
@@ -77,7 +86,7 @@ fn a_parameter_without_meaning_is_left_out_and_its_settings_come_once() {
         ]
     );
     // Random settings run through a finite space once and end.
-    let mut random = texts(space.random(Seed::new(3)));
+    let mut random = texts(space.settings(SearchOrder::Random, Seed::new(3)).unwrap());
     random.sort();
     grid.sort();
     assert_eq!(random, grid);
@@ -127,10 +136,14 @@ fn what_is_no_law_or_space_is_refused() {
         Some(SpaceError::RepeatedParameter("a".to_owned()))
     );
     let two = space(&[("a", "rademacher:3,none")]);
-    assert_eq!(two.grid().unwrap().count(), 2);
+    assert_eq!(two.settings(SearchOrder::Grid, Seed::new(0)).unwrap().count(), 2);
     // One integer more than 64 bits count.
     let all = format!("integers:{}:{}", i64::MIN, i64::MAX);
-    let first = space(&[("a", &all)]).grid().unwrap().next().unwrap();
+    let first = space(&[("a", &all)])
+        .settings(SearchOrder::Grid, Seed::new(0))
+        .unwrap()
+        .next()
+        .unwrap();
     assert_eq!(first.get("a"), Ok(i64::MIN));
 }
 
@@ -139,7 +152,12 @@ fn values_are_read_as_types() {
     let space = Space::default()
         .parameter("share", vec![1.0].try_into().unwrap())
         .and_then(|s| s.parameter("name", law("gaussian")));
-    let setting = space.unwrap().grid().unwrap().next().unwrap();
+    let setting = space
+        .unwrap()
+        .settings(SearchOrder::Grid, Seed::new(0))
+        .unwrap()
+        .next()
+        .unwrap();
     assert_eq!(setting.get("share"), Ok(rpo::ensemble::MaxFeatures::Share(1.0)));
     assert_eq!(setting.get("share"), Ok(1.0));
     assert_eq!(
@@ -157,8 +175,8 @@ proptest! {
             ("u", "uniform:-2:3"), ("l", "log-uniform:0.001:10"), ("i", "integers:-1:4"), ("v", "a,b,c"),
         ]);
         let seed = Seed::new(seed);
-        let long: Vec<Setting> = continuous.random(seed).take(n + 10).collect();
-        let short: Vec<Setting> = continuous.random(seed).take(n).collect();
+        let long: Vec<Setting> = continuous.settings(SearchOrder::Random, seed).unwrap().take(n + 10).collect();
+        let short: Vec<Setting> = continuous.settings(SearchOrder::Random, seed).unwrap().take(n).collect();
         prop_assert_eq!(&long[..n], &short[..]);
         // The values of a list take turns.
         for turn in short.chunks_exact(3) {
@@ -168,7 +186,7 @@ proptest! {
         }
         // A parameter more leaves the others as they are.
         let wider = continuous.clone().parameter("more", law("1,2")).unwrap();
-        for (setting, wide) in short.iter().zip(wider.random(seed)) {
+        for (setting, wide) in short.iter().zip(wider.settings(SearchOrder::Random, seed).unwrap()) {
             prop_assert_eq!(setting.get::<String>("l"), wide.get::<String>("l"));
             let number = |name| setting.get::<f64>(name).unwrap();
             prop_assert!((-2.0..3.0).contains(&number("u")) && (0.001..=10.0).contains(&number("l")));
@@ -180,8 +198,8 @@ proptest! {
     #[test]
     fn random_settings_of_a_finite_space_are_its_grid(seed in any::<u64>(), a in 1_i64..5, b in 1_i64..5) {
         let space = space(&[("a", &format!("integers:1:{a}")), ("b", &format!("integers:1:{b}"))]);
-        let mut random = texts(space.random(Seed::new(seed)));
-        let mut grid = texts(space.grid().unwrap());
+        let mut random = texts(space.settings(SearchOrder::Random, Seed::new(seed)).unwrap());
+        let mut grid = texts(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap());
         random.sort();
         grid.sort();
         prop_assert_eq!(random, grid);
@@ -195,7 +213,7 @@ proptest! {
         let stopping = if median { Pruner::Median { warm_up: 5, min_trials: 3 } } else { Pruner::Never };
         let direction = if up { Direction::Maximize } else { Direction::Minimize };
         let search = Search { direction, limit: SearchLimit::Steps(steps), pruner: stopping, round };
-        let run = |threads| on_threads(threads, || without_seconds(search.run(space.random(Seed::new(seed)), climb)));
+        let run = |threads| on_threads(threads, || without_seconds(search.run(space.settings(SearchOrder::Random, Seed::new(seed)).unwrap(), climb)));
         let one = run(1);
         prop_assert_eq!(&run(2), &one);
         prop_assert_eq!(&run(8), &one);
@@ -247,7 +265,9 @@ fn x(setting: &Setting, _: &mut Trial<'_>) -> Result<f64, SpaceError> {
 fn the_best_is_by_the_metric_and_the_earliest_of_equal_ones() {
     let space = space(&[("x", "2,3,1"), ("y", "a,b")]);
     let best = |metric: Metric| {
-        let found = Search::new(metric).run(space.grid().unwrap(), x).unwrap();
+        let found = Search::new(metric)
+            .run(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap(), x)
+            .unwrap();
         (found.best_setting.to_string(), found.best_score)
     };
     assert_eq!(best(Metric::Lrap), ("x=3 y=a".to_owned(), 3.0));
@@ -258,7 +278,7 @@ fn the_best_is_by_the_metric_and_the_earliest_of_equal_ones() {
 fn failures_are_recorded_and_do_not_end_the_search() {
     let space = space(&[("x", "seven,NaN,0.5,0.25")]);
     let found = Search::new(Direction::Maximize)
-        .run(space.grid().unwrap(), x)
+        .run(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap(), x)
         .unwrap();
     assert_eq!(found.best, 2);
     let outcomes: Vec<_> = found.history.iter().map(|r| &r.outcome).collect();
@@ -272,7 +292,7 @@ fn failures_are_recorded_and_do_not_end_the_search() {
         limit: SearchLimit::Trials(2),
         ..Search::new(Direction::Maximize)
     };
-    let all = two.run(space.grid().unwrap(), x);
+    let all = two.run(space.settings(SearchOrder::Grid, Seed::new(0)).unwrap(), x);
     let message = all.unwrap_err().to_string();
     assert_eq!(
         message,
@@ -289,11 +309,14 @@ fn budgets_are_kept() {
             limit,
             ..Search::new(Direction::Maximize)
         };
-        let found = search.run(space.grid().unwrap(), |setting, trial| {
-            calls.fetch_add(1, Ordering::Relaxed);
-            trial.used(10);
-            x(setting, trial)
-        });
+        let found = search.run(
+            space.settings(SearchOrder::Grid, Seed::new(0)).unwrap(),
+            |setting, trial| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                trial.used(10);
+                x(setting, trial)
+            },
+        );
         (found.map(|f| f.history.len()), calls.into_inner())
     };
     assert_eq!(tried(SearchLimit::Everything), (Ok(100), 100));
@@ -319,14 +342,17 @@ fn time_that_is_up_stops_trials_and_the_search() {
         ..Search::new(Direction::Maximize)
     };
     // Without the limit neither a trial nor the search would end.
-    let found = search.run(space.random(Seed::new(1)), |setting, trial| {
-        let mut step = 0;
-        while trial.report(step, 0.0).is_continue() {
-            step += 1;
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        x(setting, trial)
-    });
+    let found = search.run(
+        space.settings(SearchOrder::Random, Seed::new(1)).unwrap(),
+        |setting, trial| {
+            let mut step = 0;
+            while trial.report(step, 0.0).is_continue() {
+                step += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            x(setting, trial)
+        },
+    );
     let found = found.unwrap();
     assert!(
         found
@@ -352,13 +378,16 @@ fn the_median_rule_stops_what_is_worse_than_the_median_of_earlier_rounds() {
             pruner: Pruner::Median { warm_up, min_trials },
             ..Search::new(Direction::Maximize)
         };
-        let found = search.run(settings.grid().unwrap(), |setting, trial| {
-            let early = setting.get("x")?;
-            if trial.report(1, early).is_break() {
-                return Ok(early);
-            }
-            setting.get("y")
-        });
+        let found = search.run(
+            settings.settings(SearchOrder::Grid, Seed::new(0)).unwrap(),
+            |setting, trial| {
+                let early = setting.get("x")?;
+                if trial.report(1, early).is_break() {
+                    return Ok(early);
+                }
+                setting.get("y")
+            },
+        );
         let found: SearchResult<SpaceError> = found.unwrap();
         let stopped = |r: &rpo::tune::Record<SpaceError>| matches!(r.outcome, Outcome::Stopped(_));
         found.history.iter().map(stopped).collect::<Vec<_>>()
@@ -393,8 +422,6 @@ fn a_holdout_is_disjoint_complete_and_keeps_labels() {
             let rare = rows.iter().filter(|i| (**i as usize).is_multiple_of(20)).count();
             assert_eq!(rare, 2, "a fifth of the ten samples with the rare label");
         }
-        assert_eq!(Refit::default().samples(&data, &holdout), &holdout.train);
-        assert_eq!(Refit::Everything.samples(&data, &holdout), &data);
         for share in [0.0, 1.0, f64::NAN] {
             assert!(Holdout::new(&data, share, Seed::new(1)).is_err());
         }

@@ -10,6 +10,7 @@ use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
+use rpo::core::Seed;
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FileTarget, FitContext};
@@ -166,10 +167,11 @@ impl Tune {
 
 /// The number of trials, where the limit and the order determine it.
 fn n_trials(tuning: &Tuning, space: &Space) -> Option<usize> {
+    let grid = || space.settings(SearchOrder::Grid, Seed::new(0)).ok();
     match (tuning.limit, tuning.order) {
         (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
-        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(space.grid().ok()?.take(n).count()),
-        (SearchLimit::Everything, SearchOrder::Grid) => Some(space.grid().ok()?.count()),
+        (SearchLimit::Trials(n), SearchOrder::Grid) => Some(grid()?.take(n).count()),
+        (SearchLimit::Everything, SearchOrder::Grid) => Some(grid()?.count()),
         _ => None,
     }
 }

@@ -146,7 +146,10 @@ impl<'a> OddsState<'a> {
         }
         let arrays = [&mut sums.residual, &mut sums.curvature, &mut sums.weight];
         let [p, h, w] = arrays.map(|sums| sums.as_slice_mut().expect("made in row order"));
-        let of_leaves = p.par_chunks_mut(d).zip(h.par_chunks_mut(d)).zip(w.par_chunks_mut(d));
+        let of_leaves = p
+            .par_chunks_mut(d)
+            .zip(h.par_chunks_mut(d))
+            .zip(w.par_chunks_mut(d));
         let of_leaves = of_leaves.enumerate().with_max_len(1);
         of_leaves.for_each(|(leaf, ((p, h), w))| {
             let rows = &members[leaf];
