@@ -51,7 +51,7 @@ impl CraftmlParams {
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_ensemble::{CraftmlParams, ForestLearner, Learner};
+    /// use rpo_ensemble::{CraftmlParams, CraftmlPreset, ForestLearner, Learner, TreeEnsemble};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
     /// let params = CraftmlParams { trees: 3, ..CraftmlPreset::Original.into() };

@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, Grower, TreeInput};
+/// use rpo_ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, Grower, TreeEnsemble, TreeInput};
 /// use rpo_tree::criterion::Criterion;
 /// use rpo_tree::{AxisRule, Grown, Leaves};
 ///
