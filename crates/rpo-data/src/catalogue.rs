@@ -217,10 +217,7 @@ impl Catalogue {
     }
 
     /// The entry of a set.
-    ///
-    /// # Errors
-    /// [`CatalogueError::UnknownName`].
-    pub fn entry(&self, name: &str) -> Result<&Entry, CatalogueError> {
+    fn entry(&self, name: &str) -> Result<&Entry, CatalogueError> {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| CatalogueError::UnknownName {
             name: name.to_owned(),
@@ -228,12 +225,13 @@ impl Catalogue {
         })
     }
 
-    /// Compares the files of a set with the checksums of the manifest.
+    /// The entry of a set, after its files were compared with the checksums of the manifest.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownName`], [`CatalogueError::Io`], [`CatalogueError::Checksum`].
-    pub fn verify(&self, name: &str) -> Result<(), CatalogueError> {
-        for file in &self.entry(name)?.files {
+    pub fn verify(&self, name: &str) -> Result<&Entry, CatalogueError> {
+        let entry = self.entry(name)?;
+        for file in &entry.files {
             let path = self.folder.join(&file.file);
             let found = sha256(&path).map_err(|e| io_error(&path, &e))?;
             if !found.eq_ignore_ascii_case(&file.sha256) {
@@ -245,7 +243,7 @@ impl Catalogue {
                 });
             }
         }
-        Ok(())
+        Ok(entry)
     }
 
     /// Reads a set and compares its dimensions with the manifest.

@@ -183,15 +183,9 @@ fn leave_out(data: &Dataset, without: &[String]) -> anyhow::Result<Dataset> {
 
 /// The hash of a catalogue set: that of its files' hashes, after the files were compared with them.
 pub(crate) fn catalogue_hash(catalogue: &Catalogue, name: &str) -> anyhow::Result<String> {
-    catalogue
-        .verify(name)
-        .with_context(|| format!("data set {name}"))?;
-    let hashes: Vec<&str> = catalogue
-        .entry(name)?
-        .files
-        .iter()
-        .map(|f| f.sha256.as_str())
-        .collect();
+    let entry = catalogue.verify(name);
+    let files = &entry.with_context(|| format!("data set {name}"))?.files;
+    let hashes: Vec<&str> = files.iter().map(|f| f.sha256.as_str()).collect();
     Ok(hash(hashes.concat().as_bytes()))
 }
 
@@ -201,7 +195,8 @@ pub(crate) fn sizes(source: &Source) -> anyhow::Result<(usize, usize)> {
     Ok(match source {
         Source::Catalogue { name, .. } => {
             let catalogue = Catalogue::from_env()?;
-            let entry = catalogue.entry(name)?;
+            let entry = catalogue.entries.iter().find(|entry| entry.name == *name);
+            let entry = entry.with_context(|| format!("no data set {name} in the catalogue"))?;
             (entry.n_features, entry.n_outputs)
         }
         Source::MultiLabel { set, .. } => (set.features, set.outputs),

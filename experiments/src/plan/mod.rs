@@ -208,9 +208,9 @@ fn source(
         }));
     }
     let catalogue = catalogue.map_err(ToString::to_string)?;
-    catalogue
-        .entry(name)
-        .map_err(|_| "not in the catalogue".to_owned())?;
+    if catalogue.entries.iter().all(|entry| entry.name != *name) {
+        return Err("not in the catalogue".to_owned());
+    }
     Ok(
         data::catalogue_hash(catalogue, name).map(|sha256| Source::Catalogue {
             name: name.clone(),
