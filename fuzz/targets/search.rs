@@ -33,7 +33,11 @@ fuzz_target!(|text: &str| {
         };
         match tuning.space() {
             Ok(space) => {
-                let setting = || space.settings(order, Seed::new(1)).map(|mut settings| settings.nth(3));
+                let setting = || {
+                    space
+                        .settings(order, Seed::new(1))
+                        .map(|mut settings| settings.nth(3))
+                };
                 assert_eq!(setting(), setting());
             }
             Err(e) => assert!(!e.to_string().is_empty()),

@@ -19,7 +19,6 @@ mod seed;
 pub mod store;
 pub mod text;
 mod top;
-mod tree_ensemble;
 mod vectorized;
 mod weights;
 
@@ -35,10 +34,9 @@ pub use matrix::{
 };
 pub use memory::MemoryLimit;
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};
-pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
+pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};
 pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};
-pub use tree_ensemble::{Apply, FeatureImportances, TreeEnsemble};
 pub use vectorized::vectorized;
 pub use weights::WeightError;

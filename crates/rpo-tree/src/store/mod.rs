@@ -58,7 +58,7 @@ pub trait StoreLeaves: Sized {
 
 /// Trees, or their structures alone.
 ///
-/// What a model keeps with a tree implements it too: it stores the trees and, in arrays of its own, the rest.
+/// What a model keeps with a tree implements it too: it stores the trees, and the rest in further arrays.
 pub trait StoreTrees: Sized {
     /// Stores all of them.
     ///
