@@ -65,7 +65,8 @@ pub(in crate::boosting) fn choose<'a>(
         }
         TrainingForm::Odds => {
             check(size_of::<f32>())?;
-            Ok(State::Odds(OddsState::new(params, objective, outputs, initial)))
+            let odds = OddsState::new(params, objective, outputs, initial);
+            Ok(State::Odds(Box::new(odds)))
         }
         _ if wide => {
             check(size_of::<f64>())?;

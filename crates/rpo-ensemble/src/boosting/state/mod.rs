@@ -126,7 +126,7 @@ pub(super) enum State<'a> {
     Wide(ScoreState<'a, f64>),
     Narrow(ScoreState<'a, f32>),
     Factored(FactoredResiduals<'a>),
-    Odds(OddsState<'a>),
+    Odds(Box<OddsState<'a>>),
 }
 
 macro_rules! each {
