@@ -5,7 +5,7 @@
 //! ```
 //! makes an environment with the other libraries and runs this. Every fit is a process of its own; the contestants take
 //! turns, so that a machine that slows down slows all of them. Each set's records are kept in a file beside the page, which
-//! is made of all of them: sets, and with `--only` contestants, can be measured one after the other.
+//! is made of all of them: sets, and with `--only` contestants and with `--threads` numbers of threads, can be measured one after the other.
 
 mod contestant;
 mod export;
@@ -93,7 +93,8 @@ fn main() -> anyhow::Result<()> {
         // Written after each set: what was measured is kept if a later one fails.
         let mut results =
             Results::load(&folder, set)?.unwrap_or_else(|| Results::new(set, data.sizes.clone()));
-        results.replace(data.sizes, measured.into_iter().map(|(_, runs)| runs));
+        let measured = measured.into_iter().map(|(_, runs)| runs);
+        results.replace(data.sizes, &arguments.threads, measured);
         results.save(&folder)?;
     }
     page::write(&arguments.out, &Results::load_all(&folder)?)

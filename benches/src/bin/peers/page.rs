@@ -19,7 +19,7 @@ the mean over the outputs.
 
 `cargo xtask bench peers` writes this page and the records that it is made of, a file for each set in
 [benchmarks](benchmarks): it installs the other libraries into a separate environment, from `benches/peers/requirements.txt`.
-`--sets` and `--only` measure some sets and contestants anew and keep the other records.
+`--sets`, `--only` and `--threads` measure some sets, contestants and numbers of threads anew and keep the other records.
 ";
 
 /// Writes the page, and a chart for each set into the folder beside it.

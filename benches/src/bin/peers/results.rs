@@ -100,13 +100,17 @@ impl Results {
         threads
     }
 
-    /// Puts new runs in place of those of the same contestants; of all, if the set has changed.
-    pub(crate) fn replace(&mut self, sizes: Sizes, new: impl Iterator<Item = Runs>) {
+    /// Puts new runs, with these numbers of threads, in place of those of the same contestants; of all, if the set has changed.
+    pub(crate) fn replace(&mut self, sizes: Sizes, threads: &[usize], new: impl Iterator<Item = Runs>) {
         if self.sizes != sizes {
             (self.sizes, self.runs) = (sizes, Vec::new());
         }
-        for runs in new {
-            self.runs.retain(|old| old.contestant != runs.contestant);
+        for mut runs in new {
+            if let Some(place) = self.runs.iter().position(|old| old.contestant == runs.contestant) {
+                let old = self.runs.swap_remove(place).records.into_iter();
+                runs.records.extend(old.filter(|(n, _)| !threads.contains(n)));
+                runs.records.sort_by_key(|(n, _)| *n);
+            }
             self.runs.push(runs);
         }
         self.runs.retain(|runs| place(runs).is_some());

@@ -1,7 +1,7 @@
 //! Synthetic data sets: regression problems with a known best prediction, and multi-label sets of any shape.
 //!
 //! Each sample draws from its own random stream, so that a set depends on its parameters and the
-//! [`Seed`](rpo_core::Seed) alone, whatever the number of threads. Of two sets that differ in the number of samples only,
+//! [`Seed`] alone, whatever the number of threads. Of two sets that differ in the number of samples only,
 //! the smaller is the start of the larger (except for permuted outputs).
 
 mod draw;

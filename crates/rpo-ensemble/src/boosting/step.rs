@@ -123,7 +123,7 @@ pub struct BoostingStep<R> {
     /// The decrease that each split made in the squares of the residual that the tree grew on, per unit of its projection:
     /// |S| ΔI / ‖φ‖², or twice the decrease of the second-order approximation of the loss where trees split by that, in
     /// preorder ([`Structure::splits`]). The importance of a feature is the sum of those of its splits
-    /// ([`Boosted::importances`](super::Boosted::importances)).
+    /// ([`FeatureImportances`](rpo_core::FeatureImportances)).
     pub gains: Vec<f64>,
 }
 

@@ -70,7 +70,7 @@ pub enum LinkLoss {
 /// via Randomized Methods*, 2015, Algorithm 3).
 ///
 /// `None` stands for the default of a parameter. A parameter that the mode or the loss does not use must be `None`;
-/// [`check`](rpo_core::Learner::check), as a fit, refuses anything else.
+/// [`check`](rpo_core::CheckParams::check), as a fit, refuses anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelEmbeddingParams {
