@@ -30,7 +30,8 @@ pub use sprs;
 pub use inverse_link::InverseLink;
 pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{
-    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, product, product_into,
+    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, finite_or_missing,
+    product, product_into,
 };
 pub use memory::MemoryLimit;
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};

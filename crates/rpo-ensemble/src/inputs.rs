@@ -1,7 +1,7 @@
 //! Checks of what ensembles are fitted to.
 
 use crate::error::{EnsembleError, mismatch};
-use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError};
+use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError, finite_or_missing};
 use rpo_tree::{TreeError, check_csr};
 
 /// Checks shapes, outputs and weights.
@@ -22,7 +22,7 @@ pub(crate) fn check_partial(
     weights: Option<&[f32]>,
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
-    y.check_values(|v| !v.is_infinite())
+    y.check_values(finite_or_missing)
         .map_err(EnsembleError::Outputs)?;
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }

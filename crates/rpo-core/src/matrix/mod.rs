@@ -295,9 +295,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Refuses a stored value that is not allowed: `f32::is_finite` allows finite values, `|v| !v.is_infinite()` also NaN,
-    /// as in a matrix of outputs some of which are missing. In a sparse one a missing entry is a stored NaN; what is not
-    /// stored is a known 0.
+    /// Refuses a stored value that is not allowed, by [`f32::is_finite`] or [`finite_or_missing`].
     ///
     /// # Errors
     /// [`MatrixError::NonFinite`] with the first offender in row order.
@@ -320,6 +318,12 @@ impl<'a> MatrixView<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns true for a finite value and for NaN, which stands for a missing one, as of outputs some of which are not known. In
+/// a sparse matrix a missing entry is a stored NaN; what is not stored is a known 0.
+pub fn finite_or_missing(v: f32) -> bool {
+    !v.is_infinite()
 }
 
 /// The column indices and values stored in a row.
@@ -361,7 +365,7 @@ mod tests {
         let csr = MatrixView::from(&a).to_csr();
         for view in [MatrixView::from(&a), MatrixView::Sparse(csr.view())] {
             assert!(view.has_missing());
-            let found = view.check_values(|v| !v.is_infinite()).unwrap_err();
+            let found = view.check_values(finite_or_missing).unwrap_err();
             let value = f32::NEG_INFINITY;
             let (row, column) = (2, 0);
             assert_eq!(found, MatrixError::NonFinite { row, column, value });
@@ -370,7 +374,7 @@ mod tests {
             assert!(
                 view.select_rows(&[0, 1])
                     .view()
-                    .check_values(|v| !v.is_infinite())
+                    .check_values(finite_or_missing)
                     .is_ok()
             );
         }

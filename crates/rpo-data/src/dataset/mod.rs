@@ -10,7 +10,7 @@ pub use weights::Weighting;
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use crate::text::{Counts, TextColumn, Texts};
-use rpo_core::{Matrix, MatrixView, Mismatch};
+use rpo_core::{Matrix, MatrixView, Mismatch, finite_or_missing};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ impl Dataset {
             Task::MultiLabel => label_matrix(as_csr_or_dense(outputs), missing)?,
             Task::Regression => {
                 let checked = if missing {
-                    outputs.view().check_values(|v| !v.is_infinite())
+                    outputs.view().check_values(finite_or_missing)
                 } else {
                     outputs.view().check_values(f32::is_finite)
                 };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::dataset::{Dataset, DatasetError};
 use rpo_core::math;
-use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch};
+use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch, finite_or_missing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Idf {
         let weighted = map_values(x, |_, j, v| v * self.weights[j as usize]);
         weighted
             .view()
-            .check_values(|v| !v.is_infinite())
+            .check_values(finite_or_missing)
             .map_err(infinite)?;
         Ok(weighted)
     }

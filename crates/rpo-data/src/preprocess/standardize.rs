@@ -8,7 +8,7 @@ use super::{
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, finite_or_missing};
 
 /// Standardizes targets: y' = (y - mean) / sd, with the mean and the standard deviation (divisor n) of the observed values of
 /// the set it is fitted on. A target that is constant there becomes 0 everywhere. Missing values stay missing; a value so far
@@ -167,7 +167,7 @@ impl Standardizer {
             }
             Matrix::Dense(dense)
         };
-        match moved.view().check_values(|v| !v.is_infinite()) {
+        match moved.view().check_values(finite_or_missing) {
             Ok(()) => Ok(moved),
             Err(e) if !self.of_targets => Err(infinite(e)),
             Err(e) => Err(DatasetError::Output(e).into()),

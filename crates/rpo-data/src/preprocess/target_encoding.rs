@@ -7,7 +7,9 @@ use crate::names::Names;
 use crate::split::k_fold;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, ParameterError, Seed, check_dense};
+use rpo_core::{
+    DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, ParameterError, Seed, check_dense, finite_or_missing,
+};
 
 /// The folds whose samples are encoded by the means of the others.
 const FOLDS: usize = 5;
@@ -68,7 +70,7 @@ impl EncodingTargets {
     pub fn new(values: Array2<f32>, names: Vec<String>, seed: Seed) -> Result<Self, PreprocessError> {
         check_names(&names)?;
         Mismatch::check("names of targets", values.ncols(), names.len())?;
-        let finite = MatrixView::from(&values).check_values(|v| !v.is_infinite());
+        let finite = MatrixView::from(&values).check_values(finite_or_missing);
         finite.map_err(DatasetError::Output)?;
         Ok(Self { values, names, seed })
     }

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, finite_or_missing};
 use rpo_data::preprocess::{Encoding, EncodingTargets, Pipeline, PreprocessError, Steps, Transform};
 use rpo_data::split::Split;
 use rpo_data::{Dataset, DatasetError, Layout, Task};
@@ -225,7 +225,7 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(new(y(20, 2), 1), Err(PreprocessError::Mismatch(_))));
     let infinite = y(20, 1) + f32::INFINITY;
     let problem = MatrixView::from(&infinite)
-        .check_values(|v| !v.is_infinite())
+        .check_values(finite_or_missing)
         .unwrap_err();
     assert_eq!(new(infinite, 1), Err(DatasetError::Output(problem).into()));
     let few = new(y(19, 1), 1).unwrap();
