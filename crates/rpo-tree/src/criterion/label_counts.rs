@@ -12,7 +12,8 @@
 //! those of the other criteria bit for bit.
 
 use super::grid::are_whole;
-use super::{Criterion, NodeSums};
+use super::label_products::{LabelProducts, ProductSums};
+use super::{Criterion, MOST_FEW, NodeSums, SomeRows};
 use rpo_core::{CsrView, csr_row};
 use std::borrow::Cow;
 
@@ -36,6 +37,9 @@ pub(crate) struct LabelCountVariance<'a> {
     moved_weight: u64,
     moved_norm: u64,
     moved_dot_total: u64,
+    few: LabelProducts,
+    /// True if the rows of the subtree are there.
+    in_few: bool,
 }
 
 /// Where the labels of a row are, how many they are, and the row's weight.
@@ -110,6 +114,8 @@ impl<'a> LabelCountVariance<'a> {
             moved_weight: 0,
             moved_norm: 0,
             moved_dot_total: 0,
+            few: LabelProducts::new(),
+            in_few: false,
         })
     }
 
@@ -163,6 +169,15 @@ impl<'a> LabelCountVariance<'a> {
         self.moved_norm += weight * (2 * sum_moved + weight * n_labels);
         self.moved_dot_total += weight * sum_total;
         self.moved_weight += weight;
+    }
+
+    /// Σ c ‖z‖² over some rows.
+    fn squares(&self, rows: SomeRows<'_>) -> u64 {
+        let square = |row: u32| {
+            let row = self.rows[row as usize];
+            u64::from(row.weight) * u64::from(row.n_labels)
+        };
+        rows.into_iter().map(square).sum()
     }
 
     /// Sets the totals of the node begun last to 0, one by one or all at once.
@@ -227,6 +242,70 @@ impl Criterion for LabelCountVariance<'_> {
         self.sums.squares -= squares as f64;
         self.sums.norm -= norm as f64;
         true
+    }
+
+    fn enter(&mut self, rows: &[u32]) {
+        let labelled = |&row: &u32| {
+            let LabelRow {
+                start,
+                n_labels,
+                weight,
+                ..
+            } = self.rows[row as usize];
+            (&self.labels[start as usize..][..n_labels as usize], weight)
+        };
+        self.in_few = self.few.enter(self.n_labels, rows.iter().map(labelled));
+    }
+
+    fn start_some(&mut self, rows: SomeRows<'_>) {
+        if !self.in_few {
+            self.start(rows.list(&mut [0; MOST_FEW]));
+            return;
+        }
+        let node = self.few.start(rows.which);
+        self.sums = NodeSums {
+            weight: f64::from(node.weight),
+            squares: self.squares(rows) as f64,
+            norm: f64::from(node.norm),
+            moved_weight: 0.0,
+        };
+    }
+
+    fn take_out_some(&mut self, rows: SomeRows<'_>) -> bool {
+        if !self.in_few {
+            return self.take_out(rows.list(&mut [0; MOST_FEW]));
+        }
+        let ProductSums {
+            weight,
+            norm,
+            with_node,
+        } = self.few.sums(rows.which);
+        self.few.take_out(rows.which);
+        self.sums.weight -= f64::from(weight);
+        self.sums.squares -= self.squares(rows) as f64;
+        // ‖t − m‖² = ‖t‖² − 2 m·t + ‖m‖².
+        self.sums.norm += f64::from(norm) - 2.0 * f64::from(with_node);
+        true
+    }
+
+    #[inline(always)]
+    fn score_some(&mut self, rows: SomeRows<'_>) -> f64 {
+        if !self.in_few {
+            self.clear();
+            self.move_rows(rows.into_iter());
+            return self.score();
+        }
+        let ProductSums {
+            weight,
+            norm,
+            with_node,
+        } = self.few.sums(rows.which);
+        let rest_norm = self.sums.norm - 2.0 * f64::from(with_node) + f64::from(norm);
+        NodeSums {
+            moved_weight: f64::from(weight),
+            ..self.sums
+        }
+        .score(f64::from(norm), rest_norm)
     }
 
     fn is_pure(&self) -> bool {

@@ -28,10 +28,12 @@
 mod bounds;
 mod dense;
 mod entropy;
+mod few;
 mod grid;
 mod impurity;
 mod label_counts;
 mod label_entropy;
+mod label_products;
 mod observed;
 mod observed_sparse;
 mod packed_labels;
@@ -45,6 +47,7 @@ pub use bounds::SplitBounds;
 pub use dense::Variance;
 pub use entropy::XLogXTable;
 pub(crate) use entropy::{Entropy, WeightedEntropy, information_gain};
+pub use few::{MOST_FEW, SomeRows};
 pub use grid::round_for_exact_sums;
 pub use impurity::{CriterionVisitor, Impurity};
 pub(crate) use label_counts::LabelCountVariance;
@@ -165,6 +168,24 @@ pub trait Criterion: Clone + Send {
     /// cannot be had.
     fn of_rows(&self, _rows: &[u32]) -> Option<Self> {
         None
+    }
+    /// Begins a subtree of at most [`MOST_FEW`] rows: until a node is begun by [`start`](Criterion::start), each has
+    /// [some](SomeRows) of them. Does nothing by default.
+    fn enter(&mut self, _rows: &[u32]) {}
+    /// As [`start`](Criterion::start), with some rows of the subtree.
+    fn start_some(&mut self, rows: SomeRows<'_>) {
+        self.start(rows.list(&mut [0; MOST_FEW]));
+    }
+    /// As [`take_out`](Criterion::take_out), with some rows of the subtree.
+    fn take_out_some(&mut self, rows: SomeRows<'_>) -> bool {
+        self.take_out(rows.list(&mut [0; MOST_FEW]))
+    }
+    /// The score of moving these rows of the subtree, and no others.
+    #[inline(always)]
+    fn score_some(&mut self, rows: SomeRows<'_>) -> f64 {
+        self.clear();
+        self.move_rows(rows.into_iter());
+        self.score()
     }
     /// Returns true if the targets of the node count as equal, so that no split can gain.
     fn is_pure(&self) -> bool;

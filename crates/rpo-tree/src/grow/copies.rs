@@ -4,9 +4,9 @@
 //! for, again in every node below. A [splitter](Splitter::of_subtree) that can copies what it knows of them; the subtree
 //! grows on the copy, and its nodes join those of the tree.
 
+use super::subtree::graft;
 use super::{Growth, Pending};
 use crate::splitter::Splitter;
-use crate::structure::Node;
 
 impl<S: Splitter> Growth<'_, S> {
     /// Grows what is below a node on a copy of its rows; returns false if that is not worth it.
@@ -47,33 +47,5 @@ impl<S: Splitter> Growth<'_, S> {
         self.leaves
             .extend(own.map(|(start, end)| (root.start + start, root.start + end)));
         true
-    }
-}
-
-/// Puts the nodes of a subtree and their gains, numbered from 0, into the place of a node, behind the nodes and the
-/// `n_leaves` leaves that are there.
-pub(super) fn graft<R>(
-    nodes: &mut Vec<Node<R>>,
-    gains: &mut Vec<f64>,
-    place: usize,
-    n_leaves: usize,
-    subtree: impl Iterator<Item = (Node<R>, f64)>,
-) {
-    // The first node takes the place; the second follows those that are there.
-    let before = nodes.len() as u32 - 1;
-    for (i, (node, gain)) in subtree.enumerate() {
-        let node = match node {
-            Node::Leaf(leaf) => Node::Leaf(leaf + n_leaves as u32),
-            Node::Split { rule, first_child } => Node::Split {
-                rule,
-                first_child: first_child + before,
-            },
-        };
-        if i == 0 {
-            (nodes[place], gains[place]) = (node, gain);
-        } else {
-            nodes.push(node);
-            gains.push(gain);
-        }
     }
 }

@@ -2,8 +2,10 @@
 
 mod copies;
 mod parallel;
+mod subtree;
 
 pub use parallel::grow_parallel;
+pub use subtree::Subtree;
 
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
@@ -142,6 +144,8 @@ struct Growth<'s, S: Splitter> {
     nodes: Vec<Node<S::Rule>>,
     gains: Vec<f64>,
     leaves: Vec<(usize, usize)>,
+    /// What splitters grow themselves; empty in between.
+    below: Subtree<S::Rule>,
 }
 
 impl<'s, S: Splitter> Growth<'s, S> {
@@ -155,6 +159,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             nodes: vec![Node::Leaf(0)],
             gains: vec![0.0],
             leaves: Vec::new(),
+            below: Subtree::default(),
             rows,
         }
     }
@@ -169,7 +174,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
     fn grow_below(&mut self, root: Pending) {
         let mut stack = vec![root];
         while let Some(pending) = stack.pop() {
-            if self.grow_on_copy(pending) {
+            if self.grow_on_copy(pending) || self.grow_whole(pending) {
                 continue;
             }
             match self.split(pending) {

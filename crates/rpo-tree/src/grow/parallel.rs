@@ -4,12 +4,11 @@
 //! parts are joined in the end. Tasks wait for none of the others, so that no stack grows with the depth of the
 //! tree, which can be as many nodes as there are rows.
 
-use super::copies::graft;
-use super::{GrowParams, Grown, Growth, Pending, grow};
+use super::{GrowParams, Grown, Growth, Pending, Subtree, grow};
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::Splitter;
-use crate::structure::{Node, Structure};
+use crate::structure::Structure;
 use rayon::Scope;
 use rpo_core::Seed;
 use std::sync::{Mutex, MutexGuard};
@@ -66,15 +65,6 @@ enum Part<R> {
     Split { rule: R, gain: f64, first_child: usize },
     /// A subtree.
     Whole(Subtree<R>),
-}
-
-/// Nodes and leaves numbered from 0 and in the order of depth-first growth.
-struct Subtree<R> {
-    nodes: Vec<Node<R>>,
-    gains: Vec<f64>,
-    /// Rows leaf by leaf, and where each leaf begins, and the end.
-    rows: Vec<u32>,
-    leaf_start: Vec<u32>,
 }
 
 /// What tasks share.
@@ -159,12 +149,7 @@ impl<S: Splitter> Tasks<'_, S> {
 
 /// Numbers the nodes and leaves of all parts in the order of depth-first growth.
 fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
-    let mut all = Subtree {
-        nodes: vec![Node::Leaf(0)],
-        gains: vec![0.0],
-        rows: Vec::new(),
-        leaf_start: vec![0],
-    };
+    let mut all = Subtree::default();
     let mut stack = vec![(0, 0)];
     while let Some((node, part)) = stack.pop() {
         match parts[part].take().expect("every task leaves its part") {
@@ -174,14 +159,8 @@ fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
                 gain,
                 first_child,
             } => {
-                let (first, arity) = (all.nodes.len(), rule.arity());
-                all.nodes.resize(first + arity, Node::Leaf(0));
-                all.gains.resize(first + arity, 0.0);
-                all.gains[node] = gain;
-                all.nodes[node] = Node::Split {
-                    rule,
-                    first_child: first as u32,
-                };
+                let arity = rule.arity();
+                let first = all.split(node, rule, gain);
                 // Child 0 next.
                 stack.extend((0..arity).rev().map(|i| (first + i, first_child + i)));
             }
@@ -192,19 +171,6 @@ fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
         structure: Structure::from_grower(all.nodes, n_leaves),
         gains: all.gains,
         members: LeafMembers::new(all.rows, all.leaf_start),
-    }
-}
-
-impl<R> Subtree<R> {
-    /// Puts another in the place of a node, behind the nodes and leaves that are there.
-    fn adopt(&mut self, place: usize, other: Self) {
-        let n_leaves = self.leaf_start.len() - 1;
-        let others = other.nodes.into_iter().zip(other.gains);
-        graft(&mut self.nodes, &mut self.gains, place, n_leaves, others);
-        let rows = self.rows.len() as u32;
-        self.rows.extend(other.rows);
-        self.leaf_start
-            .extend(other.leaf_start.iter().skip(1).map(|start| start + rows));
     }
 }
 

@@ -1,6 +1,6 @@
-//! A matrix of bits: which cells are not zero.
+//! Bits in 64-bit words.
 
-/// Rows of bits in 64-bit words.
+/// A matrix of bits.
 #[derive(Debug, Clone)]
 pub(crate) struct BitMatrix {
     words_per_row: usize,
@@ -23,47 +23,22 @@ impl BitMatrix {
         );
     }
 
-    pub(crate) fn n_rows(&self) -> usize {
-        self.words.len() / self.words_per_row.max(1)
-    }
-
-    pub(crate) fn words_per_row(&self) -> usize {
-        self.words_per_row
-    }
-
-    /// The words of a row.
-    pub(crate) fn row(&self, row: usize) -> &[u64] {
-        &self.words[row * self.words_per_row..][..self.words_per_row]
+    /// The words of all rows.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
     }
 }
 
 /// Sets a bit.
+#[inline]
 pub(crate) fn set(words: &mut [u64], bit: usize) {
     words[bit / 64] |= 1 << (bit % 64);
 }
 
 /// Returns true if a bit is set.
+#[inline]
 pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
-}
-
-/// Swaps rows and columns of 64 rows of 64 bits: halves of words, then quarters and so on, between two rows each.
-#[inline(always)]
-pub(crate) fn transpose(rows: &mut [u64; 64]) {
-    let mut distance = 32;
-    let mut low = u64::MAX >> distance;
-    while distance > 0 {
-        for rows in rows.chunks_exact_mut(2 * distance) {
-            let (above, below) = rows.split_at_mut(distance);
-            for (a, b) in above.iter_mut().zip(below) {
-                let changed = (*a >> distance ^ *b) & low;
-                *a ^= changed << distance;
-                *b ^= changed;
-            }
-        }
-        distance /= 2;
-        low ^= low << distance;
-    }
 }
 
 /// Calls `f` with the bits that are set, in increasing order.
@@ -83,23 +58,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transposed_cells_are_swapped() {
-        let cell = |i: usize, j: usize| u64::from((i * i * 7 + j * 5 + i * j) % 11 < 4);
-        let mut rows: [u64; 64] = std::array::from_fn(|i| (0..64).map(|j| cell(i, j) << j).sum());
-        transpose(&mut rows);
-        assert_eq!(
-            rows,
-            std::array::from_fn(|i| (0..64).map(|j| cell(j, i) << j).sum::<u64>())
-        );
-    }
-
-    #[test]
     fn bits_come_in_order() {
         let (mut matrix, columns) = (BitMatrix::new(2, 400), [0, 63, 64, 129, 256, 257, 399]);
         columns.iter().for_each(|&j| matrix.set(1, j));
         let mut found = Vec::new();
-        for_each(matrix.row(1).iter().copied(), |j| found.push(j));
+        for_each(matrix.words()[7..].iter().copied(), |j| found.push(j));
         assert_eq!(found, columns);
-        assert!(is_set(matrix.row(1), 129) && !is_set(matrix.row(0), 129));
+        assert!(is_set(&matrix.words()[7..], 129) && !is_set(matrix.words(), 129));
     }
 }

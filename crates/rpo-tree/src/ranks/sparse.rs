@@ -27,8 +27,10 @@ pub(crate) struct SparseRanks {
     row_entries: Vec<RowEntry>,
     /// Per feature: the rank of its entries if they all have one, as in binary data.
     only_rank: Vec<Option<u32>>,
-    /// Which cells are not zero, by row.
-    bits: Option<BitMatrix>,
+    /// Which rows hold a feature, by feature.
+    holding: Option<BitMatrix>,
+    /// Per feature: the value of its entries, 0 if it has none; `None` if those of some feature differ or miss.
+    only_value: Option<Vec<f32>>,
 }
 
 impl SparseRanks {
@@ -79,26 +81,36 @@ impl SparseRanks {
         let only_rank = (0..n_features)
             .map(|j| only_rank(&column_entries[column_start[j]..column_start[j + 1]]))
             .collect();
+        let only_value = values.iter().zip(&only_rank).enumerate().map(
+            |(j, (values, rank)): (usize, (&ColumnValues, &Option<u32>))| {
+                if column_start[j] == column_start[j + 1] {
+                    return Some(0.0);
+                }
+                rank.map(|rank| values.value(rank))
+                    .filter(|value| !value.is_nan())
+            },
+        );
         let mut columns = Self {
+            only_value: only_value.collect(),
             only_rank,
             values,
             column_start,
             column_entries,
             row_start,
             row_entries,
-            bits: None,
+            holding: None,
         };
         if n_entries >= n_rows.div_ceil(64) * n_features && n_entries >= n_features.div_ceil(64) * n_rows {
-            columns.bits = Some(columns.cell_bits());
+            columns.holding = Some(columns.holding_bits());
         }
         Ok(columns)
     }
 
-    fn cell_bits(&self) -> BitMatrix {
-        let mut bits = BitMatrix::new(self.n_rows(), self.n_features());
+    fn holding_bits(&self) -> BitMatrix {
+        let mut bits = BitMatrix::new(self.n_features(), self.n_rows());
         for row in 0..self.n_rows() {
             for entry in self.row(row as u32) {
-                bits.set(row, entry.feature as usize);
+                bits.set(entry.feature as usize, row);
             }
         }
         bits
@@ -109,9 +121,14 @@ impl SparseRanks {
         self.only_rank[feature as usize].filter(|&rank| rank != self.values(feature).missing_rank())
     }
 
-    /// Which cells are not zero, by row, unless the matrix is too sparse for that to pay.
-    pub(crate) fn bits(&self) -> Option<&BitMatrix> {
-        self.bits.as_ref()
+    /// The value of each feature's entries, 0 of one without, if no feature has entries that differ or miss, as in binary data.
+    pub(crate) fn only_values(&self) -> Option<&[f32]> {
+        self.only_value.as_deref()
+    }
+
+    /// Which rows hold a feature, by feature, unless the matrix is too sparse for that to pay.
+    pub(crate) fn holding(&self) -> Option<&BitMatrix> {
+        self.holding.as_ref()
     }
 
     /// The rank of a non-zero cell.

@@ -5,6 +5,8 @@
 //! the smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
 //! example).
 
+mod few;
+
 use super::bounded::BoundedSearch;
 use super::candidates::{FeatureDraw, RandomOrder};
 use super::categories::{CategorySearch, CategoryTargets};
@@ -13,14 +15,15 @@ use super::dense::DenseSearch;
 use super::lists::EntryLists;
 use super::order::RankSorter;
 use super::random::RandomThreshold;
-use super::sweep::{Entry, Feature, SplitCandidate};
+use super::sweep::{Entry, Feature, SplitCandidate, Threshold, is_admissible};
 use super::{NodeRows, ProposedSplit, Splitter};
-use crate::criterion::Criterion;
-use crate::ranks::bits::{self, BitMatrix};
+use crate::criterion::{Criterion, MOST_FEW};
+use crate::grow::{GrowParams, Subtree};
 use crate::ranks::{ColumnValues, DenseColumns, Layout, MOST_ROWS, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
 use crate::{CheckParams, TreeError};
-use rpo_core::{Domain, Mismatch, Seed};
+use few::{BinaryCells, FewRows};
+use rpo_core::{Domain, Mismatch, Seed, vectorized};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -119,6 +122,7 @@ pub struct AxisSearch {
     features: Vec<u32>,
     sparse: Option<SparseCollector>,
     buffers: Buffers,
+    few: FewRows,
     /// The node that was searched last.
     searched: Option<usize>,
     /// The node that is the rest of it.
@@ -149,6 +153,7 @@ impl AxisSearch {
                 Layout::Sparse(c) => Some(SparseCollector::new(c)),
             },
             buffers: Buffers::default(),
+            few: FewRows::default(),
             searched: None,
             rest: None,
         }
@@ -445,26 +450,48 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         feature: u32,
         entries: &mut [u64],
     ) -> Option<Option<SplitCandidate>> {
-        let values = columns.values(feature);
-        let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
         match self.params.thresholds {
             ThresholdSearch::Best => {
-                let feature = if columns.only_rank(feature).is_some() {
-                    Feature::binary(entries, values, n_rows, min_leaf)
-                } else {
-                    self.buffers.sorter.sort(entries);
-                    Feature::new(entries, values, n_rows, min_leaf)
-                };
+                if let Some(rank) = columns.only_rank(feature) {
+                    return self.binary(rank, entries);
+                }
+                self.buffers.sorter.sort(entries);
+                let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
+                let feature = Feature::new(entries, columns.values(feature), n_rows, min_leaf);
                 (!feature.is_constant()).then(|| feature.best_split(self.criterion))
             }
             ThresholdSearch::Random => {
                 if !entries.is_sorted_by_key(|&entry| entry.row()) {
                     entries.sort_unstable_by_key(|&entry| entry.row());
                 }
+                let values = columns.values(feature);
                 let cell = |&entry: &u64| (entry.row(), values.value(entry.rank()));
                 self.random(feature, entries.iter().map(cell))
             }
         }
+    }
+
+    /// The split of a feature whose entries all have one rank: zeros from the others.
+    fn binary(&mut self, rank: u32, entries: &[u64]) -> Option<Option<SplitCandidate>> {
+        let (n_held, n_rows) = (entries.len(), self.node.rows.len());
+        if n_held == n_rows {
+            return None;
+        }
+        if !is_admissible(n_held, n_rows, self.params.min_samples_leaf) {
+            return Some(None);
+        }
+        let score = vectorized(
+            #[inline(always)]
+            || {
+                self.criterion.clear();
+                self.criterion.move_rows(entries.iter().map(|entry| entry.row()));
+                self.criterion.score()
+            },
+        );
+        // Of the two ranks, the other is that of zero.
+        let n_left = if rank == 0 { n_held } else { n_rows - n_held };
+        let candidate = SplitCandidate::new(score, Threshold::Between(0, 1), None, n_left, n_rows);
+        Some(score.is_finite().then_some(candidate))
     }
 
     fn random(
@@ -550,49 +577,15 @@ fn first_varying(
     order: RandomOrder,
     collector: &mut SparseCollector,
 ) -> Option<u32> {
-    match (columns.bits(), collector.lists_mut()) {
-        (Some(cells), _) => first_varying_cell(cells, columns, features, rows, order),
-        (None, Some(lists)) => first_varying_list(lists, columns, features, rows.len(), order),
-        (None, None) => first_varying_entry(columns, features, rows, order),
+    match collector.lists_mut() {
+        Some(lists) => first_varying_list(lists, columns, features, rows.len(), order),
+        None => first_varying_entry(columns, features, rows, order),
     }
 }
 
 /// Returns true if a feature is one of these, which increase.
 fn is_among(features: &[u32], columns: &SparseRanks, feature: u32) -> bool {
     features.len() == columns.n_features() || features.binary_search(&feature).is_ok()
-}
-
-/// As [`first_varying`], from bits.
-fn first_varying_cell(
-    cells: &BitMatrix,
-    columns: &SparseRanks,
-    features: &[u32],
-    rows: &[u32],
-    order: RandomOrder,
-) -> Option<u32> {
-    let (first, others) = rows.split_first()?;
-    let mut any = cells.row(*first as usize).to_vec();
-    let mut all = any.clone();
-    for &row in others {
-        for ((any, all), cells) in any.iter_mut().zip(&mut all).zip(cells.row(row as usize)) {
-            *any |= cells;
-            *all &= cells;
-        }
-    }
-    let is_constant = |feature: u32| {
-        let rank = columns.rank(*first, feature);
-        others.iter().all(|&row| columns.rank(row, feature) == rank)
-    };
-    let mut found: Option<(u64, u32)> = None;
-    bits::for_each(any.into_iter(), |place| {
-        let feature = place as u32;
-        let rank = order.rank(feature);
-        let is_first = found.is_none_or(|f| rank < f) && is_among(features, columns, feature);
-        if is_first && !(bits::is_set(&all, place) && is_constant(feature)) {
-            found = Some(rank);
-        }
-    });
-    found.map(|(_, feature)| feature)
 }
 
 /// As [`first_varying`], from lists.
@@ -738,6 +731,16 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
     }
 }
 
+impl<C> AxisSplitter<'_, C> {
+    /// The cells, if a node has few rows and what is below it grows as [`FewRows`].
+    fn cells_of_few(&self, rows: &[u32]) -> Option<BinaryCells<'_>> {
+        match self.columns.layout() {
+            Layout::Sparse(columns) if rows.len() <= MOST_FEW => BinaryCells::of(columns),
+            _ => None,
+        }
+    }
+}
+
 impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Rule = AxisRule;
     /// The search, the criterion, and the node that the criterion has begun.
@@ -789,12 +792,28 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         } else {
             (right, left, left_searched)
         };
-        if *is_searched {
+        if *is_searched && self.cells_of_few(rest.rows).is_none() {
             if *begun == Some(parent) && criterion.take_out(others.rows) {
                 *begun = Some(rest.number);
             }
             search.opened(parent, others.rows, rest.number);
         }
+    }
+
+    fn grow_below(
+        &self,
+        root: NodeRows<'_>,
+        limits: &GrowParams,
+        (search, criterion, begun): &mut Self::Workspace,
+        subtree: &mut Subtree<AxisRule>,
+    ) -> bool {
+        let Some(cells) = self.cells_of_few(root.rows) else {
+            return false;
+        };
+        *begun = None;
+        search.searched = None;
+        search.grow_few(cells, root, criterion, (&self.params, limits), subtree);
+        true
     }
 
     fn of_subtree(&self, rows: &[u32]) -> Option<Self> {

@@ -5,7 +5,7 @@
 //! same and sparse and dense features grow the same tree.
 
 use super::lists::EntryLists;
-use super::subtree::{Subtree, Subtrees};
+use super::subtree::{NodeOfSubtree, Subtrees};
 use super::sweep::Entry;
 use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 
@@ -84,7 +84,7 @@ impl SparseCollector {
             in_node: vec![0; columns.n_rows().div_ceil(64)],
             held: Vec::new(),
             entries: Vec::new(),
-            subtrees: columns.bits().map(|_| Subtrees::default()),
+            subtrees: columns.holding().map(|_| Subtrees::default()),
             lists: EntryLists::new(columns),
             in_lists: false,
             walked: 0,
@@ -132,8 +132,8 @@ impl SparseCollector {
         if self.entries.len() < features.len() {
             self.entries.resize_with(features.len(), Vec::new);
         }
-        if let (Some(cells), Some(subtrees)) = (columns.bits(), &mut self.subtrees) {
-            let subtree = subtrees.enter(cells, rows, features.len(), is_rest);
+        if let (Some(holding), Some(subtrees)) = (columns.holding(), &mut self.subtrees) {
+            let subtree = subtrees.enter((columns, holding), rows, features.len(), is_rest);
             look_up(subtree, columns, features, &mut self.held, &mut self.entries);
             return;
         }
@@ -207,7 +207,7 @@ impl SparseCollector {
 
 /// Collects the places of the features that some row of a subtree's node holds, and their entries.
 fn look_up(
-    subtree: &Subtree,
+    subtree: NodeOfSubtree<'_>,
     columns: &SparseRanks,
     features: &[u32],
     held: &mut Vec<u32>,

@@ -23,6 +23,7 @@ pub use binary::{BinarySplitter, FallbackSplitter};
 pub use categories::CategoryTargets;
 
 use crate::error::{TreeError, check_exist};
+use crate::grow::{GrowParams, Subtree};
 use crate::rule::Rule;
 use rpo_core::{ParameterError, Seed};
 
@@ -129,6 +130,20 @@ pub trait Splitter: Sync {
     /// split. Splitters that make the statistics of one child from those of the parent and the other do so here; by
     /// default nothing happens.
     fn opened(&self, _parent: usize, _children: &[(NodeRows<'_>, bool)], _workspace: &mut Self::Workspace) {}
+
+    /// Grows all below a node, as far as the limits allow, exactly as [`grow`](crate::grow()) does with this splitter, node by
+    /// node; returns false, as by default, and changes nothing, where that would not be faster.
+    ///
+    /// Most nodes of a tree have few rows, of which a splitter may have another form.
+    fn grow_below(
+        &self,
+        _root: NodeRows<'_>,
+        _limits: &GrowParams,
+        _workspace: &mut Self::Workspace,
+        _subtree: &mut Subtree<Self::Rule>,
+    ) -> bool {
+        false
+    }
 
     /// A splitter on a copy of what is known of a node's rows, numbered from 0, that splits the nodes below exactly as this
     /// one does; `None`, as by default, where it would not be faster.

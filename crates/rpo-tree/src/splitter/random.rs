@@ -140,7 +140,7 @@ fn range(values: &[f32], has_zero: bool) -> Option<(f32, f32, usize)> {
 }
 
 /// The threshold of a number in [0, 1): in [low, high), so that neither side is empty.
-fn draw(low: f32, high: f32, uniform: f64) -> f32 {
+pub(super) fn draw(low: f32, high: f32, uniform: f64) -> f32 {
     let (from, to) = (f64::from(low), f64::from(high));
     let drawn = (from + uniform * (to - from)) as f32;
     if f64::from(drawn) >= to { low } else { drawn }

@@ -3,10 +3,10 @@
 //! The rows of a node, and of all below it, are numbered from 0, so that the rows that hold a feature are a few words:
 //! intersected with those of a node they are what the node holds. A node costs those words for each candidate, and its
 //! entries, whatever else its rows hold. Where nodes have much fewer rows, those are numbered anew, until that subtree is
-//! grown. The words are made of the bits of the rows, 64 rows by 64 features at a time.
+//! grown. All rows of the training set are the first subtree of every tree.
 
+use crate::ranks::SparseRanks;
 use crate::ranks::bits::{self, BitMatrix};
-use rpo_core::vectorized;
 
 /// The subtrees, each inside the one before, that the node searched last is in.
 #[derive(Debug, Clone, Default)]
@@ -17,28 +17,40 @@ pub(super) struct Subtrees {
 }
 
 impl Subtrees {
-    /// Goes on to a node, which is the rest of the last one or has any rows, with so many candidates; returns the smallest
-    /// subtree that it is in.
-    pub(super) fn enter(
-        &mut self,
-        cells: &BitMatrix,
+    /// Goes on to a node, which is the rest of the last one or has any rows, with so many candidates; returns it in the
+    /// smallest subtree that it is in.
+    pub(super) fn enter<'a>(
+        &'a mut self,
+        (columns, all_holding): (&SparseRanks, &'a BitMatrix),
         rows: &[u32],
         n_candidates: usize,
         is_rest: bool,
-    ) -> &Subtree {
+    ) -> NodeOfSubtree<'a> {
+        if self.all.is_empty() {
+            self.all.push(Subtree::of_all(columns.n_rows()));
+            self.n_used = 1;
+        }
         // Nodes come depth-first, so that a subtree that a node is not in is grown.
-        while !is_rest && self.n_used > 0 && !self.all[self.n_used - 1].mark(rows) {
+        while !is_rest && !self.all[self.n_used - 1].mark(rows) {
             self.n_used -= 1;
         }
-        let smallest = self.n_used.checked_sub(1).map(|last| &self.all[last]);
-        if smallest.is_none_or(|subtree| subtree.is_too_large(cells, rows.len(), n_candidates)) {
+        if self.all[self.n_used - 1].is_too_large(columns, rows.len(), n_candidates) {
             if self.n_used == self.all.len() {
-                self.all.push(Subtree::new(cells.n_rows()));
+                self.all.push(Subtree::new(columns.n_rows()));
             }
-            self.all[self.n_used].make(cells, rows);
+            self.all[self.n_used].make(columns, rows);
             self.n_used += 1;
         }
-        &self.all[self.n_used - 1]
+        let smallest = &self.all[self.n_used - 1];
+        NodeOfSubtree {
+            rows: &smallest.rows,
+            holding: if self.n_used == 1 {
+                all_holding.words()
+            } else {
+                &smallest.holding
+            },
+            node: &smallest.node,
+        }
     }
 
     /// Takes rows out of the node.
@@ -56,12 +68,18 @@ pub(super) struct Subtree {
     rows: Vec<u32>,
     /// Per row of the training set: its number, if the subtree has it.
     number: Vec<u32>,
-    /// Words of a feature.
-    n_words: usize,
-    /// Per feature: the rows that hold it.
+    /// Per feature: the rows that hold it, as many words as the node has; empty of all rows.
     holding: Vec<u64>,
     /// The rows of the node.
     node: Vec<u64>,
+}
+
+/// A node and the rows of its subtree.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NodeOfSubtree<'a> {
+    rows: &'a [u32],
+    holding: &'a [u64],
+    node: &'a [u64],
 }
 
 impl Subtree {
@@ -69,22 +87,33 @@ impl Subtree {
         Self {
             rows: Vec::new(),
             number: vec![0; n_rows],
-            n_words: 0,
             holding: Vec::new(),
             node: Vec::new(),
         }
     }
 
+    /// All rows of a training set, and no node.
+    fn of_all(n_rows: usize) -> Self {
+        let rows: Vec<u32> = (0..n_rows as u32).collect();
+        Self {
+            number: rows.clone(),
+            rows,
+            holding: Vec::new(),
+            node: vec![0; n_rows.div_ceil(64)],
+        }
+    }
+
     /// Returns true if a node has much fewer rows, and numbering them anew takes less time than it saves in the nodes below,
     /// about as many as rows, that all read fewer words of their candidates.
-    fn is_too_large(&self, cells: &BitMatrix, n_rows: usize, n_candidates: usize) -> bool {
-        /// Words that are read in the time in which 64 rows by 64 features are made.
-        const BLOCK_COST: usize = 128;
+    fn is_too_large(&self, columns: &SparseRanks, n_rows: usize, n_candidates: usize) -> bool {
+        /// Words that are read in the time in which an entry is put into its word.
+        const ENTRY_COST: usize = 8;
         /// Fewest times as many rows: along a chain of nodes that lose a few each, rows are not numbered too often.
-        const MUCH: usize = 4;
+        const MUCH: usize = 3;
         let n_words = n_rows.div_ceil(64);
-        let saved = n_rows * n_candidates * (self.n_words - n_words);
-        MUCH * n_rows <= self.rows.len() && saved > BLOCK_COST * cells.words_per_row() * n_words
+        let saved = n_rows * n_candidates * (self.node.len() - n_words);
+        let n_entries = n_rows * columns.n_entries() / columns.n_rows();
+        MUCH * n_rows <= self.rows.len() && saved > ENTRY_COST * n_entries + columns.n_features() * n_words
     }
 
     fn take_out(&mut self, rows: &[u32]) {
@@ -108,30 +137,34 @@ impl Subtree {
     }
 
     /// Makes a node a subtree.
-    fn make(&mut self, cells: &BitMatrix, rows: &[u32]) {
+    fn make(&mut self, columns: &SparseRanks, rows: &[u32]) {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
         let n_words = rows.len().div_ceil(64);
-        self.n_words = n_words;
         self.node.clear();
         self.node.resize(n_words, 0);
         for (number, &row) in rows.iter().enumerate() {
             self.number[row as usize] = number as u32;
             bits::set(&mut self.node, number);
         }
-        self.holding.resize(64 * cells.words_per_row() * n_words, 0);
-        let holding = &mut self.holding;
-        vectorized(
-            #[inline(always)]
-            || by_feature(cells, rows, holding),
-        );
+        self.holding.clear();
+        self.holding.resize(columns.n_features() * n_words, 0);
+        for (number, &row) in rows.iter().enumerate() {
+            let (word, bit) = (number / 64, 1 << (number % 64));
+            for cell in columns.row(row) {
+                self.holding[cell.feature as usize * n_words + word] |= bit;
+            }
+        }
     }
+}
 
+impl NodeOfSubtree<'_> {
     /// The rows of the node that hold a feature, word by word.
     #[inline]
     fn words(&self, feature: u32) -> impl Iterator<Item = u64> + '_ {
-        let holding = &self.holding[feature as usize * self.n_words..][..self.n_words];
-        holding.iter().zip(&self.node).map(|(a, b)| a & b)
+        let n_words = self.node.len();
+        let holding = &self.holding[feature as usize * n_words..][..n_words];
+        holding.iter().zip(self.node).map(|(a, b)| a & b)
     }
 
     /// Returns true if a row of the node holds a feature.
@@ -144,23 +177,5 @@ impl Subtree {
     #[inline]
     pub(super) fn for_each_row(&self, feature: u32, mut f: impl FnMut(u32)) {
         bits::for_each(self.words(feature), |number| f(self.rows[number]));
-    }
-}
-
-/// Writes for each feature which rows hold it.
-#[inline(always)]
-fn by_feature(cells: &BitMatrix, rows: &[u32], holding: &mut [u64]) {
-    let n_words = rows.len().div_ceil(64);
-    for (i, rows) in rows.chunks(64).enumerate() {
-        for (word, holding) in holding.chunks_exact_mut(64 * n_words).enumerate() {
-            let mut block = [0; 64];
-            for (cell, &row) in block.iter_mut().zip(rows) {
-                *cell = cells.row(row as usize)[word];
-            }
-            bits::transpose(&mut block);
-            for (holding, rows) in holding.chunks_exact_mut(n_words).zip(block) {
-                holding[i] = rows;
-            }
-        }
     }
 }

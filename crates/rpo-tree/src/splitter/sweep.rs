@@ -138,24 +138,6 @@ fn hold_one_value(entries: &[impl Entry]) -> bool {
 }
 
 impl<'a, E: Entry> Feature<'a, E> {
-    /// A feature of which the entries hold one value, present in the node: nothing to sort or to look for.
-    pub(super) fn binary(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
-        let negative = if entries[0].rank() < values.n_negative {
-            entries.len()
-        } else {
-            0
-        };
-        Self {
-            entries,
-            values,
-            negative: 0..negative,
-            positive: negative..entries.len(),
-            missing: entries.len()..entries.len(),
-            n_rows,
-            min_leaf,
-        }
-    }
-
     /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
     pub(super) fn new(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
         let negative = first_from(entries, values.n_negative);
@@ -336,12 +318,7 @@ impl<'a, E: Entry> Feature<'a, E> {
             if n < n_entries || n < fewest {
                 return None;
             }
-            let rows = entries.iter().map(|entry| entry.row());
-            if is_down {
-                criterion.move_rows(rows.rev());
-            } else {
-                criterion.move_rows(rows);
-            }
+            criterion.move_rows(entries.iter().map(|entry| entry.row()));
             let score = criterion.score();
             return equals.improves(score, f64::NEG_INFINITY).then_some((score, n));
         }

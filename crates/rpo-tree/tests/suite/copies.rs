@@ -1,36 +1,11 @@
 //! Subtrees grown on copies of their rows.
 
-use super::common::weighted_rows;
+use super::common::{NodeByNode, weighted_rows};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::Seed;
 use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, ProposedSplit, Splitter, ThresholdSearch};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter, ThresholdSearch};
 use rpo_tree::{GrowParams, RankedFeatures, grow};
-
-/// A splitter that never copies.
-struct Uncopied<'s, S>(&'s S);
-
-impl<S: Splitter> Splitter for Uncopied<'_, S> {
-    type Rule = S::Rule;
-    type Workspace = S::Workspace;
-
-    fn workspace(&self) -> S::Workspace {
-        self.0.workspace()
-    }
-
-    fn split(
-        &self,
-        node: NodeRows<'_>,
-        workspace: &mut S::Workspace,
-        children: &mut [u16],
-    ) -> Option<ProposedSplit<S::Rule>> {
-        self.0.split(node, workspace, children)
-    }
-
-    fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut S::Workspace) {
-        self.0.opened(parent, children, workspace);
-    }
-}
 
 const N: usize = 66_000;
 
@@ -61,7 +36,7 @@ fn same_tree_without_copies<C: Criterion + Sync>(criterion: &C, weights: &[f32])
         };
         let copied = AxisSplitter::new(&columns, criterion.clone(), axis).unwrap();
         assert!(copied.of_subtree(&(100..2_000).collect::<Vec<_>>()).is_some());
-        let uncopied = Uncopied(&copied);
+        let uncopied = NodeByNode(&copied);
         let (rows, seed) = (weighted_rows(weights), Seed::new(3));
         let expected = grow(&uncopied, &mut uncopied.workspace(), rows.clone(), &params, seed);
         let grown = grow(&copied, &mut copied.workspace(), rows, &params, seed);

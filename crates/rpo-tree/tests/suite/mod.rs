@@ -11,6 +11,7 @@ mod centroid;
 mod common;
 mod contracts;
 mod copies;
+mod few;
 mod fixtures;
 mod histogram;
 mod labels;

@@ -7,7 +7,7 @@ pub(crate) mod random;
 use ndarray::{Array2, Axis};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafBuilder, LeafKind, LeafModel, Node, RankedFeatures, Row, Rule,
     Structure, Tree, grow,
@@ -43,6 +43,31 @@ pub(crate) fn grow_axis<C: Criterion + Sync>(
         params,
         seed,
     )
+}
+
+/// A splitter that splits every node by itself: it neither copies subtrees nor grows them whole.
+pub(crate) struct NodeByNode<'s, S>(pub(crate) &'s S);
+
+impl<S: Splitter> Splitter for NodeByNode<'_, S> {
+    type Rule = S::Rule;
+    type Workspace = S::Workspace;
+
+    fn workspace(&self) -> S::Workspace {
+        self.0.workspace()
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        workspace: &mut S::Workspace,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<S::Rule>> {
+        self.0.split(node, workspace, children)
+    }
+
+    fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut S::Workspace) {
+        self.0.opened(parent, children, workspace);
+    }
 }
 
 /// A training set in its dense form.

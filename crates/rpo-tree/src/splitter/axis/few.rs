@@ -1,0 +1,267 @@
+//! Subtrees of few rows, whose features are bits.
+//!
+//! Half of all nodes of a fully grown tree have a handful of rows, and nearly all have few. Where features have one value besides
+//! zero, the rows of such a node that hold a feature are a word: a candidate costs a few instructions, and to
+//! split a node is to split a word.
+
+use super::{AxisParams, AxisSearch, ThresholdSearch, is_among, uniform};
+use crate::criterion::{Criterion, MOST_FEW, SomeRows};
+use crate::grow::{GrowParams, Subtree};
+use crate::ranks::{SparseRanks, bits, threshold_between};
+use crate::rule::AxisRule;
+use crate::splitter::NodeRows;
+use crate::splitter::candidates::RandomOrder;
+use crate::splitter::random;
+use crate::splitter::sweep::is_admissible;
+use rpo_core::{Seed, vectorized};
+
+/// Features of which each has one value that is not zero.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BinaryCells<'a> {
+    columns: &'a SparseRanks,
+    /// The values.
+    values: &'a [f32],
+}
+
+impl<'a> BinaryCells<'a> {
+    /// `None` if features have several values, or too few cells are not zero for bits to pay.
+    pub(super) fn of(columns: &'a SparseRanks) -> Option<Self> {
+        let values = columns.only_values()?;
+        columns.holding().is_some().then_some(Self { columns, values })
+    }
+}
+
+/// The rows of a subtree, and what they hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FewRows {
+    rows: Vec<u32>,
+    /// Per feature: the rows that hold it.
+    holding: Vec<u64>,
+    /// The candidates that vary, and the rows that hold them.
+    candidates: Vec<(u32, u64)>,
+    waiting: Vec<Waiting>,
+    /// The rows of a node, listed.
+    node: Vec<u32>,
+}
+
+/// A node that waits to be split.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    number: usize,
+    rows: u64,
+    depth: u32,
+    seed: Seed,
+}
+
+/// The split of a node.
+struct FewSplit {
+    rule: AxisRule,
+    gain: f64,
+    left: u64,
+}
+
+impl FewRows {
+    /// Begins a subtree.
+    fn enter(&mut self, columns: &SparseRanks, rows: &[u32]) {
+        self.holding.resize(columns.n_features(), 0);
+        for &row in &self.rows {
+            for cell in columns.row(row) {
+                self.holding[cell.feature as usize] = 0;
+            }
+        }
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+        for (i, &row) in rows.iter().enumerate() {
+            for cell in columns.row(row) {
+                self.holding[cell.feature as usize] |= 1 << i;
+            }
+        }
+    }
+
+    /// Keeps the features that vary in a node as candidates.
+    fn keep_varying(&mut self, features: &[u32], node: u64) {
+        // Without a branch, as which vary cannot be predicted.
+        self.candidates.resize(features.len(), (0, 0));
+        let mut n = 0;
+        for &feature in features {
+            let rows = self.holding[feature as usize] & node;
+            self.candidates[n] = (feature, rows);
+            n += usize::from((rows != 0) & (rows != node));
+        }
+        self.candidates.truncate(n);
+    }
+
+    /// The first feature of a node that varies, in this order, among some that increase.
+    fn first_varying(
+        &self,
+        columns: &SparseRanks,
+        features: &[u32],
+        node: u64,
+        order: RandomOrder,
+    ) -> Option<u32> {
+        let mut found: Option<(u64, u32)> = None;
+        bits::for_each(std::iter::once(node), |i| {
+            for cell in columns.row(self.rows[i]) {
+                let feature = cell.feature;
+                let rows = self.holding[feature as usize] & node;
+                // Each is met in the first row that holds it.
+                if rows != node && rows.trailing_zeros() as usize == i {
+                    let rank = order.rank(feature);
+                    if found.is_none_or(|first| rank < first) && is_among(features, columns, feature) {
+                        found = Some(rank);
+                    }
+                }
+            }
+        });
+        found.map(|(_, feature)| feature)
+    }
+
+    fn some(&self, which: u64) -> SomeRows<'_> {
+        SomeRows {
+            all: &self.rows,
+            which,
+        }
+    }
+}
+
+impl AxisSearch {
+    /// Grows all below a node of few rows.
+    pub(super) fn grow_few(
+        &mut self,
+        cells: BinaryCells<'_>,
+        root: NodeRows<'_>,
+        criterion: &mut impl Criterion,
+        (params, limits): (&AxisParams, &GrowParams),
+        subtree: &mut Subtree<AxisRule>,
+    ) {
+        self.few.enter(cells.columns, root.rows);
+        criterion.enter(root.rows);
+        let mut begun = None;
+        let mut next = Some(Waiting {
+            number: 0,
+            rows: u64::MAX >> (MOST_FEW - root.rows.len()),
+            depth: root.depth,
+            seed: root.seed,
+        });
+        while let Some(node) = next {
+            match self.split_few(cells, node, &mut begun, criterion, (params, limits)) {
+                None => {
+                    let FewRows {
+                        rows, node: listed, ..
+                    } = &mut self.few;
+                    listed.clear();
+                    bits::for_each(std::iter::once(node.rows), |i| listed.push(rows[i]));
+                    subtree.close(node.number, listed);
+                    next = self.few.waiting.pop();
+                }
+                Some(FewSplit { rule, gain, left }) => {
+                    let first = subtree.split(node.number, rule, gain);
+                    let child = |i: usize, rows: u64| Waiting {
+                        number: first + i,
+                        rows,
+                        depth: node.depth + 1,
+                        seed: node.seed.child(i as u64),
+                    };
+                    let (left, right) = (child(0, left), child(1, node.rows & !left));
+                    // The larger one next, as its sums may be the node's without those of the other.
+                    let (rest, other) = if right.rows.count_ones() > left.rows.count_ones() {
+                        (right, left)
+                    } else {
+                        (left, right)
+                    };
+                    if rest.rows.count_ones() > 1 && criterion.take_out_some(self.few.some(other.rows)) {
+                        begun = Some(rest.number);
+                    }
+                    self.few.waiting.push(other);
+                    next = Some(rest);
+                }
+            }
+        }
+    }
+
+    /// The split of a node, if it has one; `begun` is the node that the criterion has begun.
+    fn split_few(
+        &mut self,
+        BinaryCells { columns, values }: BinaryCells<'_>,
+        node: Waiting,
+        begun: &mut Option<usize>,
+        criterion: &mut impl Criterion,
+        (params, limits): (&AxisParams, &GrowParams),
+    ) -> Option<FewSplit> {
+        let n = node.rows.count_ones() as usize;
+        let is_deepest = limits.max_depth.is_some_and(|most| node.depth >= most);
+        if n < limits.min_samples_split.max(2) || n / 2 < params.min_samples_leaf || is_deepest {
+            return None;
+        }
+        if *begun != Some(node.number) {
+            criterion.start_some(self.few.some(node.rows));
+            *begun = Some(node.number);
+        }
+        if criterion.is_pure() {
+            return None;
+        }
+        let n_features = self.draw.features().len();
+        let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
+        self.draw
+            .draw(k, node.seed.purpose("features"), &mut self.features);
+        let order = RandomOrder::of(node.seed);
+        let few = &mut self.few;
+        few.keep_varying(&self.features, node.rows);
+        if few.candidates.is_empty() && k < n_features {
+            let feature = few.first_varying(columns, self.draw.features(), node.rows, order)?;
+            few.keep_varying(&[feature], node.rows);
+        }
+        if k == n_features {
+            // Of equal scores the first in this order wins.
+            few.candidates
+                .sort_unstable_by_key(|&(feature, _)| order.rank(feature));
+        }
+        if n == 2 {
+            // They are separated in one way only, so that all scores are equal.
+            few.candidates.truncate(1);
+        }
+        let (score, feature, holding) = vectorized(
+            #[inline(always)]
+            || few.best(n, params.min_samples_leaf, criterion),
+        )?;
+        let gain = criterion.gain(score);
+        if gain < params.min_gain {
+            return None;
+        }
+        let value = values[feature as usize];
+        let (low, high) = if value < 0.0 { (value, 0.0) } else { (0.0, value) };
+        let threshold = match params.thresholds {
+            ThresholdSearch::Best => threshold_between(low, high),
+            ThresholdSearch::Random => {
+                random::draw(low, high, uniform(node.seed.purpose("threshold"), feature))
+            }
+        };
+        let left = if value < 0.0 {
+            holding
+        } else {
+            node.rows & !holding
+        };
+        Some(FewSplit {
+            rule: AxisRule::new(feature, threshold, 2 * left.count_ones() as usize > n),
+            gain,
+            left,
+        })
+    }
+}
+
+impl FewRows {
+    /// The best of the candidates, the first of equal ones: its score, feature, and the rows that hold it.
+    #[inline(always)]
+    fn best(&self, n: usize, min_leaf: usize, criterion: &mut impl Criterion) -> Option<(f64, u32, u64)> {
+        let mut best: Option<(f64, u32, u64)> = None;
+        for &(feature, rows) in &self.candidates {
+            if is_admissible(rows.count_ones() as usize, n, min_leaf) {
+                let score = criterion.score_some(self.some(rows));
+                if score.is_finite() && best.is_none_or(|(best, ..)| score > best) {
+                    best = Some((score, feature, rows));
+                }
+            }
+        }
+        best
+    }
+}
