@@ -1,8 +1,9 @@
 //! Routing rows through trees that compare every feature with one threshold, as trees on 0/1 features do.
 //!
-//! Of a row then only one bit per feature matters: on which side of the feature's threshold it lies. The bits of many
-//! rows, and eight bytes per node, stay in a core's cache where values and rules would not. Bench: `forest_speed` of
-//! `rpo-benches` on delicious.
+//! Of a row then only one bit per feature matters: whether it lies on the other side of the feature's threshold than zero. 64
+//! rows are a word for each feature and go down a tree together. Rows that hold few features follow a chain of nodes on the
+//! side of zero for most of their way, so a tree is laid out as its chains: to go on along one is to read the next feature,
+//! which waits for nothing. Bench: `forest_speed` of `rpo-benches` on delicious.
 
 use rpo_core::MatrixView;
 use rpo_tree::{AxisTest, Node, Rule, Structure};
@@ -13,84 +14,94 @@ use std::ops::Range;
 pub(crate) struct BitsetTraversal {
     /// Per feature: its threshold; `None` if no rule asks for it.
     thresholds: Vec<Option<f32>>,
-    /// The bits of a row of zeros.
-    zero_row: Vec<u64>,
-    nodes: Vec<BitNode>,
+    /// Chains of nodes, each of which is on the side of zero of the one before; the last of a chain is a leaf. Of a
+    /// node the feature that it asks for, of a leaf the number of features.
+    features: Vec<u32>,
+    /// Of a node the place within its tree where the chain on its other side begins, of a leaf its index among the leaves.
+    exits: Vec<u32>,
     /// Where the nodes of each tree begin, and where the last end.
     start: Vec<usize>,
 }
 
-/// A rule or a leaf.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct BitNode {
-    /// The feature whose bit decides; [`BitNode::LEAF`] in a leaf.
-    feature: u32,
-    /// The node of child 0 within the tree, before that of child 1; in a leaf its index among the leaves.
-    next: u32,
-}
-
-impl BitNode {
-    const LEAF: u32 = u32::MAX;
-}
-
 impl BitsetTraversal {
-    /// The nodes of trees whose rules ask for features below `n_features`; `None` if a feature has two thresholds or
-    /// one that is not finite.
+    /// Lays out trees whose rules ask for features below `n_features`; `None` if a rule compares several features or
+    /// two rules compare a feature with two thresholds.
     pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Option<Self> {
-        let all_nodes = || structures.iter().flat_map(|structure| structure.nodes());
         let mut thresholds = vec![None; n_features];
-        for node in all_nodes() {
+        for node in structures.iter().flat_map(|structure| structure.nodes()) {
             if let Node::Split { rule, .. } = node {
-                let rule = rule.as_axis()?;
                 let AxisTest {
                     feature, threshold, ..
-                } = rule.test();
+                } = rule.as_axis()?.test();
                 let known = thresholds[feature as usize].get_or_insert(threshold);
                 if *known != threshold || !threshold.is_finite() {
                     return None;
                 }
             }
         }
-        let mut start = vec![0];
-        for structure in structures {
-            start.push(start[start.len() - 1] + structure.nodes().len());
-        }
-        let mut nodes = Vec::with_capacity(start[structures.len()]);
-        nodes.extend(all_nodes().map(|node| match node {
-            Node::Leaf(leaf) => BitNode {
-                feature: BitNode::LEAF,
-                next: *leaf,
-            },
-            Node::Split { rule, first_child } => BitNode {
-                feature: rule.as_axis().expect("checked above").test().feature,
-                next: *first_child,
-            },
-        }));
-        let mut zero_row = vec![0; n_features.div_ceil(64)];
-        for (feature, threshold) in thresholds.iter().enumerate() {
-            put(&mut zero_row, feature, threshold.is_some_and(|t| 0.0 > t));
-        }
-        Some(Self {
+        let n_nodes = structures.iter().map(|structure| structure.nodes().len()).sum();
+        let mut traversal = Self {
             thresholds,
-            zero_row,
-            nodes,
-            start,
-        })
+            features: Vec::with_capacity(n_nodes),
+            exits: Vec::with_capacity(n_nodes),
+            start: vec![0],
+        };
+        for structure in structures {
+            traversal.add(structure.nodes());
+        }
+        Some(traversal)
     }
 
-    /// Writes the bits of some rows of `x` into `bits`; `false` if a value that rules ask for is missing, as which way
-    /// it goes may differ from rule to rule.
+    /// Adds a tree.
+    fn add<R: Rule>(&mut self, nodes: &[Node<R>]) {
+        let first = self.features.len();
+        // Where chains begin, and the nodes that lead there.
+        let mut begins = vec![(0, None)];
+        while let Some((mut node, from)) = begins.pop() {
+            if let Some(from) = from {
+                self.exits[from] = (self.features.len() - first) as u32;
+            }
+            loop {
+                match &nodes[node] {
+                    Node::Split { rule, first_child } => {
+                        let test = rule.as_axis().expect("checked before").test();
+                        let zero_child = usize::from(0.0 > test.threshold);
+                        let first_child = *first_child as usize;
+                        begins.push((first_child + 1 - zero_child, Some(self.exits.len())));
+                        self.features.push(test.feature);
+                        self.exits.push(0);
+                        node = first_child + zero_child;
+                    }
+                    Node::Leaf(leaf) => {
+                        self.features.push(self.thresholds.len() as u32);
+                        self.exits.push(*leaf);
+                        break;
+                    }
+                }
+            }
+        }
+        self.start.push(self.features.len());
+    }
+
+    /// Writes the bits of some rows of `x` into `bits`, by group of 64 rows, then feature; `false` if a value that rules
+    /// ask for is missing, as which way it goes may differ from rule to rule.
     pub(crate) fn load(&self, x: MatrixView<'_>, rows: Range<usize>, bits: &mut Vec<u64>) -> bool {
+        let n_features = self.thresholds.len();
         bits.clear();
         let mut complete = true;
-        for row in rows {
-            let start = bits.len();
-            bits.extend_from_slice(&self.zero_row);
+        for (i, row) in rows.enumerate() {
+            if i % GROUP == 0 {
+                bits.resize(bits.len() + n_features, 0);
+                // All rows stop at a leaf.
+                bits.push(u64::MAX);
+            }
+            let start = bits.len() - (n_features + 1);
             let bits = &mut bits[start..];
             x.for_each_in_row(row, |feature, value| {
                 if let Some(threshold) = self.thresholds[feature as usize] {
                     complete &= !value.is_nan();
-                    put(bits, feature as usize, value > threshold);
+                    let leaves_zero = (value > threshold) != (0.0 > threshold);
+                    bits[feature as usize] |= u64::from(leaves_zero) << (i % GROUP);
                 }
             });
         }
@@ -98,41 +109,55 @@ impl BitsetTraversal {
     }
 
     /// Writes the leaves of rows with these bits in a tree.
-    ///
-    /// As in [`Structure::leaves`](rpo_tree::Structure::leaves) several rows descend side by side.
     pub(crate) fn leaves(&self, tree: usize, bits: &[u64], leaves: &mut [u32]) {
-        const LANES: usize = 8;
-        let nodes = &self.nodes[self.start[tree]..self.start[tree + 1]];
-        let n_words = self.zero_row.len();
-        // Per lane: which row descends in it, and at which node it is.
-        let mut active = LANES.min(leaves.len());
-        let mut waiting = active;
-        let mut row: [usize; LANES] = std::array::from_fn(|lane| lane);
-        let mut node = [0_u32; LANES];
-        while active > 0 {
-            let mut lane = 0;
-            while lane < active {
-                let BitNode { feature, next } = nodes[node[lane] as usize];
-                if feature == BitNode::LEAF {
-                    leaves[row[lane]] = next;
-                    if waiting < leaves.len() {
-                        (row[lane], node[lane]) = (waiting, 0);
-                        waiting += 1;
-                    } else {
-                        active -= 1;
-                        (row[lane], node[lane]) = (row[active], node[active]);
-                    }
-                } else {
-                    let word = bits[row[lane] * n_words + feature as usize / 64];
-                    node[lane] = next + (word >> (feature % 64) & 1) as u32;
-                    lane += 1;
-                }
-            }
+        let nodes = self.start[tree]..self.start[tree + 1];
+        let (features, exits) = (&self.features[nodes.clone()], &self.exits[nodes]);
+        let groups = bits.chunks_exact(self.thresholds.len() + 1);
+        for (bits, leaves) in groups.zip(leaves.chunks_mut(GROUP)) {
+            descend(features, exits, bits, leaves);
         }
     }
 }
 
-fn put(bits: &mut [u64], place: usize, bit: bool) {
-    let word = &mut bits[place / 64];
-    *word = *word & !(1 << (place % 64)) | u64::from(bit) << (place % 64);
+/// Rows of a group, one bit each.
+const GROUP: usize = u64::BITS as usize;
+
+/// Writes the leaves of a group of rows, given their bits and behind those a word of which all are set.
+fn descend(features: &[u32], exits: &[u32], bits: &[u64], leaves: &mut [u32]) {
+    let leaf = bits.len() as u32 - 1;
+    // Where other rows wait, at least one at each place.
+    let (mut waiting, mut n_waiting) = ([(0, 0); GROUP], 0);
+    let (mut node, mut rows) = (0, u64::MAX >> (GROUP - leaves.len()));
+    loop {
+        let mut exiting = 0;
+        let is_exit = |&feature: &u32| {
+            exiting = rows & bits[feature as usize];
+            exiting != 0
+        };
+        node += features[node..]
+            .iter()
+            .position(is_exit)
+            .expect("a chain ends in a leaf");
+        let exit = exits[node];
+        if features[node] != leaf {
+            rows ^= exiting;
+            if rows == 0 {
+                (node, rows) = (exit as usize, exiting);
+            } else {
+                waiting[n_waiting] = (exit, exiting);
+                n_waiting += 1;
+                node += 1;
+            }
+            continue;
+        }
+        while rows != 0 {
+            leaves[rows.trailing_zeros() as usize] = exit;
+            rows &= rows - 1;
+        }
+        let Some(last) = n_waiting.checked_sub(1) else {
+            return;
+        };
+        n_waiting = last;
+        (node, rows) = (waiting[last].0 as usize, waiting[last].1);
+    }
 }

@@ -226,7 +226,10 @@ type Admit = fn(usize, usize) -> bool;
 /// Number of rows that a thread predicts in one go, a few times that for each thread, and of a block: spans are whole
 /// blocks.
 pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
-    let block = forest.block_size(x);
-    let span = x.n_rows().div_ceil(4 * rayon::current_num_threads());
+    /// Fewest rows of a block that is made smaller for threads to have two each.
+    const FEWEST: usize = 256;
+    let (n, n_threads) = (x.n_rows(), rayon::current_num_threads());
+    let block = forest.block_size(x).min(n.div_ceil(2 * n_threads).max(FEWEST));
+    let span = n.div_ceil(4 * n_threads);
     (span.max(1).next_multiple_of(block), block)
 }

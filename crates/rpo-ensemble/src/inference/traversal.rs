@@ -30,8 +30,8 @@ impl Traversal {
 
     /// Number of rows that make a good block.
     pub(crate) fn block_size(&self, x: MatrixView<'_>) -> usize {
-        /// Rows of a block where hardly any room is needed for one.
-        const MOST_ROWS: usize = 256;
+        /// Rows of a block where hardly any room is needed for one: with fewer, all trees are read from memory more often.
+        const MOST_ROWS: usize = 1024;
         match self {
             Self::Bitset(_) => MOST_ROWS,
             Self::Branchless(_) | Self::Rules => RowBlock::good_size(x),

@@ -25,7 +25,7 @@ pub(crate) struct SparseRanks {
     column_entries: Vec<u64>,
     row_start: Vec<usize>,
     row_entries: Vec<RowEntry>,
-    /// Per feature: the rank of its entries if they all have one, as in binary data.
+    /// Per feature: the rank of its entries if they all have one and none is missing, as in binary data.
     only_rank: Vec<Option<u32>>,
     /// Which rows hold a feature, by feature.
     holding: Option<BitMatrix>,
@@ -78,20 +78,16 @@ impl SparseRanks {
             let entries = &mut column_entries[column_start[j]..column_start[j + 1]];
             values.push(code(entries, n_rows, &row_of, &mut row_entries));
         }
-        let only_rank = (0..n_features)
-            .map(|j| only_rank(&column_entries[column_start[j]..column_start[j + 1]]))
+        let column = |j: usize| &column_entries[column_start[j]..column_start[j + 1]];
+        let only_rank: Vec<_> = (0..n_features)
+            .map(|j| only_rank(column(j)).filter(|&rank| rank != values[j].missing_rank()))
             .collect();
-        let only_value = values.iter().zip(&only_rank).enumerate().map(
-            |(j, (values, rank)): (usize, (&ColumnValues, &Option<u32>))| {
-                if column_start[j] == column_start[j + 1] {
-                    return Some(0.0);
-                }
-                rank.map(|rank| values.value(rank))
-                    .filter(|value| !value.is_nan())
-            },
-        );
+        let only_value = |(j, rank): (usize, &Option<u32>)| match rank {
+            Some(rank) => Some(values[j].value(*rank)),
+            None => column(j).is_empty().then_some(0.0),
+        };
         let mut columns = Self {
-            only_value: only_value.collect(),
+            only_value: only_rank.iter().enumerate().map(only_value).collect(),
             only_rank,
             values,
             column_start,
@@ -118,7 +114,7 @@ impl SparseRanks {
 
     /// The rank of a feature's entries if they all have one and none is missing, as in binary data.
     pub(crate) fn only_rank(&self, feature: u32) -> Option<u32> {
-        self.only_rank[feature as usize].filter(|&rank| rank != self.values(feature).missing_rank())
+        self.only_rank[feature as usize]
     }
 
     /// The value of each feature's entries, 0 of one without, if no feature has entries that differ or miss, as in binary data.
