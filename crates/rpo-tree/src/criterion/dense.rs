@@ -39,8 +39,20 @@ impl<'a> Variance<'a> {
         assert_eq!(targets.nrows(), weights.len(), "one weight per row of targets");
         let n_targets = targets.ncols();
         let targets = targets.to_slice().expect("targets are contiguous in row order");
-        let norm = |row: &[f32]| row.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
-        let squares: Vec<f64> = targets.chunks_exact(n_targets.max(1)).map(norm).collect();
+        let rows = targets.chunks_exact(n_targets.max(1)).zip(weights);
+        let mut squares = vec![0.0; weights.len()];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (square, (row, _)) in squares
+                    .iter_mut()
+                    .zip(rows)
+                    .filter(|(_, (_, weight))| **weight != 0.0)
+                {
+                    *square = square_norm(row);
+                }
+            },
+        );
         let exact = sums_are_exact(targets, weights);
         Self {
             targets: targets.into(),
@@ -128,6 +140,22 @@ fn add_scaled(sums: &mut [f64], weight: f64, z: &[f32]) {
 
 /// Numbers that are added side by side.
 const LANES: usize = 8;
+
+/// ‖z‖², in partial sums as [`norms`].
+#[inline(always)]
+fn square_norm(z: &[f32]) -> f64 {
+    let mut norm = [0.0; LANES];
+    let (blocks, rest) = z.as_chunks::<LANES>();
+    for block in blocks {
+        for (norm, &z) in norm.iter_mut().zip(block) {
+            *norm += f64::from(z) * f64::from(z);
+        }
+    }
+    for (norm, &z) in norm.iter_mut().zip(rest) {
+        *norm += f64::from(z) * f64::from(z);
+    }
+    norm.iter().sum()
+}
 
 /// ‖a‖² and ‖b - a‖², each in eight partial sums: a single one would wait for itself at every addition.
 #[inline(always)]

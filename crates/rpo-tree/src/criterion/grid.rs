@@ -4,6 +4,8 @@
 //! sum over the rows of a node is that over some of them and over the others, in any order, so that a node's larger child
 //! may have what the smaller one leaves of the node's sums.
 
+use rpo_core::vectorized;
+
 /// The coarsest grid that is needed: multiples of a power of two of which all sums are exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
@@ -23,15 +25,33 @@ impl Grid {
     }
 
     /// The nearest number on the grid, of one that is at most the largest.
-    #[inline]
+    #[inline(always)]
     pub(super) fn round(self, value: f64) -> f64 {
         (value + self.shift) - self.shift
     }
 }
 
+/// Numbers that are looked at side by side.
+const LANES: usize = 16;
+
 /// The largest magnitude of some numbers, those that are not numbers left out.
 fn largest(values: &[f32]) -> f64 {
-    f64::from(values.iter().fold(0.0_f32, |largest, v| largest.max(v.abs())))
+    // False for what is not a number.
+    let larger = |a: f32, b: f32| if b.abs() > a { b.abs() } else { a };
+    let largest = vectorized(
+        #[inline(always)]
+        || {
+            let mut largest = [0.0; LANES];
+            let (chunks, rest) = values.as_chunks::<LANES>();
+            for chunk in chunks {
+                for (largest, &value) in largest.iter_mut().zip(chunk) {
+                    *largest = larger(*largest, value);
+                }
+            }
+            largest.iter().chain(rest).copied().fold(0.0, larger)
+        },
+    );
+    f64::from(largest)
 }
 
 /// Returns true if weights are whole numbers from 0.
@@ -48,9 +68,14 @@ pub(super) fn are_whole(weights: &[f32]) -> bool {
 pub fn round_for_exact_sums(targets: &mut [f32], weight: f64) {
     let grid = Grid::new(largest(targets), weight);
     if grid.shift.is_finite() {
-        for target in targets {
-            *target = grid.round(f64::from(*target)) as f32;
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for target in targets {
+                    *target = grid.round(f64::from(*target)) as f32;
+                }
+            },
+        );
     }
 }
 
@@ -59,7 +84,17 @@ pub(super) fn sums_are_exact(targets: &[f32], weights: &[f32]) -> bool {
     let weight = weights.iter().map(|&w| f64::from(w)).sum();
     let grid = Grid::new(largest(targets), weight);
     let fits = |target: &f32| grid.round(f64::from(*target)) == f64::from(*target);
-    are_whole(weights) && grid.shift.is_finite() && targets.iter().all(fits)
+    if !(are_whole(weights) && grid.shift.is_finite()) {
+        return false;
+    }
+    vectorized(
+        #[inline(always)]
+        || {
+            let (chunks, rest) = targets.as_chunks::<LANES>();
+            let all = |chunk: &[f32; LANES]| chunk.iter().fold(true, |all, target| all & fits(target));
+            chunks.iter().all(all) && rest.iter().all(fits)
+        },
+    )
 }
 
 /// A number from 0 as two that add up to it.

@@ -14,22 +14,26 @@ use rpo_core::Seed;
 /// Draws features without replacement by a partial Fisher-Yates shuffle that is undone afterwards.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureDraw {
+    features: Vec<u32>,
+    /// The same between draws.
     order: Vec<u32>,
-    swaps: Vec<u32>,
+    /// The places that were swapped with the first ones.
+    swapped: Vec<u32>,
 }
 
 impl FeatureDraw {
     /// Draws from the given features.
     pub(crate) fn new(features: Vec<u32>) -> Self {
         Self {
-            order: features,
-            swaps: Vec::new(),
+            order: features.clone(),
+            features,
+            swapped: Vec::new(),
         }
     }
 
     /// The features drawn from, in their own order.
     pub(crate) fn features(&self) -> &[u32] {
-        &self.order
+        &self.features
     }
 
     /// Writes k features into `out` in draw order; all of them in their own order if k is their number, where
@@ -42,17 +46,18 @@ impl FeatureDraw {
             return;
         }
         let mut rng = seed.stream();
-        self.swaps.clear();
+        self.swapped.clear();
         for i in 0..k {
             // Multiply-shift: the bias is below n / 2^64.
             let offset = (u128::from(rng.next_u64()) * (n - i) as u128) >> 64;
             let j = i + offset as usize;
             self.order.swap(i, j);
-            self.swaps.push(j as u32);
+            self.swapped.push(j as u32);
         }
         out.extend_from_slice(&self.order[..k]);
-        for i in (0..k).rev() {
-            self.order.swap(i, self.swaps[i] as usize);
+        self.order[..k].copy_from_slice(&self.features[..k]);
+        for &j in &self.swapped {
+            self.order[j as usize] = self.features[j as usize];
         }
     }
 }
