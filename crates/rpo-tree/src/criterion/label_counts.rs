@@ -13,7 +13,7 @@
 
 use super::grid::are_whole;
 use super::label_products::{LabelProducts, ProductSums};
-use super::{Criterion, MOST_FEW, NodeSums, SomeRows};
+use super::{AHEAD, Criterion, MOST_FEW, NodeSums, SomeRows};
 use rpo_core::{CsrView, csr_row};
 use std::borrow::Cow;
 
@@ -50,6 +50,9 @@ struct LabelRow {
     n_labels: u32,
     weight: u32,
 }
+
+/// Fewer labels fit into a core's cache, where reading ahead is of no use.
+const LARGE: usize = 1 << 17;
 
 /// Labels are counted in groups of this size, filled up with labels that do not exist: where a row has several,
 /// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
@@ -178,6 +181,19 @@ impl<'a> LabelCountVariance<'a> {
             u64::from(row.weight) * u64::from(row.n_labels)
         };
         rows.into_iter().map(square).sum()
+    }
+
+    /// Reads where labels of rows begin and end, and changes nothing: they lie far apart in memory, and what is read at once is
+    /// waited for side by side.
+    fn read_labels(&self, rows: &[u32]) {
+        let mut bits = 0;
+        for &row in rows {
+            let LabelRow { start, end, .. } = self.rows[row as usize];
+            let labels = &self.labels[start as usize..end as usize];
+            bits |= labels.first().unwrap_or(&0) | labels.last().unwrap_or(&0);
+        }
+        // Reading must not be left out although nothing comes of it.
+        std::hint::black_box(bits);
     }
 
     /// Sets the totals of the node begun last to 0, one by one or all at once.
@@ -328,6 +344,22 @@ impl Criterion for LabelCountVariance<'_> {
     #[inline]
     fn move_row(&mut self, row: u32) {
         self.count(row);
+    }
+
+    #[inline]
+    fn move_rows(&mut self, mut rows: impl ExactSizeIterator<Item = u32>) {
+        if self.labels.len() < LARGE {
+            rows.for_each(|row| self.count(row));
+            return;
+        }
+        let mut next = [0; AHEAD];
+        while rows.len() > 0 {
+            let n = rows.len().min(AHEAD);
+            let next = &mut next[..n];
+            next.iter_mut().zip(&mut rows).for_each(|(next, row)| *next = row);
+            self.read_labels(next);
+            next.iter().for_each(|&row| self.count(row));
+        }
     }
 
     #[inline]
