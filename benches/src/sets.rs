@@ -7,22 +7,15 @@ use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 
 /// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
 /// catalogue that `RPO_DATA` names, or `generated-D` for 10,000 samples with 5,000 sparse features, some three of D
-/// labels each, and 500 further ones; `numbers-N` is N samples with 50 dense features and 10 outputs that are numbers.
+/// labels each, and 500 further ones; `words-D` has 500 features that are 0 or 1 instead; `numbers-N` is N samples with 50 dense features and 10 outputs that are numbers.
 ///
 /// # Errors
 /// If there is no such set, or it cannot be read.
 pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
-        let (n, n_test) = (10_000, 500);
-        let d = d.parse().with_context(|| name.to_owned())?;
-        let set = MultiLabelSet {
-            // A fixed number: trees grow as deep as the features tell topics apart, whatever d is.
-            n_topics: Some(20),
-            ..MultiLabelSet::new(n + n_test, 5000, d)
-        };
-        let data = set.generate(Seed::new(1))?;
-        let rows: Vec<usize> = (0..n + n_test).collect();
-        (data.select_samples(&rows[..n])?, data.select_samples(&rows[n..])?)
+        texts(5000, d.parse().with_context(|| name.to_owned())?, |value| value)?
+    } else if let Some(d) = name.strip_prefix("words-") {
+        texts(500, d.parse().with_context(|| name.to_owned())?, |_| 1.0)?
     } else if let Some(n) = name.strip_prefix("numbers-") {
         let n_samples = n.parse().with_context(|| name.to_owned())?;
         let problem = Friedman {
@@ -42,4 +35,19 @@ pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     };
     let layout = |data: Dataset| data.with_layout(Layout::Auto, DEFAULT_MEMORY_LIMIT);
     Ok((layout(train)?, layout(test)?))
+}
+
+/// Samples of p sparse features and d labels, what is stored of the features changed, to fit to and to predict.
+fn texts(p: usize, d: usize, change: impl Fn(f32) -> f32) -> anyhow::Result<(Dataset, Dataset)> {
+    let (n, n_test) = (10_000, 500);
+    let set = MultiLabelSet {
+        // A fixed number: trees grow as deep as the features tell topics apart, whatever d is.
+        n_topics: Some(20),
+        ..MultiLabelSet::new(n + n_test, p, d)
+    };
+    let drawn = set.generate(Seed::new(1))?;
+    let features = drawn.features().view().to_csr().map(|value| change(*value));
+    let data = Dataset::new(features.into(), drawn.outputs().clone(), drawn.task())?;
+    let rows: Vec<usize> = (0..n + n_test).collect();
+    Ok((data.select_samples(&rows[..n])?, data.select_samples(&rows[n..])?))
 }

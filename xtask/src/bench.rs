@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The paths: a name, a program of `rpo-benches`, and its arguments.
-const PATHS: [(&str, &str, &str); 8] = [
+const PATHS: [(&str, &str, &str); 9] = [
     (
         "forest-sparse-labels",
         "forest_speed",
@@ -22,6 +22,11 @@ const PATHS: [(&str, &str, &str); 8] = [
         "forest-sparse-projected",
         "forest_speed",
         "--here --repeats 1 --trees 2 generated-1000:25",
+    ),
+    (
+        "forest-binary-labels",
+        "forest_speed",
+        "--here --repeats 1 --trees 10 words-1000",
     ),
     (
         "forest-dense",
