@@ -165,15 +165,16 @@ fn reference_vectors() {
         .for_each(|c| check_case(c, Geometry::Spherical));
 }
 
-/// k-means as it is defined, by plain loops; ties and empty clusters as documented. The last number is the length of the
-/// shortest sum of directions, if below 1: rounding shows in the direction of a sum in which rows all but cancel.
+/// k-means as it is defined, by plain loops; ties and empty clusters as documented. The last numbers say where rounding shows: the
+/// length of the shortest sum of directions, if below 1, as rows all but cancel in it, and by how much the nearest centre of a row is
+/// nearer than another one.
 fn naive(
     geometry: Geometry,
     x: &Array2<f64>,
     centres: &Array2<f64>,
     passes: usize,
-) -> (Vec<u32>, Array2<f64>, f64) {
-    let mut shortest = 1.0_f64;
+) -> (Vec<u32>, Array2<f64>, f64, f64) {
+    let (mut shortest, mut closest) = (1.0_f64, f64::INFINITY);
     let unit = |v: ArrayView1<'_, f64>| {
         let length = v.dot(&v).sqrt();
         if length > 0.0 {
@@ -196,7 +197,7 @@ fn naive(
     let (x, mut centres) = (as_used(x), as_used(centres));
     let mut labels: Vec<u32> = vec![];
     for _ in 0..passes {
-        let nearest = |row: ArrayView1<'_, f64>| {
+        let mut nearest = |row: ArrayView1<'_, f64>| {
             let near = |c: ArrayView1<'_, f64>| {
                 if spherical {
                     row.dot(&c)
@@ -206,9 +207,16 @@ fn naive(
             };
             let near: Vec<f64> = centres.rows().into_iter().map(near).collect();
             let best = near.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            near.iter().position(|&v| v == best).unwrap() as u32
+            let first = near.iter().position(|&v| v == best).unwrap();
+            // All directions are as far from a row of zeros, and equal centres from any row, without rounding.
+            let differs = |c: usize| {
+                !(spherical && row.iter().all(|v| *v == 0.0)) && centres.row(c) != centres.row(first)
+            };
+            let others = (0..near.len()).filter(|&c| differs(c));
+            closest = others.map(|c| best - near[c]).fold(closest, f64::min);
+            first as u32
         };
-        let new: Vec<u32> = x.rows().into_iter().map(nearest).collect();
+        let new: Vec<u32> = x.rows().into_iter().map(&mut nearest).collect();
         if new == labels {
             break;
         }
@@ -232,10 +240,10 @@ fn naive(
         let means: Vec<_> = (0..used.len()).map(&mut mean).collect();
         centres = Array2::from_shape_fn((used.len(), x.ncols()), |(c, j)| means[c][j]);
     }
-    (labels, centres, shortest)
+    (labels, centres, shortest, closest)
 }
 
-/// Rows in general position: no two centres are near equally far from a row.
+/// Rows of which hardly any is near equally far from two centres.
 fn rows(seed: u64, n: usize, p: usize) -> Array2<f32> {
     let seed = Seed::new(seed);
     let unit = |i: u64| (seed.hash(i) >> 40) as f32 / (1 << 24) as f32;
@@ -263,7 +271,8 @@ proptest! {
         let centres = rows(seed ^ 1, k, p).mapv(f64::from);
         let kmeans = KMeansParams { geometry, passes, ..KMeansParams::new(Geometry::Euclidean, k) };
         let sparse = MatrixView::from(&x).to_csr();
-        let (labels, expected, shortest) = naive(geometry, &x.mapv(f64::from), &centres, passes);
+        let (labels, expected, shortest, closest) = naive(geometry, &x.mapv(f64::from), &centres, passes);
+        prop_assume!(closest * shortest > 1e-9);
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
             let found = fit_from(&kmeans, view, None, &centres).unwrap();
             prop_assert_eq!(&found.labels, &labels);
