@@ -6,7 +6,6 @@
 use super::few::MOST_FEW;
 use crate::ranks::bits;
 use rpo_core::vectorized;
-use std::iter::once;
 
 /// The products of the rows of a subtree, and a node of it.
 #[derive(Debug, Clone)]
@@ -89,14 +88,14 @@ impl LabelProducts {
     pub(super) fn start(&mut self, rows: u64) -> ProductSums {
         self.with_node = [0; MOST_FEW];
         let with_node = &mut self.with_node;
-        bits::for_each(once(rows), |i| add(with_node, &self.products[i]));
+        bits::for_each_of(rows, |i| add(with_node, &self.products[i]));
         self.sums(rows)
     }
 
     /// Takes rows out of the node.
     pub(super) fn take_out(&mut self, rows: u64) {
         let with_node = &mut self.with_node;
-        bits::for_each(once(rows), |i| {
+        bits::for_each_of(rows, |i| {
             let products = &self.products[i];
             with_node
                 .iter_mut()
@@ -110,12 +109,12 @@ impl LabelProducts {
     pub(super) fn sums(&self, rows: u64) -> ProductSums {
         let mut sums = ProductSums::default();
         let mut with_rows = [0; MOST_FEW];
-        bits::for_each(once(rows), |i| {
+        bits::for_each_of(rows, |i| {
             add(&mut with_rows, &self.products[i]);
             sums.weight += self.weights[i];
             sums.with_node += self.with_node[i];
         });
-        bits::for_each(once(rows), |i| sums.norm += with_rows[i]);
+        bits::for_each_of(rows, |i| sums.norm += with_rows[i]);
         sums
     }
 }

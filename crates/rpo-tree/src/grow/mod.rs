@@ -43,6 +43,13 @@ impl Default for GrowParams {
     }
 }
 
+impl GrowParams {
+    /// Returns true if a node of so many rows at a depth may be split.
+    pub(crate) fn allow(&self, n_rows: usize, depth: u32) -> bool {
+        n_rows >= self.min_samples_split.max(2) && self.max_depth.is_none_or(|max| depth < max)
+    }
+}
+
 impl CheckParams for GrowParams {
     type Error = TreeError;
 
@@ -109,8 +116,7 @@ struct Pending {
 impl Pending {
     /// Returns true if the node is large enough and not too deep to be split.
     fn may_split(&self, params: &GrowParams) -> bool {
-        self.end - self.start >= params.min_samples_split.max(2)
-            && params.max_depth.is_none_or(|max| self.depth < max)
+        params.allow(self.end - self.start, self.depth)
     }
 
     /// The node as splitters see it.

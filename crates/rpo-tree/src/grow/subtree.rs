@@ -46,9 +46,9 @@ impl<R: Rule> Subtree<R> {
 
 impl<R> Subtree<R> {
     /// Closes an open node: it is a leaf of these rows, which increase.
-    pub fn close(&mut self, node: usize, rows: &[u32]) {
+    pub fn close(&mut self, node: usize, rows: impl IntoIterator<Item = u32>) {
         self.nodes[node] = Node::Leaf(self.leaf_start.len() as u32 - 1);
-        self.rows.extend_from_slice(rows);
+        self.rows.extend(rows);
         self.leaf_start.push(self.rows.len() as u32);
     }
 

@@ -45,11 +45,17 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
 #[inline(always)]
 pub(crate) fn for_each(words: impl Iterator<Item = u64>, mut f: impl FnMut(usize)) {
     for (word, first) in words.zip((0..).step_by(64)) {
-        let mut left = word;
-        while left != 0 {
-            f(first + left.trailing_zeros() as usize);
-            left &= left - 1;
-        }
+        for_each_of(word, |bit| f(first + bit));
+    }
+}
+
+/// As [`for_each`], of one word.
+#[inline(always)]
+pub(crate) fn for_each_of(word: u64, mut f: impl FnMut(usize)) {
+    let mut left = word;
+    while left != 0 {
+        f(left.trailing_zeros() as usize);
+        left &= left - 1;
     }
 }
 

@@ -179,10 +179,7 @@ impl AxisSearch {
             return None;
         }
         self.searched = Some(node.number);
-        let n_features = self.draw.features().len();
-        let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
-        self.draw
-            .draw(k, node.seed.purpose("features"), &mut self.features);
+        let has_all = self.draw_features(params, node.seed);
         let order = RandomOrder::of(node.seed);
         let mut evaluator = Evaluator {
             node,
@@ -191,11 +188,11 @@ impl AxisSearch {
             targets,
             params,
             buffers: &mut self.buffers,
-            ties: (k == n_features).then_some(order),
+            ties: has_all.then_some(order),
         };
         let best = match (columns.layout(), &mut self.sparse) {
             (Layout::Dense(c), _) => match search_dense(&mut evaluator, c, &self.features) {
-                SearchOutcome::AllConstant if k < n_features => {
+                SearchOutcome::AllConstant if !has_all => {
                     let further = further_order(self.draw.features(), order);
                     first_dense(&mut evaluator, c, &further)
                 }
@@ -203,7 +200,7 @@ impl AxisSearch {
             },
             (Layout::Sparse(c), Some(collector)) => {
                 match search_sparse(&mut evaluator, c, &self.features, collector, is_rest) {
-                    SearchOutcome::AllConstant if k < n_features => {
+                    SearchOutcome::AllConstant if !has_all => {
                         self.features.clear();
                         let varying = first_varying(c, self.draw.features(), node.rows, order, collector);
                         self.features.extend(varying);
@@ -245,6 +242,14 @@ impl AxisSearch {
         }
         debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), candidate.n_left);
         Some(ProposedSplit { rule, gain })
+    }
+
+    /// Draws the features that a node searches; returns true if these are all.
+    fn draw_features(&mut self, params: &AxisParams, node: Seed) -> bool {
+        let n_features = self.draw.features().len();
+        let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
+        self.draw.draw(k, node.purpose("features"), &mut self.features);
+        k == n_features
     }
 
     /// Notes that a node was split, and that one of its children, without these rows, may be searched next.

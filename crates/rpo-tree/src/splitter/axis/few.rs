@@ -40,8 +40,6 @@ pub(super) struct FewRows {
     /// The candidates that vary, and the rows that hold them.
     candidates: Vec<(u32, u64)>,
     waiting: Vec<Waiting>,
-    /// The rows of a node, listed.
-    node: Vec<u32>,
 }
 
 /// A node that waits to be split.
@@ -100,7 +98,7 @@ impl FewRows {
         order: RandomOrder,
     ) -> Option<u32> {
         let mut found: Option<(u64, u32)> = None;
-        bits::for_each(std::iter::once(node), |i| {
+        bits::for_each_of(node, |i| {
             for cell in columns.row(self.rows[i]) {
                 let feature = cell.feature;
                 let rows = self.holding[feature as usize] & node;
@@ -146,12 +144,7 @@ impl AxisSearch {
         while let Some(node) = next {
             match self.split_few(cells, node, &mut begun, criterion, (params, limits)) {
                 None => {
-                    let FewRows {
-                        rows, node: listed, ..
-                    } = &mut self.few;
-                    listed.clear();
-                    bits::for_each(std::iter::once(node.rows), |i| listed.push(rows[i]));
-                    subtree.close(node.number, listed);
+                    subtree.close(node.number, self.few.some(node.rows));
                     next = self.few.waiting.pop();
                 }
                 Some(FewSplit { rule, gain, left }) => {
@@ -189,8 +182,7 @@ impl AxisSearch {
         (params, limits): (&AxisParams, &GrowParams),
     ) -> Option<FewSplit> {
         let n = node.rows.count_ones() as usize;
-        let is_deepest = limits.max_depth.is_some_and(|most| node.depth >= most);
-        if n < limits.min_samples_split.max(2) || n / 2 < params.min_samples_leaf || is_deepest {
+        if !limits.allow(n, node.depth) || n / 2 < params.min_samples_leaf {
             return None;
         }
         if *begun != Some(node.number) {
@@ -200,18 +192,15 @@ impl AxisSearch {
         if criterion.is_pure() {
             return None;
         }
-        let n_features = self.draw.features().len();
-        let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
-        self.draw
-            .draw(k, node.seed.purpose("features"), &mut self.features);
+        let has_all = self.draw_features(params, node.seed);
         let order = RandomOrder::of(node.seed);
         let few = &mut self.few;
         few.keep_varying(&self.features, node.rows);
-        if few.candidates.is_empty() && k < n_features {
+        if few.candidates.is_empty() && !has_all {
             let feature = few.first_varying(columns, self.draw.features(), node.rows, order)?;
             few.keep_varying(&[feature], node.rows);
         }
-        if k == n_features {
+        if has_all {
             // Of equal scores the first in this order wins.
             few.candidates
                 .sort_unstable_by_key(|&(feature, _)| order.rank(feature));
