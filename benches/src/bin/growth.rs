@@ -91,7 +91,7 @@ const CASES: [Case; 5] = [
 /// From one size to the next.
 const FACTOR: usize = 4;
 /// Sizes of a series, but for n and d, whose largest are given.
-const POINTS: u32 = 3;
+const POINTS: u32 = 4;
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();

@@ -1,7 +1,7 @@
 //! Outputs in their own units: those of one output do not decide the splits of all.
 
 use super::common::regression;
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, concatenate, s};
 use rpo_core::{CheckParams, Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
 use rpo_ensemble::{EnsembleError, ForestParams, ForestPreset, MaxFeatures, OutputScaling, ProjectionKind};
@@ -118,28 +118,45 @@ fn labels_and_single_outputs_stay_as_they_are() {
     }
 }
 
-/// Scaled or not, the factored residuals of sparse numbers are those of scores.
+/// Scaled or not, the factored residuals of sparse numbers are those of scores, of few outputs and of so many that scores
+/// are summed a leaf at a time; and weights of 1 for all cells are none.
 #[test]
 fn forms_agree() {
-    let (x, y) = regression(9, 60);
-    let y = MatrixView::from(&y).to_csr();
-    for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo, Algorithm::GbrtRpo] {
-        let params = BoostingParams {
-            iterations: 8,
-            scale_outputs: OutputScaling::Deviation,
-            ..BoostingParams::from(algorithm)
-        };
-        let [a, b] = [TrainingForm::Scores, TrainingForm::Factored].map(|training_form| {
-            let options = BoostingOptions {
-                training_form,
-                ..BoostingOptions::default()
+    for (n, copies) in [(60, 1), (400, 40)] {
+        let (x, y) = regression(9, n);
+        let copied: Vec<_> = (0..copies)
+            .map(|copy| y.mapv(|v| v + (copy % 7) as f32))
+            .collect();
+        let views: Vec<_> = copied.iter().map(Array2::view).collect();
+        let y = MatrixView::from(&concatenate(Axis(1), &views).unwrap()).to_csr();
+        let ones = Array2::ones((n, y.cols()));
+        for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo, Algorithm::GbrtRpo] {
+            let params = BoostingParams {
+                iterations: 8,
+                scale_outputs: OutputScaling::Deviation,
+                ..BoostingParams::from(algorithm)
             };
-            let y = MatrixView::Sparse(y.view());
-            let model = params.fit_with((&x).into(), y, options).unwrap();
-            model.predict((&x).into()).unwrap()
-        });
-        let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(largest < 1e-3, "{algorithm:?}: {largest}");
+            let predicted = |training_form, cell_weights| {
+                let options = BoostingOptions {
+                    training_form,
+                    cell_weights,
+                    ..BoostingOptions::default()
+                };
+                let y = MatrixView::Sparse(y.view());
+                let model = params.fit_with((&x).into(), y, options).unwrap();
+                model.predict((&x).into()).unwrap()
+            };
+            let scores = predicted(TrainingForm::Scores, None);
+            let factored = predicted(TrainingForm::Factored, None);
+            let differences = scores.iter().zip(&factored).map(|(a, b)| (a - b).abs());
+            let largest = differences.fold(0.0, f32::max);
+            assert!(largest < 1e-3, "{algorithm:?}, {copies}: {largest}");
+            assert_eq!(
+                predicted(TrainingForm::Scores, Some(ones.view())),
+                scores,
+                "{algorithm:?}, {copies}"
+            );
+        }
     }
 }
 

@@ -16,6 +16,9 @@ use rpo_core::{CsrView, MatrixView, csr_row, vectorized};
 /// Samples of a block, whose nodes stay in the first cache.
 const BLOCK: usize = 1 << 13;
 
+/// Samples that are asked together whether one of them lies in a bin with values on both sides.
+const GROUP: usize = 128;
+
 /// Most nodes of a tree: their numbers are bytes.
 const MOST_NODES: usize = 1 << 8;
 
@@ -153,10 +156,27 @@ impl DenseBins {
             },
         );
         if let Some(torn) = split.torn {
-            // They went right.
-            for (i, (at, &bin)) in nodes.iter_mut().zip(column).enumerate() {
-                if usize::from(bin) == torn && *at == child + 1 {
-                    *at = split.child(x[[first + i, feature as usize]]);
+            let (torn, went_right) = (torn as u8, child + 1);
+            let is_torn = |(at, bin): (&u8, &u8)| (*at == went_right) & (*bin == torn);
+            let groups = nodes.chunks_mut(GROUP).zip(column.chunks(GROUP)).enumerate();
+            for (group, (nodes, bins)) in groups {
+                // Few are: whether any of a group is takes a few instructions.
+                let any = vectorized(
+                    #[inline(always)]
+                    || {
+                        nodes
+                            .iter()
+                            .zip(bins)
+                            .fold(false, |any, both| any | is_torn(both))
+                    },
+                );
+                if !any {
+                    continue;
+                }
+                for (i, (at, bin)) in nodes.iter_mut().zip(bins).enumerate() {
+                    if is_torn((at, bin)) {
+                        *at = split.child(x[[first + group * GROUP + i, feature as usize]]);
+                    }
                 }
             }
         }

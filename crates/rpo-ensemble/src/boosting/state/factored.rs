@@ -18,7 +18,7 @@ use crate::boosting::loss::quotient;
 use crate::boosting::step::StepValues;
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{MatrixView, csr_row};
+use rpo_core::{MatrixView, csr_row, vectorized};
 use rpo_tree::LeafModel;
 use rpo_tree::criterion::LeafPenalty;
 
@@ -325,15 +325,90 @@ impl Past {
                         .for_each(|(sum, t)| *sum -= t * f64::from(v));
                 }
             }
-            StepValues::Vectors(values) => {
-                for (j, sums) in rows.enumerate() {
-                    for (&v, shares) in values.column(start + j).iter().zip(shares.chunks_exact(width)) {
-                        let v = f64::from(v);
-                        sums.iter_mut().zip(shares).for_each(|(sum, s)| *sum -= v * s);
-                    }
-                }
-            }
+            StepValues::Vectors(values) => vectorized(
+                #[inline(always)]
+                || subtract_products(values, start, (shares, width), sums),
+            ),
             StepValues::Sparse(_) | StepValues::Single { .. } => unreachable!("kept in the other forms"),
+        }
+    }
+}
+
+/// Subtracts Σ_l shares[l, k] V[l, j] from sums[j, k] (k < width) for the outputs from `start` on.
+#[inline(always)]
+fn subtract_products(values: &Array2<f32>, start: usize, (shares, width): (&[f64], usize), sums: &mut [f64]) {
+    /// Outputs and sums of each whose sums stay in registers while the leaves go by.
+    const OUTPUTS: usize = 4;
+    const SUMS: usize = 8;
+    for (block, sums) in sums.chunks_mut(OUTPUTS * width).enumerate() {
+        let first = start + block * OUTPUTS;
+        if sums.len() < OUTPUTS * width {
+            for (j, sums) in sums.chunks_exact_mut(width).enumerate() {
+                (0..width).for_each(|k| subtract_tile::<1, 1>(values, first + j, (shares, width), k, sums));
+            }
+            continue;
+        }
+        let by_fours = width / SUMS * SUMS;
+        for k in (0..by_fours).step_by(SUMS) {
+            subtract_tile::<OUTPUTS, SUMS>(values, first, (shares, width), k, sums);
+        }
+        for k in by_fours..width {
+            subtract_tile::<OUTPUTS, 1>(values, first, (shares, width), k, sums);
+        }
+    }
+}
+
+/// The same for J outputs and K sums of each, from output `first` and sum k on.
+#[inline(always)]
+fn subtract_tile<const J: usize, const K: usize>(
+    values: &Array2<f32>,
+    first: usize,
+    (shares, width): (&[f64], usize),
+    k: usize,
+    sums: &mut [f64],
+) {
+    let mut tile = [[0.0; K]; J];
+    for (tile, sums) in tile.iter_mut().zip(sums.chunks_exact(width)) {
+        tile.copy_from_slice(&sums[k..k + K]);
+    }
+    let values = values
+        .as_slice()
+        .expect("made in row order")
+        .chunks_exact(values.ncols());
+    for (values, shares) in values.zip(shares.chunks_exact(width)) {
+        let shares: &[f64; K] = shares[k..].first_chunk().expect("sums end where shares do");
+        for (tile, &value) in tile.iter_mut().zip(&values[first..first + J]) {
+            let value = f64::from(value);
+            *tile = std::array::from_fn(|i| tile[i] - value * shares[i]);
+        }
+    }
+    for (tile, sums) in tile.iter().zip(sums.chunks_exact_mut(width)) {
+        sums[k..k + K].copy_from_slice(tile);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_matrices() {
+        for (n_leaves, width, n_outputs, start) in [(1, 1, 1, 0), (3, 2, 5, 2), (5, 8, 4, 1), (4, 21, 11, 3)]
+        {
+            let values = Array2::from_shape_fn((n_leaves, start + n_outputs), |(l, j)| {
+                (l as f32 + 1.0) / (j as f32 + 2.0)
+            });
+            let shares: Vec<f64> = (0..n_leaves * width).map(|i| (i as f64 - 7.0) / 3.0).collect();
+            let before: Vec<f64> = (0..n_outputs * width).map(|i| 1.0 / (i as f64 + 1.0)).collect();
+            let mut sums = before.clone();
+            subtract_products(&values, start, (&shares, width), &mut sums);
+            for (i, (sum, before)) in sums.iter().zip(before).enumerate() {
+                let (j, k) = (i / width, i % width);
+                let expected = (0..n_leaves).fold(before, |sum, l| {
+                    sum - f64::from(values[[l, start + j]]) * shares[l * width + k]
+                });
+                assert_eq!(*sum, expected, "output {j}, sum {k} of {width}");
+            }
         }
     }
 }

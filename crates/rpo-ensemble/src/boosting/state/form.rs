@@ -90,6 +90,8 @@ fn scores_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
 
 /// Those of an average step on factored residuals: as in the head of that file, half of the steps being made.
 fn factored_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
+    /// Products of leaves in the time of an access.
+    const PRODUCTS: f64 = 16.0;
     let (n, d) = (outputs.n_rows() as f64, outputs.n_outputs() as f64);
     let (steps, q) = (
         0.5 * params.iterations as f64,
@@ -104,7 +106,7 @@ fn factored_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
             params.grow.max_depth.map(by_depth),
         ];
         let leaves = leaves.into_iter().flatten().fold(n, f64::min);
-        n * (1.0 + q) + (leaves * leaves + q * leaves) * d
+        n * (1.0 + q) + (leaves * leaves / PRODUCTS + q * leaves) * d
     };
     (1.0 + q) * outputs.y.n_stored() as f64 + steps * per_step
 }

@@ -7,6 +7,7 @@ use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
+use rpo_core::vectorized;
 use std::ops::Range;
 use std::slice::ChunksExact;
 
@@ -206,8 +207,11 @@ impl<'a, T: Real> ScoreState<'a, T> {
         sum_of_losses(&losses)
     }
 
-    /// Sums over the leaves.
+    /// Sums over the leaves: of outputs that are many each leaf by itself, as the sums of all do not fit into a cache.
     fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
+        if Tile::n_rows(self.outputs.n_outputs()) == 1 {
+            return self.sums_leaf_by_leaf(leaves);
+        }
         let d = self.outputs.n_outputs();
         let together = rows_together(self.outputs.n_rows());
         let parts: Vec<LeafSums> = self
@@ -242,6 +246,34 @@ impl<'a, T: Real> ScoreState<'a, T> {
         let mut sums = LeafSums::zero(leaves.n_leaves, d);
         parts.iter().for_each(|part| sums.add(part));
         sums
+    }
+
+    /// Sums over the leaves, one after the other, each in parts of the samples that other numbers of outputs have too.
+    fn sums_leaf_by_leaf(&self, leaves: &LeafIndex) -> LeafSums {
+        let (d, members) = (self.outputs.n_outputs(), leaves.members());
+        let together = rows_together(self.outputs.n_rows()) as u32;
+        let of_part = |rows: &[u32]| {
+            let mut sums = LeafSums::zero(1, d);
+            let mut tile = Tile::new(self.outputs, self.objective);
+            for &row in rows {
+                let row = row as usize;
+                tile.load(row..row + 1, &self.scores[row * d..][..d]);
+                tile.derive(true);
+                let weight = std::iter::once(f64::from(self.outputs.weights[row]));
+                sums.take(&[0], weight, &tile.cells, (&tile.residual, &tile.curvature));
+            }
+            sums
+        };
+        let of_leaf = |leaf: usize| {
+            let parts = members[leaf].chunk_by(|a, b| a / together == b / together);
+            let parts: Vec<_> = parts.collect();
+            let parts: Vec<LeafSums> = parts.into_par_iter().map(of_part).collect();
+            let mut sums = LeafSums::zero(1, d);
+            parts.iter().for_each(|part| sums.add(part));
+            sums
+        };
+        let of_leaves = (0..leaves.n_leaves).into_par_iter().with_max_len(1);
+        LeafSums::of_leaves(&of_leaves.map(of_leaf).collect::<Vec<_>>())
     }
 
     pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
@@ -334,11 +366,14 @@ impl<'a, T: Real> ScoreState<'a, T> {
 /// Adds the values of their leaves to the scores of samples.
 fn add<T: Real>(scores: &mut [T], leaves: &[u32], added: &Array2<f64>) {
     let (d, added) = (added.ncols(), added.as_slice().expect("made in row order"));
-    // The number of outputs is known to the compiler where there is one.
-    match d {
-        1 => add_rows(scores, leaves, added, 1),
-        _ => add_rows(scores, leaves, added, d),
-    }
+    vectorized(
+        #[inline(always)]
+        || match d {
+            // The number of outputs is known to the compiler where there is one.
+            1 => add_rows(scores, leaves, added, 1),
+            _ => add_rows(scores, leaves, added, d),
+        },
+    );
 }
 
 #[inline(always)]

@@ -3,6 +3,7 @@
 use crate::boosting::choices::StepScope;
 use crate::boosting::loss::{StepRule, quotient};
 use ndarray::{Array2, ArrayView1, Zip};
+use rpo_core::vectorized;
 
 /// Sums over the samples of each leaf, per output (L x d).
 #[derive(Debug, Clone)]
@@ -28,6 +29,19 @@ impl LeafSums {
         }
     }
 
+    /// The sums of leaves that were summed by themselves.
+    pub(super) fn of_leaves(leaves: &[Self]) -> Self {
+        let mut all = Self::zero(leaves.len(), leaves[0].squares.len());
+        for (leaf, sums) in leaves.iter().enumerate() {
+            all.residual.row_mut(leaf).assign(&sums.residual.row(0));
+            all.weight.row_mut(leaf).assign(&sums.weight.row(0));
+            all.curvature.row_mut(leaf).assign(&sums.curvature.row(0));
+            let squares = all.squares.iter_mut().zip(&sums.squares);
+            squares.for_each(|(all, square)| *all += square);
+        }
+        all
+    }
+
     /// Adds samples: of each its leaf and weight, and row after row the weights of its cells (none: 1), residuals and
     /// curvatures.
     pub(super) fn take(
@@ -37,11 +51,14 @@ impl LeafSums {
         cells: &[f64],
         (residual, curvature): (&[f64], &[f64]),
     ) {
-        // The number of outputs is known to the compiler where there is one.
-        match self.squares.len() {
-            1 => self.take_rows(1, leaves, weights, cells, (residual, curvature)),
-            d => self.take_rows(d, leaves, weights, cells, (residual, curvature)),
-        }
+        vectorized(
+            #[inline(always)]
+            || match self.squares.len() {
+                // The number of outputs is known to the compiler where there is one.
+                1 => self.take_rows(1, leaves, weights, cells, (residual, curvature)),
+                d => self.take_rows(d, leaves, weights, cells, (residual, curvature)),
+            },
+        );
     }
 
     #[inline(always)]
@@ -59,18 +76,15 @@ impl LeafSums {
         let rows = residual.chunks_exact(d).zip(curvature.chunks_exact(d));
         for (i, ((&leaf, c), (residual, curvature))) in leaves.iter().zip(weights).zip(rows).enumerate() {
             let place = leaf as usize * d..(leaf as usize + 1) * d;
-            let (sum_r, sum_w, sum_h) = (
-                &mut sum_r[place.clone()],
-                &mut sum_w[place.clone()],
-                &mut sum_h[place],
-            );
-            let cells = cells.get(i * d..(i + 1) * d);
-            for j in 0..d {
-                let (w, r) = (cells.map_or(c, |cells| c * cells[j]), residual[j]);
-                sum_r[j] += w * r;
-                sum_w[j] += w;
-                sum_h[j] += w * curvature[j];
-                self.squares[j] += w * r * r;
+            let sums = RowSums {
+                residual: &mut sum_r[place.clone()],
+                weight: &mut sum_w[place.clone()],
+                curvature: &mut sum_h[place],
+                squares: &mut self.squares[..d],
+            };
+            match cells.get(i * d..(i + 1) * d) {
+                Some(cells) => sums.add(d, |j| c * cells[j], residual, curvature),
+                None => sums.add(d, |_| c, residual, curvature),
             }
         }
     }
@@ -137,6 +151,33 @@ impl LeafSums {
                 scale_columns(means, &steps)
             }
             StepScope::Leaf => self.newton_by_leaf(rules),
+        }
+    }
+}
+
+/// The sums of the leaf of a row, by output.
+struct RowSums<'a> {
+    residual: &'a mut [f64],
+    weight: &'a mut [f64],
+    curvature: &'a mut [f64],
+    squares: &'a mut [f64],
+}
+
+impl RowSums<'_> {
+    #[inline(always)]
+    fn add(self, d: usize, weight: impl Fn(usize) -> f64, residual: &[f64], curvature: &[f64]) {
+        let (sum_r, sum_w, sum_h) = (
+            &mut self.residual[..d],
+            &mut self.weight[..d],
+            &mut self.curvature[..d],
+        );
+        let (squares, residual, curvature) = (&mut self.squares[..d], &residual[..d], &curvature[..d]);
+        for j in 0..d {
+            let (w, r) = (weight(j), residual[j]);
+            sum_r[j] += w * r;
+            sum_w[j] += w;
+            sum_h[j] += w * curvature[j];
+            squares[j] += w * r * r;
         }
     }
 }
