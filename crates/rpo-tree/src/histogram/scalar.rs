@@ -214,6 +214,10 @@ impl<C: Fixed> Sums for Scalar<C> {
         buffer: &mut ScanBuffer<C>,
     ) -> Scanned {
         let stored = &histogram[place.start..][..place.n_stored()];
+        if place.zero.is_some() && stored.iter().all(|cell| *cell == C::ZERO) {
+            // Most sparse features in a small node: told at once, the search waits for the sums of many of them together.
+            return Scanned::Constant;
+        }
         let (observed, missing) = stored.split_at(stored.len() - usize::from(place.has_missing));
         let missing = missing.first().copied().unwrap_or(C::ZERO);
         let k = match place.zero {

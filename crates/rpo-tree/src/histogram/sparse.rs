@@ -16,7 +16,9 @@ use rpo_core::{CsrView, csr_row, vectorized};
 
 #[derive(Debug, Clone)]
 pub(super) struct SparseBins {
-    features: Vec<SparseFeature>,
+    bins: Vec<FeatureBins>,
+    /// By feature. Apart from the bins and small, as a search looks at many features in no order, most of them constant.
+    places: Vec<SmallPlace>,
     /// The features of the first sums, which have one each.
     singles: Vec<u32>,
     n_cells: usize,
@@ -28,10 +30,25 @@ pub(super) struct SparseBins {
     cell_rows: Vec<u32>,
 }
 
-#[derive(Debug, Clone)]
-struct SparseFeature {
-    bins: FeatureBins,
-    place: Place,
+/// A [`Place`] in 12 bytes.
+#[derive(Debug, Clone, Copy)]
+struct SmallPlace {
+    start: u32,
+    n_bins: u16,
+    zero: Option<u16>,
+    has_missing: bool,
+}
+
+impl From<SmallPlace> for Place {
+    #[inline]
+    fn from(place: SmallPlace) -> Self {
+        Self {
+            start: place.start as usize,
+            n_bins: usize::from(place.n_bins),
+            zero: place.zero.map(usize::from),
+            has_missing: place.has_missing,
+        }
+    }
 }
 
 impl SparseBins {
@@ -46,31 +63,27 @@ impl SparseBins {
         }
         let by_feature = x.transpose_view().to_csr();
         let by_feature = by_feature.view();
-        let features: Vec<FeatureBins> = (0..p)
+        let bins: Vec<FeatureBins> = (0..p)
             .into_par_iter()
             .map(|feature| code(csr_row(&by_feature, feature).1, n, max_bins))
             .collect();
+        // Bins are at most 256, and stored sums at most as many as stored values.
+        let place = |bins: &FeatureBins| SmallPlace {
+            start: 0,
+            n_bins: bins.len() as u16,
+            zero: bins.zero().map(|zero| zero as u16),
+            has_missing: bins.has_missing,
+        };
+        let mut places: Vec<SmallPlace> = bins.iter().map(place).collect();
         // Features of one sum first.
-        let mut features: Vec<SparseFeature> = features
-            .into_iter()
-            .map(|bins| {
-                let place = Place {
-                    start: 0,
-                    n_bins: bins.len(),
-                    zero: bins.zero(),
-                    has_missing: bins.has_missing,
-                };
-                SparseFeature { bins, place }
-            })
-            .collect();
         let mut n_cells = 0;
         let mut singles = Vec::new();
         for of_singles in [true, false] {
-            for (number, feature) in features.iter_mut().enumerate() {
-                let stored = feature.place.n_stored();
-                let is_single = stored == 1 && feature.place.zero.is_some();
+            for (number, place) in places.iter_mut().enumerate() {
+                let stored = Place::from(*place).n_stored();
+                let is_single = stored == 1 && place.zero.is_some();
                 if is_single == of_singles {
-                    feature.place.start = n_cells;
+                    place.start = n_cells as u32;
                     n_cells += stored;
                 }
                 if is_single && of_singles {
@@ -79,7 +92,8 @@ impl SparseBins {
             }
         }
         let mut bins = Self {
-            features,
+            bins,
+            places,
             singles,
             n_cells,
             row_start: vec![0],
@@ -90,8 +104,13 @@ impl SparseBins {
         for row in 0..n {
             let (columns, values) = csr_row(&x, row);
             let cells = columns.iter().zip(values);
-            bins.row_cells
-                .extend(cells.filter_map(|(&feature, &value)| bins.features[feature as usize].cell(value)));
+            bins.row_cells.extend(cells.filter_map(|(&feature, &value)| {
+                cell(
+                    &bins.bins[feature as usize],
+                    bins.places[feature as usize].into(),
+                    value,
+                )
+            }));
             bins.row_start.push(bins.row_cells.len());
         }
         bins.list_rows();
@@ -118,15 +137,15 @@ impl SparseBins {
     }
 
     pub(super) fn n_features(&self) -> usize {
-        self.features.len()
+        self.bins.len()
     }
 
     pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
-        &self.features[feature as usize].bins
+        &self.bins[feature as usize]
     }
 
     pub(super) fn place(&self, feature: u32) -> Place {
-        self.features[feature as usize].place
+        self.places[feature as usize].into()
     }
 
     pub(super) fn n_cells(&self) -> usize {
@@ -233,18 +252,16 @@ pub(super) fn zero_sums<C: Cell>(stored: &[C], mut total: C) -> C {
     total
 }
 
-impl SparseFeature {
-    /// The place of a value; `None` in the bin of zero.
-    fn cell(&self, value: f32) -> Option<u32> {
-        let Place {
-            start, n_bins, zero, ..
-        } = self.place;
-        if value.is_nan() {
-            return Some((start + n_bins - usize::from(zero.is_some())) as u32);
-        }
-        let bin = self.bins.bin_of(value);
-        (zero != Some(bin)).then(|| (start + stored_place(bin, zero)) as u32)
+/// The place of a value of a feature; `None` in the bin of zero.
+fn cell(bins: &FeatureBins, place: Place, value: f32) -> Option<u32> {
+    let Place {
+        start, n_bins, zero, ..
+    } = place;
+    if value.is_nan() {
+        return Some((start + n_bins - usize::from(zero.is_some())) as u32);
     }
+    let bin = bins.bin_of(value);
+    (zero != Some(bin)).then(|| (start + stored_place(bin, zero)) as u32)
 }
 
 /// The place of a bin among those that are stored, all but that of zero.
