@@ -35,6 +35,34 @@ pub(super) struct Scratch<S: Sums> {
     arranged: S::Histogram,
     /// Sums of one dense feature alone.
     alone: S::Histogram,
+    pub(super) singles: Singles<S>,
+}
+
+/// Features drawn that have one sum each.
+pub(super) struct Singles<S: Sums> {
+    /// Their places in the draw.
+    pub(super) places: Vec<usize>,
+    /// Where their sums lie.
+    pub(super) sums: Vec<u32>,
+    /// These sums, one after the other.
+    pub(super) picked: S::Histogram,
+}
+
+impl<S: Sums> Default for Singles<S> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            sums: Vec::new(),
+            picked: S::Histogram::default(),
+        }
+    }
+}
+
+impl<S: Sums> Singles<S> {
+    pub(super) fn clear(&mut self) {
+        self.places.clear();
+        self.sums.clear();
+    }
 }
 
 impl<S: Sums> Default for Scratch<S> {
@@ -45,6 +73,7 @@ impl<S: Sums> Default for Scratch<S> {
             order: Vec::new(),
             arranged: S::Histogram::default(),
             alone: S::Histogram::default(),
+            singles: Singles::default(),
         }
     }
 }

@@ -109,3 +109,9 @@ pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mu
 pub(super) fn gathered_of<'g, C>(cells: &'g [C], rows: &[u32], gathered: &'g [C]) -> &'g [C] {
     if rows.len() < cells.len() { gathered } else { cells }
 }
+
+/// Copies some numbers, in the order of their places.
+pub(super) fn pick<T: Copy>(places: &[u32], numbers: &[T], picked: &mut Vec<T>) {
+    picked.clear();
+    picked.extend(places.iter().map(|&place| numbers[place as usize]));
+}

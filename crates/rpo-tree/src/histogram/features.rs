@@ -193,12 +193,13 @@ impl BinnedFeatures {
         }
     }
 
-    /// Returns true if a feature has one sum besides those of the bin of zero.
-    pub(super) fn is_single(&self, feature: u32) -> bool {
+    /// The place of the sum of a feature that has one besides those of the bin of zero.
+    pub(super) fn single(&self, feature: u32) -> Option<usize> {
         match &self.layout {
-            Layout::Dense(_) => false,
+            Layout::Dense(_) => None,
             Layout::Sparse(c) => {
-                c.place(feature).start < c.singles().len() && c.place(feature).n_stored() == 1
+                let place = c.place(feature);
+                (place.start < c.singles().len() && place.n_stored() == 1).then_some(place.start)
             }
         }
     }

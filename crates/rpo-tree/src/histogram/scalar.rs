@@ -1,7 +1,7 @@
 //! Sums of one target per bin, and their scores.
 
 use super::categories::{arrange, group};
-use super::cell::{Cell, gather, gathered_of, sum};
+use super::cell::{Cell, gather, gathered_of, pick, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::scores::best_of;
@@ -267,6 +267,15 @@ impl<C: Fixed> Sums for Scalar<C> {
 
     fn arrange(&self, place: Place, histogram: &Vec<C>, order: &[u16], arranged: &mut Vec<C>) {
         arrange(&histogram[place.start..][..place.n_stored()], order, arranged);
+    }
+
+    fn divides(&self, sum: usize, histogram: &Vec<C>, total: &C) -> bool {
+        let cell = histogram[sum];
+        cell != C::ZERO && cell != *total
+    }
+
+    fn pick(&self, sums: &[u32], histogram: &Vec<C>, picked: &mut Vec<C>) {
+        pick(sums, histogram, picked);
     }
 
     fn best_single(

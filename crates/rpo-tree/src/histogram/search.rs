@@ -141,6 +141,12 @@ pub(super) trait Sums: Sync {
         arranged: &mut Self::Histogram,
     );
 
+    /// Whether a sum is that of some of the samples of a node and not of all.
+    fn divides(&self, sum: usize, histogram: &Self::Histogram, total: &Self::Total) -> bool;
+
+    /// Copies some sums to the front of another histogram.
+    fn pick(&self, sums: &[u32], histogram: &Self::Histogram, picked: &mut Self::Histogram);
+
     /// The largest score among features of one stored bin each, and the first of that score by `rank`.
     fn best_single(
         &self,
@@ -292,6 +298,49 @@ impl<S: Sums> Node<'_, S> {
             .best_single(range, self.histogram, self.total, &self.limits, buffer, rank)
     }
 
+    /// What some of the features drawn offer, of which those of one sum are scored side by side; `None` if all are constant.
+    pub(super) fn best_of_drawn(
+        &self,
+        drawn: &Drawn<'_>,
+        range: Range<usize>,
+        scratch: &mut Scratch<S>,
+    ) -> Option<Option<Found>> {
+        let mut best = None;
+        let mut singles = std::mem::take(&mut scratch.singles);
+        singles.clear();
+        for place in range {
+            let feature = drawn.features[place];
+            match self.features.single(feature) {
+                Some(sum) if self.sums.divides(sum, self.histogram, self.total) => {
+                    singles.places.push(place);
+                    singles.sums.push(sum as u32);
+                }
+                Some(_) => {}
+                None => {
+                    let scanned = self.scan(feature, scratch);
+                    best = offer(best, feature, drawn.rank(place), scanned);
+                }
+            }
+        }
+        let places = &singles.places;
+        if !places.is_empty() {
+            best = best.or(Some(None));
+            self.sums.pick(&singles.sums, self.histogram, &mut singles.picked);
+            let (all, rank) = (0..places.len(), |i: usize| drawn.rank(places[i]));
+            let (picked, buffer) = (&singles.picked, &mut scratch.scan);
+            let first = self
+                .sums
+                .best_single(all, picked, self.total, &self.limits, buffer, rank);
+            if let Some((_, i)) = first {
+                let feature = drawn.features[places[i]];
+                let scanned = self.scan(feature, scratch);
+                best = offer(best, feature, rank(i), scanned);
+            }
+        }
+        scratch.singles = singles;
+        best
+    }
+
     /// The split of the first feature that is not constant.
     pub(super) fn first_of(
         &self,
@@ -342,7 +391,7 @@ pub(super) fn best_of_all<S: Sums>(
     let scan = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
         let mut best = None;
         // Features of one sum were scored above.
-        for feature in range.filter(|&f| !features.is_single(f as u32)) {
+        for feature in range.filter(|&f| features.single(f as u32).is_none()) {
             best = better(best, nodes[i].candidate(feature as u32, scratch));
         }
         best
@@ -355,23 +404,12 @@ pub(super) fn best_of_all<S: Sums>(
 /// The score of a feature of one sum, its rank and its place.
 type Single = (f64, u64, usize);
 
-/// The best of what some features of each of some nodes offer, given the features, their order unless they come in it, and
-/// the work that they are; `None` if all are constant.
+/// The best of what the features drawn for each of some nodes offer, given what some of them do; `None` if all are constant.
 pub(super) fn best_offers<S: Sums>(
     nodes: &[Drawn<'_>],
     scratches: &mut Scratches<S>,
-    scan: impl Fn(usize, u32, &mut Scratch<S>) -> Scanned + Sync,
+    of_range: impl Fn(usize, Range<usize>, &mut Scratch<S>) -> Option<Option<Found>> + Sync,
 ) -> Vec<Option<Option<Found>>> {
-    let of_range = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
-        let Drawn { features, order, .. } = nodes[i];
-        let mut best = None;
-        for place in range {
-            let feature = features[place];
-            let order = order.map_or(place as u64, |order| order.rank(feature).0);
-            best = offer(best, feature, order, scan(i, feature, scratch));
-        }
-        best
-    };
     let join = |a: Option<Option<Found>>, b: Option<Option<Found>>| match (a, b) {
         (Some(a), Some(b)) => Some(better(a, b)),
         (a, b) => a.or(b),
@@ -391,6 +429,12 @@ pub(super) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
+    /// What decides among equal scores of features at places of the draw: the smaller wins.
+    pub(super) fn rank(&self, place: usize) -> u64 {
+        self.order
+            .map_or(place as u64, |order| order.rank(self.features[place]).0)
+    }
+
     fn job(&self) -> Job {
         Job {
             n_features: self.features.len(),

@@ -17,6 +17,7 @@ use crate::splitter::candidates::RandomOrder;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Search, Splitter, ThresholdSearch};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, Mismatch, ParameterError};
+use std::ops::Range;
 
 /// What trees grow on: negative gradients z of a loss (or any targets) and its curvatures, of m components.
 #[derive(Debug, Clone, Copy)]
@@ -505,8 +506,9 @@ impl HistogramSplitter<'_> {
         };
         let features = drawn.iter().map(Vec::as_slice);
         let drawn: Vec<_> = to_search.iter().zip(features).map(of_node).collect();
-        let scan = |i: usize, feature, scratch: &mut Scratch<S>| to_search[i].scan(feature, scratch);
-        let found = best_offers(&drawn, scratches, scan);
+        let of_range =
+            |i: usize, range, scratch: &mut Scratch<S>| to_search[i].best_of_drawn(&drawn[i], range, scratch);
+        let found = best_offers(&drawn, scratches, of_range);
         let each = found.into_iter().zip(to_search).zip(nodes);
         each.map(|((found, search), (node, _))| match found {
             Some(best) => best,
@@ -540,7 +542,14 @@ impl HistogramSplitter<'_> {
             work: (node.rows.len() + self.n_bins()) * features.len() * S::WIDTH,
         });
         let of_nodes: Vec<_> = of_nodes.collect();
-        let found = best_offers(&of_nodes, scratches, scan);
+        let of_range = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
+            let node = &of_nodes[i];
+            range.fold(None, |best, place| {
+                let feature = node.features[place];
+                offer(best, feature, node.rank(place), scan(i, feature, scratch))
+            })
+        };
+        let found = best_offers(&of_nodes, scratches, of_range);
         let each = found.into_iter().zip(nodes).enumerate();
         each.map(|(i, (found, (node, _)))| match found {
             Some(best) => best,

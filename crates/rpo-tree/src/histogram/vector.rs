@@ -5,7 +5,7 @@
 
 use super::WORTH_IT;
 use super::categories::{arrange, group};
-use super::cell::{Cell, Integer, gather, gathered_of, sum};
+use super::cell::{Cell, Integer, gather, gathered_of, pick, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{COARSE, WeightCode, scale, used};
 use super::scores::best_of;
@@ -632,6 +632,19 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         arranged.planes.resize_with(histogram.planes.len(), Vec::new);
         for (plane, arranged) in histogram.planes.iter().zip(&mut arranged.planes) {
             arrange(&plane[stored.clone()], order, arranged);
+        }
+    }
+
+    fn divides(&self, sum: usize, histogram: &Self::Histogram, total: &Self::Total) -> bool {
+        let count = histogram.counts[sum];
+        count != 0 && count != total.counts
+    }
+
+    fn pick(&self, sums: &[u32], histogram: &Self::Histogram, picked: &mut Self::Histogram) {
+        pick(sums, &histogram.counts, &mut picked.counts);
+        picked.planes.resize_with(histogram.planes.len(), Vec::new);
+        for (plane, picked) in histogram.planes.iter().zip(&mut picked.planes) {
+            pick(sums, plane, picked);
         }
     }
 
