@@ -348,11 +348,11 @@ fn subtract_products(values: &Array2<f32>, start: usize, (shares, width): (&[f64
             }
             continue;
         }
-        let by_fours = width / SUMS * SUMS;
-        for k in (0..by_fours).step_by(SUMS) {
+        let whole = width / SUMS * SUMS;
+        for k in (0..whole).step_by(SUMS) {
             subtract_tile::<OUTPUTS, SUMS>(values, first, (shares, width), k, sums);
         }
-        for k in by_fours..width {
+        for k in whole..width {
             subtract_tile::<OUTPUTS, 1>(values, first, (shares, width), k, sums);
         }
     }

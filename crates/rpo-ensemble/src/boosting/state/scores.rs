@@ -243,9 +243,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
                 sums
             })
             .collect();
-        let mut sums = LeafSums::zero(leaves.n_leaves, d);
-        parts.iter().for_each(|part| sums.add(part));
-        sums
+        LeafSums::total(leaves.n_leaves, d, &parts)
     }
 
     /// Sums over the leaves, one after the other, each in parts of the samples that other numbers of outputs have too.
@@ -265,12 +263,8 @@ impl<'a, T: Real> ScoreState<'a, T> {
             sums
         };
         let of_leaf = |leaf: usize| {
-            let parts = members[leaf].chunk_by(|a, b| a / together == b / together);
-            let parts: Vec<_> = parts.collect();
-            let parts: Vec<LeafSums> = parts.into_par_iter().map(of_part).collect();
-            let mut sums = LeafSums::zero(1, d);
-            parts.iter().for_each(|part| sums.add(part));
-            sums
+            let parts = members[leaf].par_chunk_by(|a, b| a / together == b / together);
+            LeafSums::total(1, d, &parts.map(of_part).collect::<Vec<_>>())
         };
         let of_leaves = (0..leaves.n_leaves).into_par_iter().with_max_len(1);
         LeafSums::of_leaves(&of_leaves.map(of_leaf).collect::<Vec<_>>())

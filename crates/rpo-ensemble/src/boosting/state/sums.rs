@@ -29,6 +29,13 @@ impl LeafSums {
         }
     }
 
+    /// The sums of parts of the samples together, in their order.
+    pub(super) fn total(n_leaves: usize, n_outputs: usize, parts: &[Self]) -> Self {
+        let mut total = Self::zero(n_leaves, n_outputs);
+        parts.iter().for_each(|part| total.add(part));
+        total
+    }
+
     /// The sums of leaves that were summed by themselves.
     pub(super) fn of_leaves(leaves: &[Self]) -> Self {
         let mut all = Self::zero(leaves.len(), leaves[0].squares.len());
@@ -89,7 +96,7 @@ impl LeafSums {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.residual += &other.residual;
         self.weight += &other.weight;
         self.curvature += &other.curvature;
