@@ -32,6 +32,7 @@
 //! Sources: Lloyd 1982; Dhillon, Modha 2001 (spherical); Siblini, Kuntz, Meyer, ICML 2018 (CRAFTML), whose released
 //! code does not scale centres to unit length between passes; here a product with a centre is a cosine.
 
+mod columns;
 mod fit;
 mod images;
 mod passes;

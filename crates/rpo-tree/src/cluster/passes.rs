@@ -12,9 +12,10 @@ impl KMeansParams {
     /// before. Centres are those of the pass before the last until they [settle](Self::settle). Rows without weight are
     /// assigned but do not move centres; if no row has weight there are no clusters.
     pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
+        work.seeding.begin(points);
         for start in 0..self.starts {
             self.seed_centres(points, seed.child(start as u64), work);
-            self.iterate(points, work);
+            self.pass_on(points, work);
             if self.starts > 1 && (start == 0 || self.improves(&work.run, &work.best)) {
                 std::mem::swap(&mut work.run, &mut work.best);
             }
@@ -56,10 +57,19 @@ impl KMeansParams {
     /// Makes passes from the centres at hand until no assignment changes, or enough were made. What is left to do for the
     /// centres of the last one is to [settle](Self::settle).
     pub(super) fn iterate(&self, points: &Points, work: &mut Workspace) {
-        for pass in 0..self.passes {
-            if pass > 0 {
-                self.move_centres(points, work);
-            }
+        self.assign(points, work);
+        self.pass_on(points, work);
+    }
+
+    /// As [`iterate`](Self::iterate), the first assignment being made.
+    fn pass_on(&self, points: &Points, work: &mut Workspace) {
+        if work.run.n_clusters == 0 {
+            work.run.is_stable = true;
+            return;
+        }
+        drop_empty(&mut work.run);
+        for _ in 1..self.passes {
+            self.move_centres(points, work);
             if !self.assign(points, work) {
                 work.run.is_stable = true;
                 return;

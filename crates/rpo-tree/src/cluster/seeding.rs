@@ -1,96 +1,146 @@
-//! Starts: k-means++.
+//! Starts: k-means++, and the first assignment, which it comes by.
 
+use super::columns::Columns;
 use super::points::Points;
-use super::workspace::{SeedingBuffers, Workspace};
-use super::{Geometry, KMeansParams, length};
+use super::workspace::{TIE, Workspace};
+use super::{Geometry, KMeansParams};
 use rand::Rng;
 use rpo_core::{Seed, StreamRng, vectorized};
 
 /// Differences below this fraction of their terms are rounding errors: the rows coincide.
 const ROUNDING: f64 = 1e-14;
 
+/// Buffers of the seeding.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SeedingBuffers {
+    /// What the columns hold, if centres hold few of them.
+    pub(super) columns: Option<Columns>,
+    /// The newest centre, by column that occurs.
+    newest: Vec<f64>,
+    /// The product of each row with the newest centre.
+    products: Vec<f64>,
+    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
+    nearest: Vec<f64>,
+    /// The cluster of which the centre is that.
+    labels: Vec<u32>,
+    /// What rows are drawn by.
+    mass: Vec<f64>,
+}
+
 impl KMeansParams {
-    /// Chooses rows for the centres to start from: fewer than k if the others coincide with them.
+    /// Chooses rows for the centres to start from, fewer than k if the others coincide with them, and assigns every row to the
+    /// nearest of them. The centres themselves are not written down: they move next.
     pub(super) fn seed_centres(&self, points: &Points, seed: Seed, work: &mut Workspace) {
-        let geometry = self.geometry;
-        let SeedingBuffers {
-            newest,
-            products,
-            nearest,
-            chosen,
-        } = &mut work.seeding;
-        newest.clear();
-        newest.resize(points.names().len(), 0.0);
-        nearest.clear();
-        nearest.resize(points.len(), f64::INFINITY);
-        chosen.clear();
+        let Workspace { run, seeding, .. } = work;
+        seeding.newest.clear();
+        seeding.newest.resize(points.names().len(), 0.0);
+        seeding.nearest.clear();
+        seeding.nearest.resize(points.len(), f64::INFINITY);
+        seeding.labels.clear();
+        seeding.labels.resize(points.len(), 0);
         let mut rng = seed.stream();
+        let mut n_chosen = 0;
         let mut pick = draw(&points.weights, &mut rng);
         while let Some(row) = pick {
-            chosen.push(row);
-            if chosen.len() == self.clusters {
-                break;
-            }
-            approach(points, geometry, row, newest, products, nearest);
-            let mass = nearest
-                .iter()
-                .zip(&points.weights)
-                .map(|(&near, weight)| match geometry {
-                    Geometry::Euclidean => near * weight,
-                    Geometry::Spherical => near * near * weight,
-                });
-            pick = draw_from(mass, &mut rng);
-        }
-        let run = &mut work.run;
-        run.clear(points, chosen.len());
-        for (c, &row) in chosen.iter().enumerate() {
-            let square = points.squares[row];
-            let scale = match geometry {
-                Geometry::Euclidean => {
-                    run.offsets[c] = -square / 2.0;
-                    1.0
-                }
-                Geometry::Spherical => length(square),
+            seeding.approach(points, self.geometry, (n_chosen, row));
+            n_chosen += 1;
+            pick = if n_chosen < self.clusters {
+                draw(&seeding.mass, &mut rng)
+            } else {
+                None
             };
-            let (columns, values) = points.row(row);
-            for (&column, &value) in columns.iter().zip(values) {
-                run.centres[column as usize * run.width + c] = f64::from(value) / scale;
-            }
         }
-        if let Some(images) = &points.images {
-            images.through_and_back(&mut run.centres, run.width);
-        }
+        run.clear(points, n_chosen);
+        std::mem::swap(&mut run.labels, &mut seeding.labels);
+        let nearest = seeding.nearest.iter().zip(&points.weights);
+        let objective = nearest.map(|(near, weight)| match self.geometry {
+            Geometry::Euclidean => near * weight,
+            Geometry::Spherical => (1.0 - near) * weight,
+        });
+        run.history.push(objective.sum());
     }
 }
 
-/// Takes a row as a new centre into account.
-fn approach(
-    points: &Points,
-    geometry: Geometry,
-    centre: usize,
-    newest: &mut [f64],
-    products: &mut Vec<f64>,
-    nearest: &mut [f64],
-) {
-    let (columns, values) = points.row(centre);
-    let spread = columns.iter().zip(values);
-    spread.for_each(|(&j, &v)| newest[j as usize] = v.into());
-    if let Some(images) = &points.images {
-        images.through_and_back(newest, 1);
+impl SeedingBuffers {
+    /// Begins with other rows.
+    pub(super) fn begin(&mut self, points: &Points) {
+        /// Largest part of the cells that are stored where columns pay: products by columns come in no order.
+        const SPARSE: usize = 4;
+        let (n, n_cells) = (points.n_entries(), points.len() * points.names().len());
+        let is_sparse = points.images.is_none() && SPARSE * n <= n_cells && u32::try_from(n).is_ok();
+        self.columns = is_sparse.then(|| {
+            let mut columns = self.columns.take().unwrap_or_default();
+            columns.assign(points);
+            columns
+        });
     }
-    products.clear();
-    products.extend((0..points.len()).map(|row| -> f64 {
-        let (columns, values) = points.row(row);
-        product(newest, columns, values)
-    }));
-    vectorized(
-        #[inline(always)]
-        || approach_by(points, geometry, centre, products, nearest),
-    );
-    if points.images.is_some() {
-        newest.fill(0.0);
+
+    /// Takes a row as the centre of a new cluster into account, and assigns the rows that it is nearest to.
+    fn approach(&mut self, points: &Points, geometry: Geometry, (cluster, centre): (usize, usize)) {
+        self.products.clear();
+        match &self.columns {
+            Some(held) => {
+                self.products.resize(points.len(), 0.0);
+                held.products(points.row(centre), &mut self.products);
+            }
+            None => self.products_with(points, centre),
+        }
+        self.mass.resize(points.len(), 0.0);
+        vectorized(
+            #[inline(always)]
+            || self.approach_by_products(points, geometry, (cluster as u32, centre)),
+        );
     }
-    columns.iter().for_each(|&j| newest[j as usize] = 0.0);
+
+    /// The products of all rows with one of them, or of their images.
+    fn products_with(&mut self, points: &Points, centre: usize) {
+        let (columns, values) = points.row(centre);
+        let spread = columns.iter().zip(values);
+        spread.for_each(|(&j, &v)| self.newest[j as usize] = v.into());
+        if let Some(images) = &points.images {
+            images.through_and_back(&mut self.newest, 1);
+        }
+        let product = |row| {
+            let (columns, values) = points.row(row);
+            product(&self.newest, columns, values)
+        };
+        self.products.extend((0..points.len()).map(product));
+        if points.images.is_some() {
+            self.newest.fill(0.0);
+        }
+        columns.iter().for_each(|&j| self.newest[j as usize] = 0.0);
+    }
+
+    /// Takes a centre into account, given the product of each row with it.
+    #[inline(always)]
+    fn approach_by_products(&mut self, points: &Points, geometry: Geometry, (cluster, centre): (u32, usize)) {
+        let (centre_square, centre_length) = (points.squares[centre], points.lengths[centre]);
+        let rows = self.products.iter().zip(&points.squares).zip(&points.lengths);
+        let found = self.nearest.iter_mut().zip(&mut self.mass).zip(&mut self.labels);
+        let rows = rows.zip(&points.weights);
+        for (((near, mass), label), (((product, &square), length), weight)) in found.zip(rows) {
+            let (far, scale) = match geometry {
+                Geometry::Euclidean => (square - 2.0 * product + centre_square, square + centre_square),
+                Geometry::Spherical => {
+                    let cosine = product / (length * centre_length);
+                    // Rows without direction coincide.
+                    let same = square == 0.0 && centre_square == 0.0;
+                    (if same { 0.0 } else { 1.0 - cosine }, 1.0)
+                }
+            };
+            let far = if far > ROUNDING * scale { far } else { 0.0 };
+            *label = if far + TIE * scale < *near {
+                cluster
+            } else {
+                *label
+            };
+            *near = if far < *near { far } else { *near };
+            *mass = match geometry {
+                Geometry::Euclidean => *near * weight,
+                Geometry::Spherical => *near * *near * weight,
+            };
+        }
+    }
 }
 
 /// The product of a row with a vector, summed in the order of the row.
@@ -109,41 +159,93 @@ fn product(vector: &[f64], columns: &[u32], values: &[f32]) -> f64 {
     rest.fold(sum, |sum, (&j, &v)| sum + term(j, v))
 }
 
-/// The same, given the product of each row with the centre.
-#[inline(always)]
-fn approach_by(points: &Points, geometry: Geometry, centre: usize, products: &[f64], nearest: &mut [f64]) {
-    let (centre_square, centre_length) = (points.squares[centre], points.lengths[centre]);
-    let rows = products.iter().zip(points.squares.iter().zip(&points.lengths));
-    for (near, (product, (&square, length))) in nearest.iter_mut().zip(rows) {
-        let (far, scale) = match geometry {
-            Geometry::Euclidean => (square - 2.0 * product + centre_square, square + centre_square),
-            Geometry::Spherical => {
-                let cosine = product / (length * centre_length);
-                // Rows without direction coincide.
-                let same = square == 0.0 && centre_square == 0.0;
-                (if same { 0.0 } else { 1.0 - cosine }, 1.0)
-            }
-        };
-        let far = if far > ROUNDING * scale { far } else { 0.0 };
-        *near = if far < *near { far } else { *near };
-    }
-}
+/// Masses that are summed side by side.
+const LANES: usize = 8;
+
+/// Masses of which the sum is taken at once.
+const BLOCK: usize = 8 * LANES;
 
 /// An index with probability proportional to its mass; `None` if there is no mass.
+///
+/// A sum of one mass after the other would wait for every addition, so masses are summed by blocks, and the block is drawn first.
 fn draw(mass: &[f64], rng: &mut StreamRng) -> Option<usize> {
-    draw_from(mass.iter().copied(), rng)
+    vectorized(
+        #[inline(always)]
+        || {
+            let total: f64 = mass.chunks(BLOCK).map(sum).sum();
+            draw_at(mass, total * rng.r#gen::<f64>())
+        },
+    )
 }
 
-fn draw_from(mass: impl Iterator<Item = f64> + Clone, rng: &mut StreamRng) -> Option<usize> {
-    let total: f64 = mass.clone().sum();
-    let mut left = total * rng.r#gen::<f64>();
-    let mut last = None;
-    for (i, mass) in mass.enumerate().filter(|(_, mass)| *mass > 0.0) {
-        last = Some(i);
-        if left < mass {
-            break;
+/// The index at which the sum of the masses up to it exceeds `left`; the last that has mass if rounding leaves none.
+#[inline(always)]
+fn draw_at(mass: &[f64], mut left: f64) -> Option<usize> {
+    let last_with_mass = |mass: &[f64]| mass.iter().rposition(|&mass| mass > 0.0);
+    for (block, first) in mass.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+        let sum = sum(block);
+        if left < sum {
+            let inside = block.iter().position(|&mass| {
+                left -= mass;
+                left < 0.0
+            });
+            let place = inside.or_else(|| last_with_mass(block));
+            return place.map(|place| first + place);
         }
-        left -= mass;
+        left -= sum;
     }
-    last
+    last_with_mass(mass)
+}
+
+#[inline(always)]
+fn sum(mass: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (lanes, rest) = mass.as_chunks::<LANES>();
+    for lanes in lanes {
+        sums.iter_mut().zip(lanes).for_each(|(sum, mass)| *sum += mass);
+    }
+    sums.iter().chain(rest).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whole numbers, of which sums are exact: the drawn index is the first at which the running sum exceeds the number drawn.
+        #[test]
+        fn draws_are_those_of_running_sums(mass in proptest::collection::vec(0_u32..4, 1..300), part in 0.0..1.0) {
+            let mass: Vec<f64> = mass.into_iter().map(f64::from).collect();
+            let total: f64 = mass.iter().sum();
+            let at = f64::floor(total * part);
+            let mut running = 0.0;
+            let expected = mass.iter().position(|mass| {
+                running += mass;
+                at < running
+            });
+            prop_assert_eq!(draw_at(&mass, at), expected);
+        }
+
+        /// Columns give the same products as rows.
+        #[test]
+        fn products_by_columns_are_those_by_rows(
+            rows in proptest::collection::vec(proptest::collection::btree_map(0_u32..40, -3_i8..4, 0..4), 2..40),
+        ) {
+            let mut points = Points::new(40);
+            for row in &rows {
+                points.push(row.iter().map(|(&j, &v)| (j, f32::from(v))).collect::<Vec<_>>().into_iter(), 1.0);
+            }
+            let mut by_rows = SeedingBuffers { newest: vec![0.0; points.names().len()], ..SeedingBuffers::default() };
+            let mut columns = Columns::default();
+            columns.assign(&points);
+            for centre in 0..rows.len() {
+                by_rows.products.clear();
+                by_rows.products_with(&points, centre);
+                let mut products = vec![0.0; rows.len()];
+                columns.products(points.row(centre), &mut products);
+                prop_assert_eq!(&products, &by_rows.products);
+            }
+        }
+    }
 }

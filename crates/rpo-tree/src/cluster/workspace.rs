@@ -1,6 +1,7 @@
 //! The clusters of a start, and the buffers of all.
 
 use super::points::Points;
+use super::seeding::SeedingBuffers;
 use crate::products::{largest_product, table_width};
 
 /// Products, and objectives, that differ by less than this fraction of their size are equal: rows of few whole numbers
@@ -78,17 +79,4 @@ impl Workspace {
     pub(crate) fn n_clusters(&self) -> usize {
         self.run.n_clusters
     }
-}
-
-/// Buffers of the seeding.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SeedingBuffers {
-    /// The newest centre, by column that occurs.
-    pub(super) newest: Vec<f64>,
-    /// The product of each row with the newest centre.
-    pub(super) products: Vec<f64>,
-    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
-    pub(super) nearest: Vec<f64>,
-    /// Rows chosen so far.
-    pub(super) chosen: Vec<usize>,
 }

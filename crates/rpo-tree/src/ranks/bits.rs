@@ -41,15 +41,34 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// Calls `f` with the bits that are set, in increasing order.
+/// The places of the bits that are set, increasing, in a buffer.
 #[inline(always)]
-pub(crate) fn for_each(words: impl Iterator<Item = u64>, mut f: impl FnMut(usize)) {
+pub(crate) fn places(words: impl Iterator<Item = u64>, buffer: &mut Vec<u32>) -> &[u32] {
+    // Of most words few bits are set, but how many cannot be predicted: the first are written without a branch, and what is
+    // too much is overwritten by the next word's.
+    const WITHOUT_BRANCH: usize = 4;
+    let mut n = 0;
     for (word, first) in words.zip((0..).step_by(64)) {
-        for_each_of(word, |bit| f(first + bit));
+        if buffer.len() < n + 64 {
+            buffer.resize(2 * (n + 64), 0);
+        }
+        let slots: &mut [u32; 64] = buffer[n..].first_chunk_mut().expect("there are as many");
+        let mut left = word;
+        let mut write = |slot: &mut u32| {
+            *slot = first + left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+        };
+        let n_set = word.count_ones() as usize;
+        slots[..WITHOUT_BRANCH].iter_mut().for_each(&mut write);
+        if n_set > WITHOUT_BRANCH {
+            slots[WITHOUT_BRANCH..n_set].iter_mut().for_each(write);
+        }
+        n += n_set;
     }
+    &buffer[..n]
 }
 
-/// As [`for_each`], of one word.
+/// Calls `f` with the bits of a word that are set, in increasing order.
 #[inline(always)]
 pub(crate) fn for_each_of(word: u64, mut f: impl FnMut(usize)) {
     let mut left = word;
@@ -67,9 +86,9 @@ mod tests {
     fn bits_come_in_order() {
         let (mut matrix, columns) = (BitMatrix::new(2, 400), [0, 63, 64, 129, 256, 257, 399]);
         columns.iter().for_each(|&j| matrix.set(1, j));
-        let mut found = Vec::new();
-        for_each(matrix.words()[7..].iter().copied(), |j| found.push(j));
-        assert_eq!(found, columns);
+        let mut buffer = Vec::new();
+        let found = places(matrix.words()[7..].iter().copied(), &mut buffer);
+        assert_eq!(found, columns.map(|j| j as u32));
         assert!(is_set(&matrix.words()[7..], 129) && !is_set(matrix.words(), 129));
     }
 }

@@ -5,15 +5,6 @@ use super::{ColumnValues, from_sortable, sortable};
 use crate::TreeError;
 use rpo_core::{CsrView, csr_row};
 
-/// A non-zero entry of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RowEntry {
-    /// The feature.
-    pub(crate) feature: u32,
-    /// The rank of its value in the column.
-    pub(crate) rank: u32,
-}
-
 /// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 8 more for the bits.
 ///
 /// Stored zeros are dropped: an entry is what differs from zero, missing values included.
@@ -24,7 +15,9 @@ pub(crate) struct SparseRanks {
     /// By column, sorted by rank, then row: `rank << 32 | row`.
     column_entries: Vec<u64>,
     row_start: Vec<usize>,
-    row_entries: Vec<RowEntry>,
+    /// By row: the features of its entries, and the ranks of their values, apart because most readers want the first alone.
+    row_features: Vec<u32>,
+    row_ranks: Vec<u32>,
     /// Per feature: the rank of its entries if they all have one and none is missing, as in binary data.
     only_rank: Vec<Option<u32>>,
     /// Which rows hold a feature, by feature.
@@ -38,16 +31,16 @@ impl SparseRanks {
         let (n_rows, n_features) = x.shape();
         let mut row_start = vec![0; n_rows + 1];
         let mut column_start = vec![0; n_features + 1];
-        let mut row_entries = Vec::with_capacity(x.nnz());
+        let mut row_features = Vec::with_capacity(x.nnz());
         for row in 0..n_rows {
             let (columns, values) = csr_row(&x, row);
             for (&feature, _) in columns.iter().zip(values).filter(|(_, v)| **v != 0.0) {
                 column_start[feature as usize + 1] += 1;
-                row_entries.push(RowEntry { feature, rank: 0 });
+                row_features.push(feature);
             }
-            row_start[row + 1] = row_entries.len();
+            row_start[row + 1] = row_features.len();
         }
-        let n_entries = row_entries.len();
+        let n_entries = row_features.len();
         if n_entries > u32::MAX as usize {
             let what = "the number of non-zero feature values";
             return Err(TreeError::TooLarge {
@@ -73,10 +66,11 @@ impl SparseRanks {
                 row_of.push(row as u32);
             }
         }
+        let mut row_ranks = vec![0; n_entries];
         let mut values = Vec::with_capacity(n_features);
         for j in 0..n_features {
             let entries = &mut column_entries[column_start[j]..column_start[j + 1]];
-            values.push(code(entries, n_rows, &row_of, &mut row_entries));
+            values.push(code(entries, n_rows, &row_of, &mut row_ranks));
         }
         let column = |j: usize| &column_entries[column_start[j]..column_start[j + 1]];
         let only_rank: Vec<_> = (0..n_features)
@@ -93,7 +87,8 @@ impl SparseRanks {
             column_start,
             column_entries,
             row_start,
-            row_entries,
+            row_features,
+            row_ranks,
             holding: None,
         };
         if n_entries >= n_rows.div_ceil(64) * n_features && n_entries >= n_features.div_ceil(64) * n_rows {
@@ -105,8 +100,8 @@ impl SparseRanks {
     fn holding_bits(&self) -> BitMatrix {
         let mut bits = BitMatrix::new(self.n_features(), self.n_rows());
         for row in 0..self.n_rows() {
-            for entry in self.row(row as u32) {
-                bits.set(entry.feature as usize, row);
+            for &feature in self.features_of(row as u32) {
+                bits.set(feature as usize, row);
             }
         }
         bits
@@ -133,9 +128,8 @@ impl SparseRanks {
         if let Some(rank) = self.only_rank[feature as usize] {
             return rank;
         }
-        let entries = self.row(row);
-        let place = entries.binary_search_by_key(&feature, |e| e.feature);
-        entries[place.expect("the cell is not zero")].rank
+        let place = self.features_of(row).binary_search(&feature);
+        self.ranks_of(row)[place.expect("the cell is not zero")]
     }
 
     pub(crate) fn n_rows(&self) -> usize {
@@ -155,14 +149,25 @@ impl SparseRanks {
         &self.column_entries[self.column_start[feature as usize]..self.column_start[feature as usize + 1]]
     }
 
-    /// The non-zero entries of a row, in increasing feature order.
-    pub(crate) fn row(&self, row: u32) -> &[RowEntry] {
-        &self.row_entries[self.row_start[row as usize]..self.row_start[row as usize + 1]]
+    /// The features that a row holds, increasing.
+    pub(crate) fn features_of(&self, row: u32) -> &[u32] {
+        &self.row_features[self.row_start[row as usize]..self.row_start[row as usize + 1]]
+    }
+
+    /// The ranks of the values of the [features that a row holds](Self::features_of).
+    pub(crate) fn ranks_of(&self, row: u32) -> &[u32] {
+        &self.row_ranks[self.row_start[row as usize]..self.row_start[row as usize + 1]]
+    }
+
+    /// The features that a row holds, each with the rank of its value.
+    pub(crate) fn entries_of(&self, row: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let ranks = self.ranks_of(row).iter().copied();
+        self.features_of(row).iter().copied().zip(ranks)
     }
 
     /// Number of non-zero entries.
     pub(crate) fn n_entries(&self) -> usize {
-        self.row_entries.len()
+        self.row_features.len()
     }
 }
 
@@ -172,7 +177,7 @@ fn only_rank(column: &[u64]) -> Option<u32> {
 }
 
 /// Sorts a column's entries, turns their values into ranks and their places into rows.
-fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_entries: &mut [RowEntry]) -> ColumnValues {
+fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_ranks: &mut [u32]) -> ColumnValues {
     // A column of one value, as in binary data, is in order already.
     if !entries.is_sorted() {
         entries.sort_unstable();
@@ -198,7 +203,7 @@ fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_entries: &mut [R
             values.len() - 1
         } as u32;
         let place = (*entry & u64::from(u32::MAX)) as usize;
-        row_entries[place].rank = rank;
+        row_ranks[place] = rank;
         *entry = u64::from(rank) << 32 | u64::from(row_of[place]);
     }
     if n_negative == entries.len() && has_zero {
@@ -233,10 +238,10 @@ mod tests {
                 }
             }
             for i in 0..5 {
-                for entry in s.row(i) {
-                    prop_assert_eq!(entry.rank, d.ranks(entry.feature).1.get(i as usize));
+                for (feature, rank) in s.entries_of(i) {
+                    prop_assert_eq!(rank, d.ranks(feature).1.get(i as usize));
                 }
-                prop_assert_eq!(s.row(i).len(), x.row(i as usize).iter().filter(|v| **v != 0.0).count());
+                prop_assert_eq!(s.features_of(i).len(), x.row(i as usize).iter().filter(|v| **v != 0.0).count());
             }
         }
     }

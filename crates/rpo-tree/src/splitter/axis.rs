@@ -631,7 +631,7 @@ fn first_varying_entry(
     // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
     // entries of the first row. So those are checked against the other rows, and all others vary.
     let (first, others) = rows.split_first()?;
-    let first = columns.row(*first);
+    let first: Vec<(u32, u32)> = columns.entries_of(*first).collect();
     let mut same: Vec<bool> = vec![true; first.len()];
     let mut found: Option<(u64, u32)> = None;
     let mut consider = |feature| {
@@ -643,13 +643,13 @@ fn first_varying_entry(
     for &row in others {
         // Both rows are in feature order.
         let mut mine = first.iter().zip(&mut same).peekable();
-        for entry in columns.row(row) {
-            while let Some((_, same)) = mine.next_if(|(e, _)| e.feature < entry.feature) {
+        for (feature, rank) in columns.entries_of(row) {
+            while let Some((_, same)) = mine.next_if(|(held, _)| held.0 < feature) {
                 *same = false;
             }
-            match mine.next_if(|(e, _)| e.feature == entry.feature) {
-                Some((e, same)) => *same &= e.rank == entry.rank,
-                None => consider(entry.feature),
+            match mine.next_if(|(held, _)| held.0 == feature) {
+                Some((held, same)) => *same &= held.1 == rank,
+                None => consider(feature),
             }
         }
         mine.for_each(|(_, same)| *same = false);
@@ -658,7 +658,7 @@ fn first_varying_entry(
         .iter()
         .zip(&same)
         .filter(|(_, same)| !**same)
-        .for_each(|(e, _)| consider(e.feature));
+        .for_each(|((feature, _), _)| consider(*feature));
     found.map(|(_, feature)| feature)
 }
 

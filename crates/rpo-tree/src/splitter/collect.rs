@@ -8,6 +8,7 @@ use super::lists::EntryLists;
 use super::subtree::{NodeOfSubtree, Subtrees};
 use super::sweep::Entry;
 use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
+use rpo_core::vectorized;
 
 /// Collects the entries of one dense feature, in row order.
 #[inline(always)]
@@ -64,6 +65,8 @@ pub(super) struct SparseCollector {
     held: Vec<u32>,
     /// Entries by place, unless they are in the lists; empty but for the places held.
     entries: Vec<Vec<u64>>,
+    /// The rows of a node that hold a feature.
+    rows: Vec<u32>,
     /// Of cells that are bits; all else is for others.
     subtrees: Option<Subtrees>,
     lists: EntryLists,
@@ -84,6 +87,7 @@ impl SparseCollector {
             in_node: vec![0; columns.n_rows().div_ceil(64)],
             held: Vec::new(),
             entries: Vec::new(),
+            rows: Vec::new(),
             subtrees: columns.holding().map(|_| Subtrees::default()),
             lists: EntryLists::new(columns),
             in_lists: false,
@@ -134,7 +138,11 @@ impl SparseCollector {
         }
         if let (Some(holding), Some(subtrees)) = (columns.holding(), &mut self.subtrees) {
             let subtree = subtrees.enter((columns, holding), rows, features.len(), is_rest);
-            look_up(subtree, columns, features, &mut self.held, &mut self.entries);
+            let (buffers, entries) = ((&mut self.held, &mut self.rows), &mut self.entries);
+            vectorized(
+                #[inline(always)]
+                || look_up(subtree, columns, features, buffers, entries),
+            );
             return;
         }
         if !is_rest {
@@ -175,14 +183,14 @@ impl SparseCollector {
             bits::set(&mut self.is_candidate, feature as usize);
         }
         for &row in rows {
-            for cell in columns.row(row) {
-                if bits::is_set(&self.is_candidate, cell.feature as usize) {
-                    let place = self.place[cell.feature as usize];
+            for (i, &feature) in columns.features_of(row).iter().enumerate() {
+                if bits::is_set(&self.is_candidate, feature as usize) {
+                    let place = self.place[feature as usize];
                     let entries = &mut self.entries[place as usize];
                     if entries.is_empty() {
                         self.held.push(place);
                     }
-                    entries.push(u64::new(cell.rank, row));
+                    entries.push(u64::new(columns.ranks_of(row)[i], row));
                 }
             }
         }
@@ -206,11 +214,12 @@ impl SparseCollector {
 }
 
 /// Collects the places of the features that some row of a subtree's node holds, and their entries.
+#[inline(always)]
 fn look_up(
     subtree: NodeOfSubtree<'_>,
     columns: &SparseRanks,
     features: &[u32],
-    held: &mut Vec<u32>,
+    (held, rows): (&mut Vec<u32>, &mut Vec<u32>),
     entries: &mut [Vec<u64>],
 ) {
     // Without a branch, as which features are held cannot be predicted.
@@ -223,11 +232,10 @@ fn look_up(
     held.truncate(n);
     for &place in &*held {
         let (feature, entries) = (features[place as usize], &mut entries[place as usize]);
+        let rows = subtree.rows(feature, rows);
         match columns.only_rank(feature) {
-            Some(rank) => subtree.for_each_row(feature, |row| entries.push(u64::new(rank, row))),
-            None => subtree.for_each_row(feature, |row| {
-                entries.push(u64::new(columns.rank(row, feature), row));
-            }),
+            Some(rank) => entries.extend(rows.map(|row| u64::new(rank, row))),
+            None => entries.extend(rows.map(|row| u64::new(columns.rank(row, feature), row))),
         }
     }
 }
@@ -254,8 +262,8 @@ mod tests {
     /// The entries of a feature by the definition.
     fn naive(columns: &SparseRanks, feature: u32, rows: &[u32]) -> Vec<u64> {
         let cell = |&row: &u32| {
-            let held = columns.row(row).iter().find(|e| e.feature == feature)?;
-            Some(u64::new(held.rank, row))
+            let (_, rank) = columns.entries_of(row).find(|entry| entry.0 == feature)?;
+            Some(u64::new(rank, row))
         };
         rows.iter().filter_map(cell).collect()
     }

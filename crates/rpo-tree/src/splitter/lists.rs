@@ -53,10 +53,10 @@ impl EntryLists {
         self.rows.extend_from_slice(rows);
         for &row in rows {
             bits::set(&mut self.in_node, row as usize);
-            for cell in columns.row(row) {
-                let (_, n) = &mut self.range[cell.feature as usize];
+            for &feature in columns.features_of(row) {
+                let (_, n) = &mut self.range[feature as usize];
                 if *n == 0 {
-                    self.held.push(cell.feature);
+                    self.held.push(feature);
                 }
                 *n += 1;
             }
@@ -70,9 +70,9 @@ impl EntryLists {
         }
         self.entries.resize(start as usize, 0);
         for &row in rows {
-            for cell in columns.row(row) {
-                let (_, end) = &mut self.range[cell.feature as usize];
-                self.entries[*end as usize] = u64::new(cell.rank, row);
+            for (feature, rank) in columns.entries_of(row) {
+                let (_, end) = &mut self.range[feature as usize];
+                self.entries[*end as usize] = u64::new(rank, row);
                 *end += 1;
             }
         }

@@ -151,8 +151,8 @@ impl Subtree {
         self.holding.resize(columns.n_features() * n_words, 0);
         for (number, &row) in rows.iter().enumerate() {
             let (word, bit) = (number / 64, 1 << (number % 64));
-            for cell in columns.row(row) {
-                self.holding[cell.feature as usize * n_words + word] |= bit;
+            for &feature in columns.features_of(row) {
+                self.holding[feature as usize * n_words + word] |= bit;
             }
         }
     }
@@ -160,7 +160,7 @@ impl Subtree {
 
 impl NodeOfSubtree<'_> {
     /// The rows of the node that hold a feature, word by word.
-    #[inline]
+    #[inline(always)]
     fn words(&self, feature: u32) -> impl Iterator<Item = u64> + '_ {
         let n_words = self.node.len();
         let holding = &self.holding[feature as usize * n_words..][..n_words];
@@ -168,14 +168,19 @@ impl NodeOfSubtree<'_> {
     }
 
     /// Returns true if a row of the node holds a feature.
-    #[inline]
+    #[inline(always)]
     pub(super) fn has(&self, feature: u32) -> bool {
         self.words(feature).fold(0, |any, word| any | word) != 0
     }
 
-    /// Calls `f` with the rows of the node that hold a feature, in increasing order.
-    #[inline]
-    pub(super) fn for_each_row(&self, feature: u32, mut f: impl FnMut(u32)) {
-        bits::for_each(self.words(feature), |number| f(self.rows[number]));
+    /// The rows of the node that hold a feature, increasing, by a buffer.
+    #[inline(always)]
+    pub(super) fn rows<'p>(&self, feature: u32, buffer: &'p mut Vec<u32>) -> impl Iterator<Item = u32> + 'p
+    where
+        Self: 'p,
+    {
+        let rows = self.rows;
+        let places = bits::places(self.words(feature), buffer);
+        places.iter().map(move |&place| rows[place as usize])
     }
 }

@@ -63,15 +63,15 @@ impl FewRows {
     fn enter(&mut self, columns: &SparseRanks, rows: &[u32]) {
         self.holding.resize(columns.n_features(), 0);
         for &row in &self.rows {
-            for cell in columns.row(row) {
-                self.holding[cell.feature as usize] = 0;
+            for &feature in columns.features_of(row) {
+                self.holding[feature as usize] = 0;
             }
         }
         self.rows.clear();
         self.rows.extend_from_slice(rows);
         for (i, &row) in rows.iter().enumerate() {
-            for cell in columns.row(row) {
-                self.holding[cell.feature as usize] |= 1 << i;
+            for &feature in columns.features_of(row) {
+                self.holding[feature as usize] |= 1 << i;
             }
         }
     }
@@ -99,8 +99,7 @@ impl FewRows {
     ) -> Option<u32> {
         let mut found: Option<(u64, u32)> = None;
         bits::for_each_of(node, |i| {
-            for cell in columns.row(self.rows[i]) {
-                let feature = cell.feature;
+            for &feature in columns.features_of(self.rows[i]) {
                 let rows = self.holding[feature as usize] & node;
                 // Each is met in the first row that holds it.
                 if rows != node && rows.trailing_zeros() as usize == i {

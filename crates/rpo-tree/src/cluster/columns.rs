@@ -1,0 +1,52 @@
+//! The rows that k-means clusters, column by column.
+
+use super::points::Points;
+
+/// What each column holds. Products of all rows with a sparse vector then cost what the columns of the vector hold, and not what
+/// all rows hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Columns {
+    /// Where the entries of each column begin, and the end.
+    start: Vec<u32>,
+    /// Rows, increasing in a column.
+    rows: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl Columns {
+    /// Becomes those of some rows.
+    pub(super) fn assign(&mut self, points: &Points) {
+        let n_entries = points.n_entries();
+        self.start.clear();
+        self.start.resize(points.names().len() + 1, 0);
+        let (columns, _) = points.entries();
+        columns.iter().for_each(|&j| self.start[j as usize] += 1);
+        let mut n = 0;
+        for start in &mut self.start {
+            n += *start;
+            *start = n;
+        }
+        self.rows.resize(n_entries, 0);
+        self.values.resize(n_entries, 0.0);
+        // From the back, so that ends become starts.
+        for row in (0..points.len()).rev() {
+            let (columns, values) = points.row(row);
+            for (&j, &value) in columns.iter().zip(values) {
+                let place = &mut self.start[j as usize];
+                *place -= 1;
+                (self.rows[*place as usize], self.values[*place as usize]) = (row as u32, value);
+            }
+        }
+    }
+
+    /// Adds the products of all rows with a sparse vector.
+    pub(super) fn products(&self, (columns, values): (&[u32], &[f32]), products: &mut [f64]) {
+        for (&j, &value) in columns.iter().zip(values) {
+            let range = self.start[j as usize] as usize..self.start[j as usize + 1] as usize;
+            let held = self.rows[range.clone()].iter().zip(&self.values[range]);
+            for (&row, &held) in held {
+                products[row as usize] += f64::from(value) * f64::from(held);
+            }
+        }
+    }
+}
