@@ -94,7 +94,6 @@ impl Points {
     /// # Panics
     /// If a column does not exist.
     pub fn push(&mut self, entries: impl Iterator<Item = (u32, f32)>, weight: f32) -> f64 {
-        let entries = entries.filter(|(_, value)| *value != 0.0);
         let Some(most) = entries.size_hint().1 else {
             return self.push(entries.collect::<Vec<_>>().into_iter(), weight);
         };
@@ -108,6 +107,9 @@ impl Points {
         let (names, numbers, last) = (&mut self.names[..], &mut self.numbers[..], &mut self.last[..]);
         let (mut square, mut repeats) = (-0.0, false);
         for (column, value) in entries {
+            if value == 0.0 {
+                continue;
+            }
             // Written in any case: whether a column occurs for the first time cannot be predicted.
             let number = &mut numbers[column as usize];
             let is_new = *number == ABSENT;
