@@ -73,6 +73,16 @@ impl CodedFeatures {
     }
 }
 
+/// A unit in which samples of these weights may be drawn any number of times without weighing more than `f32` holds. Trees
+/// depend on the ratios of weights alone, and a power of two changes none.
+fn unit_of(weights: &[f32]) -> f32 {
+    const SMALL: f32 = 1.0 / (1_u64 << 40) as f32;
+    let largest = weights
+        .iter()
+        .fold(0.0_f32, |largest, &weight| largest.max(weight));
+    if largest * SMALL * SMALL > 1.0 { SMALL } else { 1.0 }
+}
+
 /// What the trees of a forest share.
 pub(super) struct Training<'a, 'x> {
     params: &'a ForestParams,
@@ -81,6 +91,8 @@ pub(super) struct Training<'a, 'x> {
     outputs: Arc<Matrix>,
     targets: Targets,
     weights: Option<&'a [f32]>,
+    /// The unit of given weights in those of bags.
+    unit: f32,
     leaves: LeafKind,
     /// If outputs are missing: the mean of each over the samples in which it is observed.
     observed_means: Option<Vec<f32>>,
@@ -110,6 +122,7 @@ impl<'a, 'x> Training<'a, 'x> {
             outputs: Arc::new(y.to_owned()),
             targets,
             weights: options.weights,
+            unit: options.weights.map_or(1.0, unit_of),
             leaves: leaf_kind(params, y, is_partial)?,
             observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
         })
@@ -122,7 +135,8 @@ impl<'a, 'x> Training<'a, 'x> {
         let n_samples = self.features.x.n_rows();
         let mut weights = params.bag(n_samples).counts(seed, n_samples);
         if let Some(given) = self.weights {
-            weights.iter_mut().zip(given).for_each(|(w, g)| *w *= g);
+            let unit = self.unit;
+            weights.iter_mut().zip(given).for_each(|(w, g)| *w *= unit * g);
         }
         if weights.iter().all(|w| *w == 0.0) {
             return Err(EnsembleError::EmptyBag { tree: index });

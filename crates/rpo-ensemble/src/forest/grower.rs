@@ -135,7 +135,7 @@ impl TreeInput<'_> {
     }
 
     /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection;
-    /// [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if given weights are whole numbers.
+    /// [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if given weights are whole numbers, not huge ones.
     pub fn targets(&self) -> MatrixView<'_> {
         self.targets.view()
     }

@@ -10,7 +10,7 @@ use rpo_projections::ProjectionInput;
 use rpo_tree::criterion::round_for_exact_sums;
 
 /// The targets of a forest; dense numbers far from zero are centred, all are in the unit of `scale_outputs` and, but for
-/// labels, [rounded](round_for_exact_sums) so that their sums are exact if the given weights are whole numbers.
+/// labels, [rounded](round_for_exact_sums) so that their sums are exact if the given weights are whole numbers, not huge ones.
 pub(super) enum Targets {
     /// One output; NaN where it is missing.
     Single(Vec<f32>),

@@ -216,6 +216,36 @@ fn weights_are_checked() {
     assert_eq!(fit(&[0.0; 4]), Err(WeightError::AllZero.into()));
 }
 
+/// A unit of weight means nothing, however small: sums of huge weights must not drown the targets.
+#[test]
+fn weights_count_by_their_ratios() {
+    let (x, labels) = labelled(3, 60);
+    let numbers = Array2::from_shape_fn((60, 2), |(i, j)| 1.5 * x[[i, j]] - x[[i, j + 1]]);
+    for params in every_kind() {
+        let is_for_numbers = params.criterion == CriterionKind::Variance;
+        for y in [Some(&labels), is_for_numbers.then_some(&numbers)]
+            .into_iter()
+            .flatten()
+        {
+            let by = |unit: f32| {
+                let weights: Vec<f32> = (0..60_u8).map(|i| unit * f32::from(1 + i % 3)).collect();
+                let options = FitOptions {
+                    weights: Some(&weights),
+                    ..FitOptions::default()
+                };
+                let forest = params.fit_with((&x).into(), y.into(), options).unwrap();
+                forest.predict((&x).into()).unwrap()
+            };
+            let expected = by(1.0);
+            for unit in [0.25, 2.0_f32.powi(50), 2.0_f32.powi(125)] {
+                let found = by(unit);
+                let same = found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-5);
+                assert!(same, "{params:?}, a unit of {unit:e}");
+            }
+        }
+    }
+}
+
 /// With one row of weight in a thousand, some bag holds none of it.
 #[test]
 fn bags_without_weight_are_refused() {

@@ -61,13 +61,16 @@ pub(super) fn are_whole(weights: &[f32]) -> bool {
 
 /// Rounds targets so that their sums are exact, times weights that are whole numbers from 0 and at most `weight` in sum:
 /// to multiples of a power of two that is at most 2⁻⁵⁰ `weight` times the largest target. Of a million samples no target
-/// changes by more than 2⁻³¹ of the largest, and none that is above a 64th of it changes at all.
+/// changes by more than 2⁻³¹ of the largest, and none that is above a 64th of it changes at all. Where weights are so large that
+/// rounding would change targets by more than `f32` does the largest, 2⁻²⁴ of it, nothing is rounded, and sums are not exact.
 ///
 /// Of such targets [`Variance`](super::Variance) makes the sums of a node's larger child from those of the node and of the
 /// smaller one. Rounding again changes nothing; what is not a number stays so, and nothing changes where one is infinite.
 pub fn round_for_exact_sums(targets: &mut [f32], weight: f64) {
+    /// Largest sum of weights for which a step is at most 2⁻²⁴ of the largest target.
+    const MOST_WEIGHT: f64 = (1 << 26) as f64;
     let grid = Grid::new(largest(targets), weight);
-    if grid.shift.is_finite() {
+    if grid.shift.is_finite() && weight <= MOST_WEIGHT {
         vectorized(
             #[inline(always)]
             || {
@@ -182,6 +185,9 @@ mod tests {
         };
         assert_eq!(round(vec![1e-20, f32::INFINITY]), [1e-20, f32::INFINITY]);
         assert_eq!(round(vec![0.0; 2]), [0.0; 2]);
+        let mut targets = [1.0, 0.1];
+        round_for_exact_sums(&mut targets, 1e14);
+        assert!(targets == [1.0, 0.1] && !sums_are_exact(&targets, &[1e14, 1e14]));
         let with_missing = round(vec![f32::NAN, 3.0, 1e-20]);
         assert!(with_missing[0].is_nan() && with_missing[1..] == [3.0, 0.0]);
         assert!(sums_are_exact(&[0.0, 0.0], &[1.0, 1.0]));
