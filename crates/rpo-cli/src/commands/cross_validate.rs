@@ -2,6 +2,7 @@
 
 use super::evaluate::{default_metrics, parse_metric};
 use crate::error::CliError;
+use crate::files;
 use crate::options::FitOptions;
 use crate::output::{Output, note, print};
 use crate::progress;
@@ -12,7 +13,7 @@ use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
 use rpo::metrics::Metric;
-use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, Folds, ModelError, cross_validate};
+use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -48,9 +49,7 @@ impl CrossValidate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // The metrics by default have no propensities.
         let method = self.fit.start(&self.metrics)?;
-        if let Some(path) = &self.predictions {
-            FileTarget::check(path)?;
-        }
+        files::check(self.fit.files(), [("--predictions", self.predictions.as_deref())])?;
         let data = self.fit.load()?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {

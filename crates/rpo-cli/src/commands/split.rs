@@ -2,6 +2,7 @@
 
 use crate::data_file::DataFile;
 use crate::error::CliError;
+use crate::files;
 use crate::options::SplitDataOptions;
 use crate::output::Report;
 use clap::Args;
@@ -75,6 +76,12 @@ pub(crate) struct SplitCommand {
 
 impl SplitCommand {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let lists = self.lists.iter().map(|path| ("--lists", Some(path.as_path())));
+        let parts = [("--train", &self.train), ("--test", &self.test)];
+        files::check(
+            lists.chain(self.data.files()),
+            parts.map(|(option, path)| (option, Some(path.as_path()))),
+        )?;
         let mut outs = [
             BufWriter::new(DataFile::new(&self.train)?),
             BufWriter::new(DataFile::new(&self.test)?),

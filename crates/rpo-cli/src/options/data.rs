@@ -2,6 +2,7 @@
 
 use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
+use crate::files::{NamedFile, data_file};
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -142,6 +143,11 @@ struct TargetOptions {
 }
 
 impl TargetOptions {
+    /// The file that is read.
+    fn file(&self) -> NamedFile<'_> {
+        ("--labels", self.labels.as_deref())
+    }
+
     fn targets(&self) -> Option<Targets> {
         if !self.targets.is_empty() {
             return Some(Targets::Names(self.targets.clone()));
@@ -376,6 +382,11 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 impl InputOptions {
+    /// The file that is read.
+    pub(crate) fn file(&self) -> NamedFile<'_> {
+        ("--data", data_file(&self.data))
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         &self.data
@@ -560,6 +571,11 @@ impl SplitDataOptions {
         &self.data
     }
 
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
+        [("--data", Some(&self.data)), self.outputs.file()]
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         self.format.options()
     }
@@ -590,6 +606,14 @@ impl SplitDataOptions {
 }
 
 impl TrainingOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        let mut files = self.data.files().to_vec();
+        files.push(("--feature-names", self.feature_names.as_deref()));
+        files.push(("--label-names", self.label_names.as_deref()));
+        files
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         self.data.name()
@@ -700,6 +724,11 @@ impl TrainingOptions {
 }
 
 impl DataOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
+        [self.input.file(), self.outputs.file()]
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         self.input.name()

@@ -1,6 +1,7 @@
 //! The options of methods, which come from the registry: their names, help and ranges are those of the parameters.
 
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rpo::{Method, ParameterInfo, Registry};
 use serde_json::{Map, Value};
@@ -37,6 +38,11 @@ const COMMON: [&str; 14] = [
 ];
 
 impl MethodOptions {
+    /// The file of parameters.
+    pub(super) fn file(&self) -> NamedFile<'_> {
+        ("--params", self.params.as_deref())
+    }
+
     /// The method with the options given; those of the command line replace those of a file.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::PropensityOptions;
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::Args;
 use ndarray::Axis;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
@@ -44,6 +45,17 @@ impl WeightOptions {
     pub(crate) fn check_effect(&self, metrics: &[Metric]) -> Result<(), CliError> {
         let is_heeded = matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
         self.propensity.check_effect(metrics, is_heeded)
+    }
+
+    /// The files that are read.
+    pub(super) fn files(&self) -> [NamedFile<'_>; 2] {
+        let samples = self.sample_weights.as_deref().map(Path::new);
+        let outputs = self.output_weights.as_deref();
+        [
+            // Else it is a column.
+            ("--sample-weights", samples.filter(|path| path.is_file())),
+            ("--output-weights", outputs.filter(|_| self.by_name().is_none())),
+        ]
     }
 
     /// The weights of outputs, if they need no file.

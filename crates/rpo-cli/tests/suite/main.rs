@@ -13,6 +13,7 @@ mod losses;
 mod machines;
 mod methods;
 mod missing;
+mod overwriting;
 mod real;
 mod refusals;
 mod serve;

@@ -5,6 +5,7 @@ use rpo::Predictor;
 mod columns;
 
 use crate::error::CliError;
+use crate::files;
 use crate::json_outputs::JsonOutputs;
 use crate::options::{InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
@@ -99,6 +100,8 @@ impl Predict {
     }
 
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let read = [self.input.file(), ("--model", Some(self.model.as_path()))];
+        files::check(read, [("--out", self.out.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
