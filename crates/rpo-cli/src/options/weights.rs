@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::files::NamedFile;
 use clap::Args;
 use ndarray::Axis;
+use rpo::Registry;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, Task, Weighting};
 use rpo::metrics::Metric;
@@ -20,9 +21,7 @@ const UNBIASED: &str = "propensity-unbiased";
 /// How much each sample weighs.
 #[derive(Debug, Args)]
 pub(crate) struct WeightOptions {
-    /// Weights of the samples, from 0 on, for forests, boosting and linear methods: a column of the data, which then is
-    /// not a feature, or else a file with a number on each line. Scores are not weighted.
-    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
+    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data", help = sample_weights_help())]
     sample_weights: Option<String>,
 
     /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
@@ -38,6 +37,15 @@ pub(crate) struct WeightOptions {
 
     #[command(flatten)]
     pub(crate) propensity: PropensityOptions,
+}
+
+fn sample_weights_help() -> String {
+    let methods: Vec<_> = Registry::standard().taking_weights().collect();
+    format!(
+        "Weights of the samples, from 0 on: a column of the data, which then is not a feature, or else a file with a number \
+         on each line. Scores are not weighted. For {}",
+        methods.join(", ")
+    )
 }
 
 impl WeightOptions {
