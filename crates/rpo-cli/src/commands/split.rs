@@ -86,8 +86,9 @@ impl SplitCommand {
             BufWriter::new(DataFile::new(&self.train)?),
             BufWriter::new(DataFile::new(&self.test)?),
         ];
-        let column = self.group.as_deref().or(self.time.as_deref());
-        let data = self.data.load(column)?;
+        let group = self.group.as_deref().map(|column| ("--group", column));
+        let time = self.time.as_deref().map(|column| ("--time", column));
+        let data = self.data.load(group.or(time))?;
         let split = self.split(&data)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
         let [train, test] = &mut outs;

@@ -11,6 +11,7 @@ mod interrupt;
 mod linear;
 mod losses;
 mod machines;
+mod messages;
 mod methods;
 mod missing;
 mod overwriting;
