@@ -74,7 +74,7 @@ class Model:
         missing_outputs : bool, default=False
             Allows outputs that are NaN; they are left out wherever they would count.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples, for forests, boosting and linear methods but label embeddings.
+            Weights of the samples; a method that takes none refuses them and names those that do.
         feature_names, output_names : sequences of str, optional
             Names of the columns; numbers by default, or the names of a DataFrame.
         n_threads : int, default=0

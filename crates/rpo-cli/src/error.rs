@@ -42,12 +42,17 @@ pub enum CliError {
     Model(#[from] ModelError),
     #[error(transparent)]
     Method(#[from] MethodError),
+    /// Parameters of a file.
+    #[error("{}: {source}", path.display())]
+    Params { path: PathBuf, source: ModelError },
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     #[error("training on {data}: {source}")]
     Train { data: String, source: ModelError },
     #[error("evaluating on {data}: {source}")]
     Evaluate { data: String, source: ModelError },
+    #[error("predicting for {data}: {source}")]
+    Predict { data: String, source: ModelError },
     #[error(transparent)]
     Tune(#[from] TuneError),
     #[error("{}: {source}", path.display())]
@@ -74,12 +79,22 @@ impl CliError {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error of a model about data that it was evaluated on or predicts for.
+    /// The error of a model about data that it was evaluated on.
     pub(crate) fn of_data(source: ModelError, data: &str) -> Self {
         let data = data.to_owned();
         match source {
+            // The data have no part in it.
+            ModelError::Parameter(_) => Self::Model(source),
             ModelError::Metric(_) | ModelError::MemoryLimit(_) => Self::Evaluate { data, source },
             source => Self::Fit { data, source },
+        }
+    }
+
+    /// The error of a model about data that it predicts for.
+    pub(crate) fn of_prediction(source: ModelError, data: &str) -> Self {
+        match Self::of_data(source, data) {
+            Self::Evaluate { data, source } => Self::Predict { data, source },
+            e => e,
         }
     }
 
@@ -106,6 +121,10 @@ impl CliError {
             Self::Evaluate {
                 source: ModelError::Metric(MetricError::NotAProbability { .. }),
                 ..
+            }
+            | Self::Predict {
+                source: ModelError::Metric(MetricError::NotAProbability { .. }),
+                ..
             } => {
                 return Some(
                     "log-loss, brier, ece and --rerank are for methods whose scores are probabilities",
@@ -119,6 +138,7 @@ impl CliError {
             ReadErrorKind::UnknownTarget { .. } => {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
+            ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {
@@ -175,9 +195,9 @@ impl CliError {
         if let Some(advice) = self.advice() {
             let _ = writeln!(report, "  help: {advice}");
         }
-        // What a file lacks is a field of the file, whatever options have its name.
+        // What is wrong in a file is a field of the file, whatever options have its name.
         let report = match self {
-            Self::ModelFile(_) | Self::Model(ModelError::File(_)) => report,
+            Self::Params { .. } | Self::ModelFile(_) | Self::Model(ModelError::File(_)) => report,
             _ => as_options(report),
         };
         harmless(&report).into_owned()
@@ -188,7 +208,7 @@ impl CliError {
 fn as_options(message: String) -> String {
     let methods = Registry::standard().into_iter();
     let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
-    let others = ["propensity_a", "propensity_b"];
+    let others = ["propensity_a", "propensity_b", "repetition"];
     names.chain(others).fold(message, |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
     })

@@ -3,6 +3,7 @@
 mod commands;
 mod data_file;
 mod error;
+mod files;
 mod interrupt;
 mod json_outputs;
 mod options;

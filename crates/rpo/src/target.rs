@@ -94,6 +94,21 @@ impl FileTarget {
         }
     }
 
+    /// Where a path leads once symbolic links are followed, be a file there or not: paths of one file have one place. `None`
+    /// for devices and pipes, which nothing replaces, and where there is no such folder.
+    pub fn place(path: impl AsRef<Path>) -> Option<PathBuf> {
+        let path = path.as_ref();
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() || metadata.is_dir() => fs::canonicalize(path).ok(),
+            Ok(_) => None,
+            Err(_) => {
+                let end = end_of_links(path);
+                let folder = fs::canonicalize(folder_of(&end)).ok()?;
+                Some(folder.join(end.file_name()?))
+            }
+        }
+    }
+
     /// Writes bytes.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! `rpo combine`.
 
 use crate::error::CliError;
+use crate::files;
 use crate::options::{DataOptions, ThreadOptions};
 use crate::output::Report;
 use clap::Args;
+use rpo::Model;
 use rpo::combine::{CombineRule, Ensemble};
-use rpo::{FileTarget, Model};
 use std::path::PathBuf;
 
 /// Put models of any methods, fitted to the same data, together into one that predicts their weighted mean.
@@ -57,7 +58,11 @@ impl Combine {
             let message = format!("--weights has {weights} numbers for {models} models");
             return Err(CliError::Usage(message));
         }
-        FileTarget::check(&self.out)?;
+        let models = self.models.iter().map(|path| ("--models", Some(path.as_path())));
+        files::check(
+            models.chain(self.data.files()),
+            [("--out", Some(self.out.as_path()))],
+        )?;
         let models = self
             .models
             .iter()

@@ -2,6 +2,7 @@
 
 use crate::data_file::DataFile;
 use crate::error::CliError;
+use crate::files;
 use crate::options::{TrainingOptions, WriteOptions};
 use crate::output::Report;
 use clap::Args;
@@ -31,6 +32,8 @@ pub(crate) struct Convert {
 
 impl Convert {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let label_file = ("--label-file", self.label_file.as_deref());
+        files::check(self.data.files(), [self.to.file(), label_file])?;
         let out = self.to.open()?;
         let data = self.data.load_any()?;
         if let Some(path) = &self.label_file {

@@ -2,6 +2,7 @@
 
 use super::evaluate::{default_metrics, parse_metric};
 use crate::error::CliError;
+use crate::files;
 use crate::options::FitOptions;
 use crate::output::{Output, note, print};
 use crate::progress;
@@ -12,7 +13,7 @@ use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
 use rpo::metrics::Metric;
-use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, Folds, ModelError, cross_validate};
+use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -48,9 +49,7 @@ impl CrossValidate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // The metrics by default have no propensities.
         let method = self.fit.start(&self.metrics)?;
-        if let Some(path) = &self.predictions {
-            FileTarget::check(path)?;
-        }
+        files::check(self.fit.files(), [("--predictions", self.predictions.as_deref())])?;
         let data = self.fit.load()?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
@@ -83,9 +82,14 @@ impl CrossValidate {
             write_predictions(&data, &kept.names, &kept.scores, &mut out)?;
             out.finish()?;
         }
-        for (metric, mean) in result.metrics.iter().zip(&result.means) {
-            if mean.is_nan() {
-                note(&format!("{metric} is undefined on every fold"));
+        for (j, metric) in result.metrics.iter().enumerate() {
+            let undefined = result.folds.iter().filter(|fold| fold[j].is_nan()).count();
+            match (undefined, result.folds.len()) {
+                (0, _) => {}
+                (n, all) if n == all => note(&format!("{metric} is undefined on every fold")),
+                (n, all) => note(&format!(
+                    "{metric} is undefined on {n} of {all} folds, which its mean and deviation leave out"
+                )),
             }
         }
         let text = if self.json {
@@ -159,16 +163,16 @@ fn table(result: &CrossValidation) -> String {
         .unwrap_or(0)
         .max("metric".len());
     let mut text = format!("{:width$}    mean  deviation  folds\n", "metric");
+    let cell = |value: f64| match value.is_nan() {
+        true => "none".to_owned(),
+        false => format!("{value:.4}"),
+    };
     let summaries = result.means.iter().zip(&result.standard_deviations);
-    for (j, (name, (mean, deviation))) in result.metrics.iter().zip(summaries).enumerate() {
-        let folds: Vec<String> = result
-            .folds
-            .iter()
-            .map(|fold| format!("{:.4}", fold[j]))
-            .collect();
-        let folds = folds.join(" ");
+    for (j, (name, (&mean, &deviation))) in result.metrics.iter().zip(summaries).enumerate() {
+        let folds: Vec<String> = result.folds.iter().map(|fold| cell(fold[j])).collect();
+        let (mean, deviation, folds) = (cell(mean), cell(deviation), folds.join(" "));
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{name:width$}  {mean:.4}     {deviation:.4}  {folds}");
+        let _ = writeln!(text, "{name:width$}  {mean:6}     {deviation:6}  {folds}");
     }
     text
 }

@@ -1,9 +1,10 @@
 //! `rpo merge`.
 
 use crate::error::CliError;
+use crate::files;
 use crate::output::Report;
 use clap::Args;
-use rpo::{FileTarget, Merging, MergingError, Model};
+use rpo::{Merging, MergingError, Model};
 use std::path::PathBuf;
 
 /// Put forests that were grown apart on the same data together into one.
@@ -27,7 +28,8 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        FileTarget::check(&self.out)?;
+        let models = self.models.iter().map(|path| ("--models", Some(path.as_path())));
+        files::check(models, [("--out", Some(self.out.as_path()))])?;
         let failed = |MergingError { part, source }| {
             let path = self.models[part].clone();
             CliError::Merge { path, source }

@@ -2,6 +2,7 @@
 
 use crate::data_file::DataFile;
 use crate::error::CliError;
+use crate::files;
 use crate::options::SplitDataOptions;
 use crate::output::Report;
 use clap::Args;
@@ -75,12 +76,19 @@ pub(crate) struct SplitCommand {
 
 impl SplitCommand {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let lists = self.lists.iter().map(|path| ("--lists", Some(path.as_path())));
+        let parts = [("--train", &self.train), ("--test", &self.test)];
+        files::check(
+            lists.chain(self.data.files()),
+            parts.map(|(option, path)| (option, Some(path.as_path()))),
+        )?;
         let mut outs = [
             BufWriter::new(DataFile::new(&self.train)?),
             BufWriter::new(DataFile::new(&self.test)?),
         ];
-        let column = self.group.as_deref().or(self.time.as_deref());
-        let data = self.data.load(column)?;
+        let group = self.group.as_deref().map(|column| ("--group", column));
+        let time = self.time.as_deref().map(|column| ("--time", column));
+        let data = self.data.load(group.or(time))?;
         let split = self.split(&data)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
         let [train, test] = &mut outs;

@@ -1,6 +1,7 @@
 //! `rpo train`.
 
 use crate::error::CliError;
+use crate::files;
 use crate::interrupt;
 use crate::options::FitOptions;
 use crate::output::{Report, note, note_unfilled};
@@ -13,7 +14,7 @@ use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
 use rpo::linear::FitEstimate;
 use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
-use rpo::{Estimator, FileTarget, FitContext, Model, ModelError, StreamDestination};
+use rpo::{Estimator, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,7 +79,8 @@ impl Train {
                 "--continue is for boosting, not for {name}; forests merge"
             )));
         }
-        FileTarget::check(&self.model)?;
+        // A model that is continued may be replaced by the longer one, which is whole before the other goes.
+        files::check(self.fit.files(), [("--model", Some(self.model.as_path()))])?;
         let start = self.start.as_ref().map(Model::load).transpose()?;
 
         let clock = Stopwatch::start();

@@ -2,6 +2,7 @@
 
 use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
+use crate::files::{NamedFile, data_file};
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -142,6 +143,11 @@ struct TargetOptions {
 }
 
 impl TargetOptions {
+    /// The file that is read.
+    fn file(&self) -> NamedFile<'_> {
+        ("--labels", self.labels.as_deref())
+    }
+
     fn targets(&self) -> Option<Targets> {
         if !self.targets.is_empty() {
             return Some(Targets::Names(self.targets.clone()));
@@ -187,7 +193,8 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_enum, help_heading = "Data")]
     task: Option<TaskName>,
 
-    /// Columns of a CSV, Parquet or Arrow file that are not read; * stands for any characters, ? for one.
+    /// Columns of a CSV, Parquet or Arrow file that are not read; * stands for any characters, ? for one. A column that is named
+    /// as a target too is refused; of a pattern it stays a target.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
 
@@ -208,7 +215,8 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     dates: Vec<String>,
 
-    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text. By default those of the values
+    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; the type of a name comes before
+    /// that of a pattern. By default those of the values
     /// of a CSV file, and those that the other files give: dates (in CSV of ISO 8601) become days since 1970, month, weekday
     /// and, where there are times, hour.
     #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
@@ -298,21 +306,26 @@ fn parse_delimiter(text: &str) -> Result<char, String> {
     }
 }
 
+/// The types of columns by name.
+const TYPES: [(&str, ColumnType); 5] = [
+    ("number", ColumnType::Number),
+    ("category", ColumnType::Category),
+    ("date", ColumnType::Date),
+    ("date-time", ColumnType::DateTime),
+    ("text", ColumnType::Text),
+];
+
 fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
-    let kind = match kind {
-        "number" => ColumnType::Number,
-        "category" => ColumnType::Category,
-        "date" => ColumnType::Date,
-        "date-time" => ColumnType::DateTime,
-        "text" => ColumnType::Text,
-        _ => {
-            return Err(format!(
-                "{kind:?} is not a type; number, category, date, date-time or text is"
-            ));
-        }
-    };
+    let known = TYPES.into_iter().find(|(name, _)| *name == kind);
+    let (_, kind) = known
+        .ok_or_else(|| format!("{kind:?} is not a type; number, category, date, date-time or text is"))?;
     Ok((name.to_owned(), kind))
+}
+
+fn type_name(kind: ColumnType) -> &'static str {
+    let named = TYPES.into_iter().find(|(_, known)| *known == kind);
+    named.map_or("another type", |(name, _)| name)
 }
 
 /// What outputs can be.
@@ -376,6 +389,11 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 impl InputOptions {
+    /// The file that is read.
+    pub(crate) fn file(&self) -> NamedFile<'_> {
+        ("--data", data_file(&self.data))
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         &self.data
@@ -560,22 +578,42 @@ impl SplitDataOptions {
         &self.data
     }
 
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
+        [("--data", Some(&self.data)), self.outputs.file()]
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         self.format.options()
     }
 
-    /// Reads the outputs, and a column as identifiers.
-    pub(crate) fn load(&self, column: Option<&str>) -> Result<Dataset, CliError> {
+    /// Reads the outputs, and the column of an option as identifiers.
+    pub(crate) fn load(&self, column: Option<(&'static str, &str)>) -> Result<Dataset, CliError> {
+        if self.data == Path::new("-") {
+            let message =
+                "--data -: split reads the data twice and needs a file: write standard input to one first";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         let options = ReadOptions {
             targets: self.outputs.targets().unwrap_or_default(),
             missing_targets: self.outputs.targets().map(|_| Missing::Keep),
             ignore_untyped: true,
-            id: column.map(str::to_owned),
+            id: column.map(|(_, name)| name.to_owned()),
             ..self.options()
         };
-        read(&self.data, &options).map_err(|e| match e.kind {
+        let Some((option, _)) = column else {
+            return Ok(read(&self.data, &options)?);
+        };
+        read(&self.data, &options).map_err(|mut e| match &mut e.kind {
             ReadErrorKind::Option { option: "id", .. } => {
                 self.problem("--group and --time name a column of a CSV, Parquet or Arrow file")
+            }
+            ReadErrorKind::TargetIsOther { name, .. } => self.problem(&format!(
+                "{name:?} is named both as a target and by {option}: leave one out"
+            )),
+            ReadErrorKind::UnknownColumn { option: of_id, .. } => {
+                *of_id = option;
+                e.into()
             }
             _ => e.into(),
         })
@@ -590,6 +628,14 @@ impl SplitDataOptions {
 }
 
 impl TrainingOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        let mut files = self.data.files().to_vec();
+        files.push(("--feature-names", self.feature_names.as_deref()));
+        files.push(("--label-names", self.label_names.as_deref()));
+        files
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         self.data.name()
@@ -600,7 +646,7 @@ impl TrainingOptions {
         let DataOptions { input, .. } = &self.data;
         let data = match self.data.catalogue_name()? {
             Some(name) => {
-                if !self.types().is_empty() || !self.ignore.is_empty() {
+                if !self.types()?.is_empty() || !self.ignore.is_empty() {
                     let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text and --ignore are for files";
                     return Err(CliError::Usage(message.to_owned()));
                 }
@@ -610,12 +656,12 @@ impl TrainingOptions {
                 let options = ReadOptions {
                     targets: self.data.outputs.targets().unwrap_or_default(),
                     task: self.task.map(Into::into),
-                    types: self.types(),
+                    types: self.types()?,
                     text: self.texts.options()?,
                     ignore: self.ignore.clone(),
                     ..self.data.options()
                 };
-                input.read(&options)?
+                input.read(&options).map_err(|e| self.with_option(e))?
             }
         };
         self.named(input.finish(data)?)
@@ -686,20 +732,57 @@ impl TrainingOptions {
         Ok(data)
     }
 
-    fn types(&self) -> BTreeMap<String, ColumnType> {
+    /// The options that give columns types, with the names of the columns and the types.
+    fn typed(&self) -> impl Iterator<Item = (&'static str, &String, ColumnType)> {
+        let of = |option, kind| move |name| (option, name, kind);
         let categorical = self.categorical.iter();
-        let categorical = categorical.map(|name| (name.clone(), ColumnType::Category));
-        let dates = self.dates.iter().map(|name| (name.clone(), ColumnType::Date));
-        let texts = self.texts.columns().map(|name| (name.clone(), ColumnType::Text));
-        categorical
-            .chain(dates)
-            .chain(texts)
-            .chain(self.types.iter().cloned())
-            .collect()
+        let categorical = categorical.map(of("--categorical", ColumnType::Category));
+        let dates = self.dates.iter().map(of("--dates", ColumnType::Date));
+        let texts = self.texts.columns().map(of("--text", ColumnType::Text));
+        let types = self.types.iter().map(|(name, kind)| ("--types", name, *kind));
+        categorical.chain(dates).chain(texts).chain(types)
+    }
+
+    /// The types of columns, of which each has one.
+    fn types(&self) -> Result<BTreeMap<String, ColumnType>, CliError> {
+        let mut types = BTreeMap::new();
+        for (option, name, kind) in self.typed() {
+            match types.insert(name.clone(), (option, kind)) {
+                Some((other, earlier)) if earlier != kind => {
+                    let (earlier, kind) = (type_name(earlier), type_name(kind));
+                    return Err(CliError::Usage(format!(
+                        "{other} reads {name:?} as {earlier}, {option} as {kind}: a column has one type, leave one out"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        Ok(types.into_iter().map(|(name, (_, kind))| (name, kind)).collect())
+    }
+
+    /// The error with the option that named a column.
+    fn with_option(&self, mut e: ReadError) -> ReadError {
+        if let ReadErrorKind::UnknownColumn { option, name, .. } = &mut e.kind {
+            *option = match *option {
+                "types" => self
+                    .typed()
+                    .find(|(_, named, _)| *named == name)
+                    .map_or("--types", |(option, ..)| option),
+                "ignore" => "--ignore",
+                "id" => "--id",
+                other => other,
+            };
+        }
+        e
     }
 }
 
 impl DataOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
+        [self.input.file(), self.outputs.file()]
+    }
+
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         self.input.name()

@@ -2,6 +2,7 @@
 
 use super::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::Args;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
@@ -39,6 +40,14 @@ impl FitOptions {
         method.estimator(Task::MultiLabel)?;
         self.weights.check_effect(metrics)?;
         Ok(method)
+    }
+
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        let mut files = self.data.files();
+        files.extend(self.weights.files());
+        files.push(self.method.file());
+        files
     }
 
     /// Reads the data, with weights.

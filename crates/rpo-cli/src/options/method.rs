@@ -1,11 +1,14 @@
 //! The options of methods, which come from the registry: their names, help and ranges are those of the parameters.
 
+use super::params::read_parameters;
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rpo::data::Task;
 use rpo::{Method, ParameterInfo, Registry};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A method and the options given for it, as text; the others have the method's defaults.
 #[derive(Debug, Clone)]
@@ -37,6 +40,11 @@ const COMMON: [&str; 14] = [
 ];
 
 impl MethodOptions {
+    /// The file of parameters.
+    pub(super) fn file(&self) -> NamedFile<'_> {
+        ("--params", self.params.as_deref())
+    }
+
     /// The method with the options given; those of the command line replace those of a file.
     ///
     /// # Errors
@@ -55,7 +63,16 @@ impl MethodOptions {
                         path.display()
                     )));
                 }
-                Method::try_from(&parameters)?
+                let of_file = |source| CliError::Params {
+                    path: path.clone(),
+                    source,
+                };
+                let method = Method::try_from(&parameters).map_err(|e| of_file(e.into()))?;
+                // Options may replace what is wrong.
+                if self.given.is_empty() {
+                    method.estimator(Task::MultiLabel).map_err(of_file)?;
+                }
+                method
             }
             (None, named) => Method::named(named.as_deref().unwrap_or(DEFAULT_METHOD))?,
         };
@@ -64,22 +81,6 @@ impl MethodOptions {
         }
         Ok(method)
     }
-}
-
-/// Parameters from a JSON or TOML file.
-fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliError> {
-    let problem = |problem: String| CliError::Data {
-        data: path.display().to_string(),
-        problem,
-    };
-    let text = std::fs::read_to_string(path).map_err(|e| problem(e.to_string()))?;
-    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-    let parsed = if is_toml {
-        toml::from_str(&text).map_err(|e| e.to_string())
-    } else {
-        serde_json::from_str(&text).map_err(|e| e.to_string())
-    };
-    parsed.map_err(problem)
 }
 
 /// The parameters of all methods by name; of one name the first method's.

@@ -3,6 +3,7 @@
 mod data;
 mod fit;
 mod method;
+mod params;
 mod propensity;
 mod text;
 mod weights;

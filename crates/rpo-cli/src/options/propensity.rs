@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
-use rpo::core::Propensity;
+use rpo::core::{CheckParams, Propensity};
 use rpo::metrics::{Metric, Score};
 
 /// The propensity model of labels.
@@ -28,7 +28,7 @@ impl PropensityOptions {
         }
     }
 
-    /// Refuses options that neither metrics nor anything else heeds.
+    /// Refuses options that neither metrics nor anything else heeds, and values that they cannot have.
     pub(crate) fn check_effect(self, metrics: &[Metric], is_heeded: bool) -> Result<(), CliError> {
         let given = self.propensity_a.or(self.propensity_b).is_some();
         if given && !is_heeded && !metrics.iter().any(Score::needs_propensities) {
@@ -36,7 +36,8 @@ impl PropensityOptions {
                 propensity, of which none is asked for";
             return Err(CliError::Usage(message.to_owned()));
         }
-        Ok(())
+        let checked = self.model().check();
+        checked.map_err(|e| CliError::Model(e.into()))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::PropensityOptions;
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::Args;
 use ndarray::Axis;
+use rpo::Registry;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, Task, Weighting};
 use rpo::metrics::Metric;
@@ -19,9 +21,7 @@ const UNBIASED: &str = "propensity-unbiased";
 /// How much each sample weighs.
 #[derive(Debug, Args)]
 pub(crate) struct WeightOptions {
-    /// Weights of the samples, from 0 on, for forests, boosting and linear methods: a column of the data, which then is
-    /// not a feature, or else a file with a number on each line. Scores are not weighted.
-    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
+    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data", help = sample_weights_help())]
     sample_weights: Option<String>,
 
     /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
@@ -39,11 +39,31 @@ pub(crate) struct WeightOptions {
     pub(crate) propensity: PropensityOptions,
 }
 
+fn sample_weights_help() -> String {
+    let methods: Vec<_> = Registry::standard().taking_weights().collect();
+    format!(
+        "Weights of the samples, from 0 on: a column of the data, which then is not a feature, or else a file with a number \
+         on each line. Scores are not weighted. For {}",
+        methods.join(", ")
+    )
+}
+
 impl WeightOptions {
     /// Refuses a propensity model that neither the weights nor metrics heed.
     pub(crate) fn check_effect(&self, metrics: &[Metric]) -> Result<(), CliError> {
         let is_heeded = matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
         self.propensity.check_effect(metrics, is_heeded)
+    }
+
+    /// The files that are read.
+    pub(super) fn files(&self) -> [NamedFile<'_>; 2] {
+        let samples = self.sample_weights.as_deref().map(Path::new);
+        let outputs = self.output_weights.as_deref();
+        [
+            // Else it is a column.
+            ("--sample-weights", samples.filter(|path| path.is_file())),
+            ("--output-weights", outputs.filter(|_| self.by_name().is_none())),
+        ]
     }
 
     /// The weights of outputs, if they need no file.

@@ -3,6 +3,7 @@
 use super::data::formats;
 use crate::data_file::DataFile;
 use crate::error::CliError;
+use crate::files::NamedFile;
 use clap::Args;
 use rpo::data::read::Format;
 use rpo::data::{Dataset, write};
@@ -22,6 +23,11 @@ pub(crate) struct WriteOptions {
 }
 
 impl WriteOptions {
+    /// The file that is written.
+    pub(crate) fn file(&self) -> NamedFile<'_> {
+        ("--out", Some(&self.out))
+    }
+
     /// Opens the file, once its format is clear.
     pub(crate) fn open(&self) -> Result<DataFile, CliError> {
         self.format()?;

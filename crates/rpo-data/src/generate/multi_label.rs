@@ -67,8 +67,8 @@ pub struct MultiLabelSet {
 }
 
 impl MultiLabelSet {
-    /// A set of this shape with 3 labels per sample (or as many as there are), exponent 1, 1.5 topics per sample, and
-    /// sparse features, 6 per label and 10 of noise.
+    /// A set of this shape with 3 labels per sample (or as many as there are), exponent 1, 1.5 topics per sample
+    /// (or 1 of a single label), and sparse features, 6 per label and 10 of noise.
     pub fn new(n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
         Self {
             n_samples,
@@ -77,7 +77,7 @@ impl MultiLabelSet {
             cardinality: 3.0_f64.min(n_outputs as f64).max(1.0),
             exponent: 1.0,
             n_topics: None,
-            topics_per_sample: 1.5,
+            topics_per_sample: 1.5_f64.min(n_outputs as f64).max(1.0),
             features: FeatureStyle::Sparse {
                 per_label: 6,
                 noise: 10.0,

@@ -1,13 +1,14 @@
 //! The types of the columns of a CSV file: declared by the caller, or those of the values.
 
 use super::csv::CsvReader;
-use super::date::Moment;
+use super::date::{Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
 use super::number::{self, NotANumber};
 use super::options::{ColumnType, ReadOptions, Targets};
 use super::pattern::matching;
 use crate::message::lossy;
 use crate::names::nearest;
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 /// What a column is read as.
@@ -35,33 +36,56 @@ pub(super) fn declared(
         name: name.clone(),
         nearest: nearest(name, names()),
     };
-    let find = |option, name: &String| match matching(name, names()) {
-        found if found.is_empty() => Err(unknown(option, name)),
-        found => Ok(found),
+    let positions: BTreeMap<&str, usize> = names().zip(0..).collect();
+    let position = |name: &str| positions.get(name).copied();
+    let find = |option, name: &String| {
+        let found = position(name).map_or_else(|| matching(name, names()), |j| vec![j]);
+        match found.is_empty() {
+            true => Err(unknown(option, name)),
+            false => Ok(found),
+        }
+    };
+    let is_exact = |name: &str| position(name).is_some();
+    // Two exact names of a column contradict each other; a pattern gives way to one.
+    let contradiction = |j: usize, other| ReadErrorKind::TargetIsOther {
+        name: columns[j].clone(),
+        other,
     };
     let mut uses = vec![None; columns.len()];
     if options.ignore_untyped {
         let ignored = uses.iter_mut().zip(is_target).filter(|(_, target)| !**target);
         ignored.for_each(|(column, _)| *column = Some(ColumnUse::Ignored));
     }
-    for (name, &kind) in &options.types {
+    let (exact, patterns): (Vec<_>, Vec<_>) = options.types.iter().partition(|(name, _)| is_exact(name));
+    for (name, &kind) in patterns.into_iter().chain(exact) {
         match find("types", name) {
             Ok(found) => found
                 .into_iter()
                 .for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
-            Err(_) if options.ignore_untyped => {}
+            // A file that was written as it was read has the parts of its dates in their place.
+            Err(_) if options.ignore_untyped => parts(kind)
+                .iter()
+                .filter_map(|part| position(&part_name(name, part)))
+                .for_each(|j| uses[j] = Some(ColumnUse::Value(ColumnType::Number))),
             Err(e) => return Err(e),
         }
     }
     for name in &options.ignore {
-        find("ignore", name)?
-            .into_iter()
-            .for_each(|j| uses[j] = Some(ColumnUse::Ignored));
+        for j in find("ignore", name)? {
+            let is_named_target = is_target[j] && is_named(&columns[j], &options.targets);
+            match (is_named_target, is_exact(name)) {
+                (true, true) => return Err(contradiction(j, "ignored")),
+                (true, false) => {}
+                (false, _) => uses[j] = Some(ColumnUse::Ignored),
+            }
+        }
     }
     if let Some(name) = &options.id {
-        let position = columns.iter().position(|column| column == name);
-        let position = position.ok_or_else(|| unknown("id", name))?;
-        uses[position] = Some(ColumnUse::Id);
+        let j = position(name).ok_or_else(|| unknown("id", name))?;
+        if is_target[j] && is_named(name, &options.targets) {
+            return Err(contradiction(j, "the id"));
+        }
+        uses[j] = Some(ColumnUse::Id);
     }
     if let Targets::List(list) = &options.targets {
         let position = is_target.iter().position(|target| *target);
@@ -69,6 +93,16 @@ pub(super) fn declared(
         uses[position] = Some(ColumnUse::Labels);
     }
     Ok(uses)
+}
+
+/// Whether the targets name a column that is one of them, rather than count it or match it by a pattern.
+fn is_named(column: &str, targets: &Targets) -> bool {
+    match targets {
+        Targets::None | Targets::Last(_) | Targets::First(_) => false,
+        Targets::LabelFile(_) => true,
+        Targets::Names(names) | Targets::NamesIfPresent(names) => names.iter().any(|name| name == column),
+        Targets::List(list) => list.column == column,
+    }
 }
 
 /// Fills in the types of the columns that are not declared, from all values of the file.

@@ -283,6 +283,17 @@ pub enum ReadErrorKind {
         /// The most similar name, if one is similar.
         nearest: Option<Box<str>>,
     },
+    /// A column that is named as a target and as something else.
+    #[error(
+        "{} is named both as a target and as {other}; it can be one of them",
+        quoted(name)
+    )]
+    TargetIsOther {
+        /// Its name.
+        name: String,
+        /// "ignored" or "the id".
+        other: &'static str,
+    },
     /// A column of a CSV file with a few words among numbers, or a few dates.
     #[error(
         "{} is not a number; most values of {} are, so {} {} of {total} may be mistakes",

@@ -170,7 +170,8 @@ pub struct ReadOptions {
     /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, columns not named here have the type of their
     /// values: numbers, dates, or else categories, unless most of a column's values are numbers, which is an error. In
     /// Parquet and Arrow they have the type that the file gives them: numbers and booleans are numbers, texts and
-    /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value.
+    /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value. In a name that no
+    /// column has, `*` stands for any characters and `?` for one; the type of a column's own name comes before that of a pattern.
     /// Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they leave the types aside.
     pub types: BTreeMap<String, ColumnType>,
     /// How columns of the type text become features.
@@ -180,11 +181,14 @@ pub struct ReadOptions {
     #[serde(skip)]
     pub texts: Vec<Arc<TextColumn>>,
     /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
+    /// A pattern leaves out no column that the targets name; a name that they name too is refused.
     pub ignore: Vec<String>,
     /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
-    /// that do not exist: for files to predict, whose other columns a model does not ask for. False by default.
+    /// that do not exist: for files to predict, whose other columns a model does not ask for. In place of a column of dates that
+    /// does not exist, the columns named like its parts are read, as numbers. False by default.
     pub ignore_untyped: bool,
     /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
+    /// One that the targets name is refused.
     pub id: Option<String>,
     /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
     /// would be read into memory whole.

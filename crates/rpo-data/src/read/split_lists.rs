@@ -6,7 +6,7 @@ use super::line::LineReader;
 use super::number;
 use crate::message::lossy;
 use crate::split::Split;
-use rpo_core::Mismatch;
+use rpo_core::{Mismatch, ParameterError};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 /// in neither part.
 ///
 /// # Errors
-/// [`ReadError`] with path and line: no column for the repetition, text in place of a number, a sample beyond `n_samples`,
+/// [`ReadError`] for repetition 0; with path and line: no column for the repetition, text in place of a number, a sample beyond `n_samples`,
 /// a sample that is listed twice, be it in both files.
 pub fn read_split(
     train: impl AsRef<Path>,
@@ -23,6 +23,9 @@ pub fn read_split(
     repetition: usize,
     n_samples: usize,
 ) -> Result<Split, ReadError> {
+    let expected = "at least 1, as repetitions count from 1";
+    let checked = ParameterError::unless(repetition >= 1, "repetition", repetition, expected);
+    checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
     let mut is_listed = vec![false; n_samples];
     let mut read = |path: &Path| {
         let read = open(path).and_then(|file| samples(LineReader::new(file), repetition, &mut is_listed));
@@ -84,6 +87,16 @@ fn samples(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repetitions_count_from_one() {
+        // Before any file is opened.
+        let e = read_split("nowhere", "nowhere", 0, 4).unwrap_err();
+        assert_eq!(
+            e.to_string(),
+            "`repetition` must be at least 1, as repetitions count from 1, got 0"
+        );
+    }
 
     #[test]
     fn a_column_is_a_repetition() {

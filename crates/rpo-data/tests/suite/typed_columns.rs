@@ -309,3 +309,72 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_column_that_the_targets_name_is_nothing_else() {
+    const TEXT: &str = "a,b,red,round\n1,2,0,1\n2,3,1,0\n";
+    let options = |targets: &[&str], ignore: &[&str], id: Option<&str>| ReadOptions {
+        targets: Targets::Names(strings(targets)),
+        ignore: strings(ignore),
+        id: id.map(str::to_owned),
+        ..csv()
+    };
+    let outputs = |options: &ReadOptions| -> Vec<String> {
+        let data = read_from(TEXT.as_bytes(), options).unwrap();
+        data.output_names().iter().map(Into::into).collect()
+    };
+    for (ignore, id, other) in [(&["red"][..], None, "ignored"), (&[][..], Some("red"), "the id")] {
+        let found = kind(TEXT, &options(&["red", "round"], ignore, id));
+        let name = "red".to_owned();
+        assert_eq!(found, (None, ReadErrorKind::TargetIsOther { name, other }));
+    }
+    // A name comes before a pattern, on either side.
+    assert_eq!(
+        outputs(&options(&["red", "round"], &["r*", "b"], None)),
+        ["red", "round"]
+    );
+    assert_eq!(outputs(&options(&["r*"], &["red"], None)), ["round"]);
+    assert_eq!(outputs(&options(&["r*"], &[], Some("red"))), ["round"]);
+    // Of two patterns, that of what is left out; columns that are counted are not named.
+    assert_eq!(outputs(&options(&["r*"], &["re?"], None)), ["round"]);
+    let counted = ReadOptions {
+        targets: Targets::Last(2),
+        ..options(&[], &["red"], None)
+    };
+    assert_eq!(outputs(&counted), ["round"]);
+}
+
+#[test]
+fn the_type_of_a_name_comes_before_that_of_a_pattern() {
+    // In alphabetical order the pattern comes last.
+    let options = ReadOptions {
+        types: [("a1", ColumnType::Category), ("a?", ColumnType::Number)]
+            .map(|(name, kind)| (name.to_owned(), kind))
+            .into(),
+        ..csv()
+    };
+    let data = read_from(&b"a1,a2\n1,2\n3,4\n"[..], &options).unwrap();
+    assert_eq!(data.nominal().keys().collect::<Vec<_>>(), [&0]);
+}
+
+#[test]
+fn parts_of_dates_stand_for_dates_that_are_not_there() {
+    let for_a_model = ReadOptions {
+        types: [("day".to_owned(), ColumnType::Date)].into(),
+        ignore_untyped: true,
+        ..csv()
+    };
+    let parts = ["day[days]", "day[month]", "day[weekday]"];
+    let of = |text: &str| {
+        let data = read_from(text.as_bytes(), &for_a_model).unwrap();
+        (names(&data), dense(&data))
+    };
+    let expected = (strings(&parts), vec![vec![19_753.0, 1.0, 3.0]]);
+    assert_eq!(of("day\n2024-01-31\n"), expected);
+    assert_eq!(
+        of("day[days],day[month],day[weekday],day[hour]\n19753,1,3,0\n"),
+        expected
+    );
+    // The date itself comes first.
+    assert_eq!(of("day[days],day\n7,2024-01-31\n"), expected);
+}

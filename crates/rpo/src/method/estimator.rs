@@ -1,6 +1,6 @@
 //! What a method has to do: fit a model to a data set.
 
-use super::MethodError;
+use super::{MethodError, Registry};
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema};
 use ndarray::Array2;
@@ -194,9 +194,11 @@ impl Needs {
             }
         }
         if self.equal_weights && data.weights().is_some() {
-            return refuse(
-                "takes no weights of samples; use a forest, boosting or a linear method".to_owned(),
-            );
+            let others: Vec<_> = Registry::standard().taking_weights().collect();
+            return refuse(format!(
+                "takes no weights of samples; those that do are {}",
+                others.join(", ")
+            ));
         }
         if self.equal_outputs && data.cell_weights().is_some() {
             return refuse("takes no weights of single outputs; use boosting".to_owned());

@@ -359,6 +359,15 @@ impl Registry {
         self
     }
 
+    /// Names of the methods that take weights of samples.
+    pub fn taking_weights(&self) -> impl Iterator<Item = &'static str> {
+        let takes = |entry: &&Arc<MethodEntry>| {
+            let built = (entry.build)(entry.defaults.clone());
+            built.is_ok_and(|estimator| !estimator.needs().equal_weights)
+        };
+        self.methods.iter().filter(takes).map(|entry| entry.name)
+    }
+
     /// The kinds of models, those of custom methods first.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = ModelKind> {
         self.methods.iter().rev().filter_map(|entry| entry.model)

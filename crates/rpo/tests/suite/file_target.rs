@@ -54,3 +54,24 @@ fn a_link_to_nothing_is_followed() {
     std::os::unix::fs::symlink("circle", at("circle")).unwrap();
     assert!(FileTarget::new(at("circle")).is_err());
 }
+
+#[test]
+fn paths_of_one_file_have_one_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("models")).unwrap();
+    fs::write(at("m"), "there").unwrap();
+    let place = |name: &str| FileTarget::place(at(name)).unwrap();
+    assert_eq!(place("m"), place("models/../m"));
+    assert_eq!(place("not"), place("models/../not"));
+    assert_ne!(place("not"), place("models/not"));
+    assert_eq!(FileTarget::place(at("nowhere/m")), None);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../m", at("models/link")).unwrap();
+        std::os::unix::fs::symlink("models/not", at("link")).unwrap();
+        assert_eq!(place("models/link"), place("m"));
+        assert_eq!(place("link"), place("models/not"));
+        assert_eq!(FileTarget::place("/dev/null"), None);
+    }
+}

@@ -3,11 +3,12 @@
 mod page;
 
 use crate::error::CliError;
+use crate::files::{self, data_file};
 use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
+use rpo::Schema;
 use rpo::data::{Dataset, Imbalance, LabelStatistics, Task};
-use rpo::{FileTarget, Schema};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -44,9 +45,9 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        if let Some(path) = &self.html {
-            FileTarget::check(path)?;
-        }
+        let test = ("--test", self.test.as_deref().and_then(data_file));
+        let read = self.data.files().into_iter().chain([test]);
+        files::check(read, [("--html", self.html.as_deref())])?;
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();

@@ -4,6 +4,7 @@ use rpo::Predictor;
 mod by_frequency;
 
 use crate::error::CliError;
+use crate::files;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, note, print};
 use crate::resources::Stopwatch;
@@ -11,7 +12,7 @@ use clap::Args;
 use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
 use rpo::metrics::{Metric, Needs, Score};
-use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
+use rpo::{Decision, EvaluateOptions, Model, OutputScores};
 use std::path::{Path, PathBuf};
 
 /// Score a model on a data set.
@@ -73,6 +74,9 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let read = self.data.files().into_iter();
+        let read = read.chain([("--model", Some(self.model.as_path()))]);
+        files::check(read, [("--per-output", self.per_output.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
         let mut model = Model::load(&self.model)?;
@@ -87,9 +91,6 @@ impl Evaluate {
             memory_limit: self.memory.bytes(),
         };
         options.check(&metrics)?;
-        if let Some(path) = &self.per_output {
-            FileTarget::check(path)?;
-        }
         let data = self.data.load_evaluation(model.schema())?;
         self.unseen.check(&model, &data, self.data.name())?;
         let load_seconds = clock.wall_seconds();

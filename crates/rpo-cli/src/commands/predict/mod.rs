@@ -5,6 +5,7 @@ use rpo::Predictor;
 mod columns;
 
 use crate::error::CliError;
+use crate::files;
 use crate::json_outputs::JsonOutputs;
 use crate::options::{InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
@@ -99,6 +100,8 @@ impl Predict {
     }
 
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        let read = [self.input.file(), ("--model", Some(self.model.as_path()))];
+        files::check(read, [("--out", self.out.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
@@ -145,7 +148,7 @@ impl Predict {
             (pick, OutFormat::Arrow) => columns::write(&model, x, ids, pick, Format::Arrow, &mut out),
         };
         written.map_err(|e| match e {
-            CliError::Model(source) => CliError::of_data(source, self.input.name()),
+            CliError::Model(source) => CliError::of_prediction(source, self.input.name()),
             e => e,
         })?;
         out.finish()?;
@@ -201,11 +204,10 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
     let id = ids.map(|(name, _)| CsvField(name).to_string());
     let names = names.iter().map(|name| CsvField(&name).to_string());
     let header: Vec<String> = id.into_iter().chain(names).collect();
-    out.put(header.join(",").as_bytes())?;
-    out.put(b"\n")?;
-    let mut line = Vec::new();
+    let mut line = header.join(",").into_bytes();
+    line.push(b'\n');
+    // The header goes out with the first line: of what cannot be predicted nothing is written.
     for_all_scores(model, x, |sample, scores| {
-        line.clear();
         if let Some((_, ids)) = ids {
             add!(line, "{},", CsvField(&ids[sample]));
         }
@@ -216,7 +218,9 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
             add!(line, "{score}");
         }
         line.push(b'\n');
-        out.put(&line)
+        out.put(&line)?;
+        line.clear();
+        Ok(())
     })
 }
 
@@ -286,11 +290,9 @@ fn long_csv(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let id = CsvField(ids.map_or("row", |(name, _)| name));
-    out.put(format!("{id},label,score\n").as_bytes())?;
     let names = &model.schema().output_names;
-    let mut lines = Vec::new();
+    let mut lines = format!("{id},label,score\n").into_bytes();
     for_each_row(model, x, pick, |row, best| {
-        lines.clear();
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             match ids {
@@ -299,21 +301,23 @@ fn long_csv(
             }
             add!(lines, ",{},{score}\n", CsvField(&name));
         }
-        out.put(&lines)
+        out.put(&lines)?;
+        lines.clear();
+        Ok(())
     })
 }
 
 fn xmlrepo(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
-    out.put(format!("{} {}\n", x.n_rows(), model.n_outputs()).as_bytes())?;
-    let mut line = Vec::new();
+    let mut line = format!("{} {}\n", x.n_rows(), model.n_outputs()).into_bytes();
     for_each_row(model, x, pick, |_, best| {
-        line.clear();
         for (i, (label, score)) in best.iter().enumerate() {
             let space = if i > 0 { " " } else { "" };
             add!(line, "{space}{label}:{score}");
         }
         line.push(b'\n');
-        out.put(&line)
+        out.put(&line)?;
+        line.clear();
+        Ok(())
     })
 }
 

@@ -4,6 +4,7 @@ mod history;
 
 use crate::commands::evaluate::parse_metric;
 use crate::error::CliError;
+use crate::files;
 use crate::options::{FitOptions, MemoryOptions};
 use crate::output::note_unfilled;
 use crate::progress;
@@ -13,7 +14,7 @@ use history::Report;
 use rpo::core::Seed;
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
-use rpo::{EvaluateOptions, FileTarget, FitContext};
+use rpo::{EvaluateOptions, FitContext};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,9 +110,11 @@ impl Tune {
             ..Tuning::new(method, &self.space, seed)
         };
         let space = tuning.space()?;
-        for path in [&self.model, &self.history].into_iter().flatten() {
-            FileTarget::check(path)?;
-        }
+        let written = [
+            ("--model", self.model.as_deref()),
+            ("--history", self.history.as_deref()),
+        ];
+        files::check(self.fit.files(), written)?;
 
         let data = self.fit.load()?;
         let clock = Stopwatch::start();

@@ -64,7 +64,8 @@ fn observed_values(data: &Dataset) -> Vec<(Vec<f32>, usize)> {
 
 /// The mean of n values, of which those other than 0 are given; 0 if there are none.
 fn mean(stored: &[f32], n: usize) -> f64 {
-    stored.iter().map(|&v| f64::from(v)).sum::<f64>() / n.max(1) as f64
+    // From 0 on: the sum of no `f64` is -0.
+    stored.iter().fold(0.0, |sum, &v| sum + f64::from(v)) / n.max(1) as f64
 }
 
 /// The median of n values, of which those other than 0 are given in increasing order; 0 if there are none.
@@ -85,6 +86,12 @@ fn median(stored: &[f32], n: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_of_no_values_is_zero_without_a_sign() {
+        assert_eq!(mean(&[], 5).to_bits(), 0.0_f64.to_bits());
+        assert_eq!(mean(&[1.0, 2.0], 4), 0.75);
+    }
 
     #[test]
     fn medians_count_the_zeros_that_are_not_stored() {

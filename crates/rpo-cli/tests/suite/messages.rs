@@ -1,0 +1,179 @@
+//! Messages name the option that was given, and what it was given for.
+
+use crate::common::Folder;
+
+const TABLE: &str =
+    "a,day,red,round\n1,2024-01-05,0,1\n2,2024-02-06,1,0\n3,2024-03-07,0,1\n4,2024-04-08,1,0\n";
+
+/// A folder with a table of labels, and models of it: a forest, and one whose scores are no probabilities.
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder.write("t.csv", TABLE);
+    let train = "train --data t.csv --targets red,round --ignore day";
+    folder.ok(&format!("{train} --trees 2 --model f.rpo"));
+    folder.ok(&format!("{train} --method ridge --model r.rpo"));
+    folder
+}
+
+#[test]
+fn the_option_that_was_given_is_named() {
+    let folder = ready();
+    folder
+        .write("list", "1 2\n")
+        .write("far.csv", "a\n2\n1000\n")
+        .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
+        .write("none.json", r#"{"trees":0}"#)
+        .write("twice.json", r#"{"trees":3,"trees":5}"#);
+    let train = "train --data t.csv --targets red,round --model x.rpo";
+    // Options replace what is wrong in a file.
+    folder
+        .ok("train --data t.csv --targets red,round --ignore day --model y.rpo --params none.json --trees 2");
+    let split = "split --data t.csv --train x.csv --test y.csv";
+    let evaluate = "evaluate --data t.csv --model f.rpo --metrics psp@1";
+    for (arguments, message) in [
+        (
+            format!("{split} --group nope"),
+            "t.csv: --group names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{split} --time nope"),
+            "t.csv: --time names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{split} --targets red --time red"),
+            "t.csv: \"red\" is named both as a target and by --time",
+        ),
+        (
+            format!("{split} --lists list list --repetition 0"),
+            "--repetition must be at least 1, as repetitions count from 1, got 0",
+        ),
+        (
+            "split --data - --train x.csv --test y.csv".to_owned(),
+            "--data -: split reads the data twice and needs a file: write standard input to one first",
+        ),
+        (
+            format!("{train} --categorical nope"),
+            "t.csv: --categorical names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{train} --text nope"),
+            "t.csv: --text names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{train} --types nope=number"),
+            "t.csv: --types names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{train} --ignore nope"),
+            "t.csv: --ignore names the column \"nope\", which does not exist",
+        ),
+        (
+            format!("{train} --ignore red"),
+            "t.csv: \"red\" is named both as a target and as ignored; it can be one of them",
+        ),
+        (
+            format!("{train} --dates day --categorical day"),
+            "--categorical reads \"day\" as category, --dates as date: a column has one type",
+        ),
+        (
+            format!("{train} --types day=category,day=date"),
+            "--types reads \"day\" as category, --types as date: a column has one type",
+        ),
+        (
+            format!("{train} --text day --categorical day"),
+            "--categorical reads \"day\" as category, --text as text: a column has one type",
+        ),
+        (
+            format!("{train} --params x.json"),
+            "x.json: `trees` must be a whole number, at least 1, got \"x\"",
+        ),
+        (
+            format!("{train} --params none.json"),
+            "none.json: `trees` must be at least 1, got 0",
+        ),
+        (
+            format!("{train} --params twice.json"),
+            "twice.json: \"trees\" is given twice at line 1",
+        ),
+        (
+            format!("{evaluate} --propensity-a=-1"),
+            "--propensity-a must be at least 0 and finite, got -1",
+        ),
+        (
+            format!("{evaluate} --propensity-b 0"),
+            "--propensity-b must be positive and finite, got 0",
+        ),
+        (
+            "predict --data far.csv --model r.rpo --top-k 2 --rerank propensity".to_owned(),
+            "predicting for far.csv: ",
+        ),
+    ] {
+        let found = folder.fail(&arguments);
+        assert!(
+            found.starts_with(&format!("error: {message}")),
+            "rpo {arguments}: {found:?} should begin with {message:?}"
+        );
+    }
+}
+
+#[test]
+fn methods_that_take_weights_are_listed() {
+    let folder = ready();
+    folder.write("w.txt", "1\n2\n1\n1\n");
+    let train =
+        "train --data t.csv --targets red,round --ignore day --sample-weights w.txt --model x.rpo --method";
+    let refused = folder.fail(&format!("{train} structured-forest"));
+    let (_, listed) = refused.trim_end().split_once("those that do are ").unwrap();
+    assert!(
+        folder
+            .ok("help train")
+            .replace('\n', " ")
+            .contains("structured-forest")
+    );
+    for method in listed.split(", ") {
+        folder.ok(&format!("{train} {method} --seed 1"));
+    }
+    for method in ["auto", "blend", "craftml", "label-embedding", "baseline"] {
+        assert!(!listed.split(", ").any(|listed| listed == method), "{method}");
+        assert!(folder.fail(&format!("{train} {method}")).contains(listed));
+    }
+}
+
+#[test]
+fn one_label_is_generated() {
+    let folder = Folder::new();
+    folder.ok("generate multi-label --outputs 1 --samples 20 --features 10 --out x.csv");
+    assert!(folder.read("x.csv").lines().count() == 21);
+}
+
+#[test]
+fn a_table_with_the_parts_of_a_date_is_predicted_as_the_date() {
+    let folder = Folder::new();
+    folder.write("t.csv", TABLE);
+    folder.ok("train --data t.csv --targets red,round --trees 5 --model m.rpo");
+    folder.ok("convert --data t.csv --targets red,round --out parts.csv");
+    let predict = |data: &str| folder.ok(&format!("predict --model m.rpo --data {data}"));
+    assert_eq!(predict("parts.csv"), predict("t.csv"));
+}
+
+#[test]
+fn folds_without_a_value_are_counted() {
+    let folder = Folder::new();
+    // A label of one sample: its recall is defined in one fold.
+    let rows: String = (0..12).map(|i| format!("{i},{}\n", u8::from(i == 3))).collect();
+    folder.write("t.csv", format!("a,y\n{rows}"));
+    let run = folder.run("cv --data t.csv --targets y --trees 2 --folds 3 --metrics balanced-accuracy");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(
+            "balanced-accuracy is undefined on 2 of 3 folds, which its mean and deviation leave out"
+        ),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stdout.contains("none") && !run.stdout.contains("NaN"),
+        "{}",
+        run.stdout
+    );
+}
