@@ -119,6 +119,9 @@ impl CliError {
             ReadErrorKind::UnknownTarget { .. } => {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
+            ReadErrorKind::TooManyImplied { .. } => {
+                "an index may be mistyped; --n-features and --n-labels of train, describe and convert give the numbers"
+            }
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {

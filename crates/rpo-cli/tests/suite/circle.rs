@@ -218,11 +218,8 @@ fn predictions_need_the_features_alone_and_by_name() {
     let run = folder.run("predict --data q.svm --model n.rpo");
     assert!(run.stderr.starts_with("note: line 2 is empty"), "{}", run.stderr);
     folder.write("q.svm", "0 4:0.5\n");
-    assert!(
-        folder
-            .fail("predict --data q.svm --model n.rpo")
-            .contains("q.svm: line 1, column 3: feature index 4")
-    );
+    let run = folder.run("predict --data q.svm --model n.rpo");
+    assert!(run.stderr.starts_with("note: feature \"4\""), "{}", run.stderr);
     folder.write("q.txt", "1 2 3\n0 1:0.5\n");
     assert!(
         folder
