@@ -103,12 +103,12 @@ impl CliError {
             Self::Write(WriteError::MissingFeature { .. } | WriteError::NotLabels) => {
                 return Some("arff and csv have missing values and numbers");
             }
-            Self::Evaluate {
-                source: ModelError::Metric(MetricError::NotAProbability { .. }),
-                ..
-            } => {
+            Self::Evaluate { source, .. } | Self::Model(source)
+                if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
+            {
                 return Some(
-                    "log-loss, brier, ece and --rerank are for methods whose scores are probabilities",
+                    "log-loss, brier, ece, --rerank and --decide f1 are for methods whose scores are probabilities, such as forests \
+                     and logistic-regression",
                 );
             }
             _ => {}

@@ -312,7 +312,9 @@ impl Model {
     /// The labels to predict for samples with these scores (rows x d), as CSR of ones, by the model's rule.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN.
+    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN; scores that are
+    /// no probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
+    /// [`Decision::ExpectedF1`].
     pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
         self.decision.labels(scores, self)
     }

@@ -354,7 +354,7 @@ fn data_and_outputs_are_described() {
     let message = folder.fail("evaluate --data far.csv --model ridge.rpo --metrics log-loss");
     assert!(
         message.contains("must be a probability")
-            && message.contains("help: log-loss, brier, ece and --rerank are for"),
+            && message.contains("help: log-loss, brier, ece, --rerank and --decide f1 are for"),
         "{message}"
     );
     folder.ok("evaluate --data far.csv --model ridge.rpo --per-output outputs.csv");
