@@ -165,8 +165,8 @@ impl Needs {
     /// Checks that the data have what the method needs.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, weights where it takes none, and for numbers
-    /// where it needs labels.
+    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value, weights where
+    /// the method takes none, and for numbers where it needs labels.
     pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
@@ -192,6 +192,16 @@ impl Needs {
                     "needs every {what}, but some are missing, the first is {name:?} of sample {row}; {help}"
                 ));
             }
+        }
+        let outputs = data.outputs().view();
+        if outputs.has_missing()
+            && let Some(output) = outputs.first_unobserved(data.weights())
+        {
+            let name = data.output_names().get(output).unwrap_or_default();
+            return refuse(format!(
+                "needs an observed value of every output in a sample of positive weight, and {name:?} has none; leave it out \
+                 of the outputs"
+            ));
         }
         if self.equal_weights && data.weights().is_some() {
             return refuse(
