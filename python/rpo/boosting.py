@@ -177,7 +177,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, which was of the same data, and makes only those that are missing.
+        Keeps the steps of the last fit, of the same data and parameters, and makes only those that are missing.
     class_weight : dict, list of dict, "balanced" or None, default=None
         Weights of classes, which multiply those of the samples.
     missing_outputs : bool, default=False
@@ -372,7 +372,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, which was of the same data, and makes only those that are missing.
+        Keeps the steps of the last fit, of the same data and parameters, and makes only those that are missing.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"

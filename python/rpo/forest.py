@@ -41,7 +41,7 @@ class RandomForestClassifier(ForestClassifier):
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit and grows only those that are missing.
+        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
@@ -173,7 +173,7 @@ class RandomForestRegressor(ForestRegressor):
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit and grows only those that are missing.
+        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
@@ -303,7 +303,7 @@ class ExtraTreesClassifier(ForestClassifier):
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit and grows only those that are missing.
+        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
@@ -434,7 +434,7 @@ class ExtraTreesRegressor(ForestRegressor):
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit and grows only those that are missing.
+        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or

@@ -299,7 +299,8 @@ class Model:
     def merge(self, other: Model) -> Model:
         """Return one model of two forests that were grown in parts on the same data.
 
-        Of forests grown with successive `first_tree`, it is the model that one training would have given.
+        Of forests grown with successive `first_tree`, whichever comes first, and otherwise the same parameters, it is
+        the model that one training would have given.
         """
         return Model(self._native.merge(other._native))
 

@@ -118,16 +118,12 @@ impl CliError {
             Self::Write(WriteError::MissingFeature { .. } | WriteError::NotLabels) => {
                 return Some("arff and csv have missing values and numbers");
             }
-            Self::Evaluate {
-                source: ModelError::Metric(MetricError::NotAProbability { .. }),
-                ..
-            }
-            | Self::Predict {
-                source: ModelError::Metric(MetricError::NotAProbability { .. }),
-                ..
-            } => {
+            Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
+                if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
+            {
                 return Some(
-                    "log-loss, brier, ece and --rerank are for methods whose scores are probabilities",
+                    "log-loss, brier, ece, --rerank and --decide f1 are for methods whose scores are probabilities, such as forests \
+                     and logistic-regression",
                 );
             }
             _ => {}
@@ -139,6 +135,9 @@ impl CliError {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
+            ReadErrorKind::TooManyImplied { .. } => {
+                "an index may be mistyped; --n-features and --n-labels of train, describe and convert give the numbers"
+            }
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {

@@ -15,3 +15,16 @@ pub enum InverseLink {
     /// eᵃⱼ / Σ eᵃ: probabilities of classes, of which each sample has exactly one.
     Softmax,
 }
+
+/// What the probabilities of sums of rounded numbers may miss [0, 1] by.
+const ROUNDING: f64 = 1e-6;
+
+/// Returns true for a score from 0 to 1, up to 1e-6 that the rounding of sums may leave.
+///
+/// ```
+/// use rpo_core::is_probability;
+/// assert!(is_probability(1.000_000_1) && !is_probability(1.1) && !is_probability(f64::NAN));
+/// ```
+pub fn is_probability(score: f64) -> bool {
+    (-ROUNDING..=1.0 + ROUNDING).contains(&score)
+}

@@ -27,7 +27,7 @@ pub use ndarray;
 /// The sparse matrices, likewise.
 pub use sprs;
 
-pub use inverse_link::InverseLink;
+pub use inverse_link::{InverseLink, is_probability};
 pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, finite_or_missing,

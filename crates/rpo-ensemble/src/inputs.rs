@@ -15,7 +15,8 @@ pub(crate) fn check_observed(
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
-/// [`check_observed`] where outputs may be missing.
+/// [`check_observed`] where outputs may be missing, but each is observed in a sample of positive weight: nothing could be
+/// learnt of another.
 pub(crate) fn check_partial(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
@@ -24,7 +25,9 @@ pub(crate) fn check_partial(
     check_shapes(x, y)?;
     y.check_values(finite_or_missing)
         .map_err(EnsembleError::Outputs)?;
-    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
+    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))?;
+    let unobserved = y.first_unobserved(weights);
+    unobserved.map_or(Ok(()), |output| Err(EnsembleError::NoTarget { output }))
 }
 
 /// Most outputs an ensemble can be fitted to, 134,217,728. Fitting holds vectors of a number for each output, of

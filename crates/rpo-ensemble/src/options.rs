@@ -15,7 +15,8 @@ pub struct FitOptions<'a> {
     /// refused: a NaN by mistake would silently change what is learned. CRAFTML and structured forests always refuse them.
     ///
     /// A missing output is left out of the statistics of its sample: splits are scored and leaves labelled by the samples in
-    /// which an output is observed. A projection z = Φy needs every entry: trees grow on z with missing outputs at their
+    /// which an output is observed. An output that no sample of positive weight has is an
+    /// [`EnsembleError::NoTarget`](crate::EnsembleError::NoTarget). A projection z = Φy needs every entry: trees grow on z with missing outputs at their
     /// mean over the samples in which they are observed. If outputs are missing at random, the mean of z stays the same, and
     /// a constant has no variance to explain, so that a missing entry favours no split. Leaves then store means: they cannot
     /// refer to training samples.

@@ -70,6 +70,16 @@ pub enum LinearError {
         /// The score.
         value: f32,
     },
+    /// A score that is not a probability, where a decision needs one.
+    #[error("the score of sample {row}, label {column} must be a probability, from 0 to 1, got {value}")]
+    NotAProbability {
+        /// Sample, from 0.
+        row: usize,
+        /// Label, from 0.
+        column: usize,
+        /// The score.
+        value: f32,
+    },
     /// Label trees that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Domain, Mismatch, ParameterError};
+use rpo_core::{CsrMatrix, Domain, Mismatch, is_probability};
 
 use crate::LinearError;
 
@@ -19,8 +19,7 @@ pub enum Prevalence<'a> {
 /// highest scores, with K = argmax Σ_{i <= K} p₍ᵢ₎ / (K + N π), where N π is the number of samples expected to
 /// have the label. CSR of ones, N x d.
 ///
-/// Scores (N x d) count as probabilities: those beyond [0, 1], as least squares may give, are taken for the nearest of
-/// them. The rule is transductive: what is predicted for a sample depends on the others. Samples with equal scores
+/// Scores (N x d) must be probabilities, as the expectation is of no others: least squares gives none. The rule is transductive: what is predicted for a sample depends on the others. Samples with equal scores
 /// all get the label or none does, so that their order does not matter. A label with π = 0 or without a positive score is
 /// never predicted. Cost: O(N log N) per label.
 ///
@@ -29,7 +28,7 @@ pub enum Prevalence<'a> {
 ///
 /// # Errors
 /// [`LinearError::Mismatch`] if there is not one prevalence per label, [`LinearError::Parameter`] for one outside
-/// [0, 1] or a score that is NaN.
+/// [0, 1], [`LinearError::NotAProbability`] for a score that is none ([`is_probability`]).
 pub fn f1_decisions(
     scores: ArrayView2<'_, f32>,
     prevalence: Prevalence<'_>,
@@ -40,8 +39,9 @@ pub fn f1_decisions(
         let mut shares = shares.iter();
         shares.try_for_each(|share| Domain::Probability.check("a prevalence", *share))?;
     }
-    if let Some(bad) = scores.iter().find(|v| v.is_nan()) {
-        return Err(ParameterError::out_of_range("a score", bad, "a number").into());
+    let is_none = |score: f32| !is_probability(f64::from(score));
+    if let Some(((row, column), &value)) = scores.indexed_iter().find(|(_, score)| is_none(**score)) {
+        return Err(LinearError::NotAProbability { row, column, value });
     }
     let chosen: Vec<Vec<u32>> = (0..d)
         .into_par_iter()
@@ -67,6 +67,7 @@ pub fn f1_decisions(
     Ok(CsrMatrix::new((n, d), indptr, columns, values))
 }
 
+/// A probability without what rounding left beyond [0, 1].
 fn probability(score: f32) -> f64 {
     f64::from(score.clamp(0.0, 1.0))
 }
@@ -103,6 +104,7 @@ mod tests {
     use super::*;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
+    use rpo_core::ParameterError;
 
     /// The rule by its definition: every K, nothing incremental.
     fn naive(sorted: &[f64], expected: f64) -> f64 {
@@ -166,7 +168,7 @@ mod tests {
                 .nnz(),
             0
         );
-        let none = array![[-1.0_f32], [0.0]];
+        let none = array![[-1e-7_f32], [0.0]];
         assert_eq!(
             f1_decisions(none.view(), Prevalence::Given(&[0.5]))
                 .unwrap()
@@ -182,15 +184,19 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let scores = array![[0.4_f32, f32::NAN]];
-        let found = f1_decisions(scores.view(), Prevalence::OfScores);
-        assert!(matches!(
-            found,
-            Err(LinearError::Parameter(ParameterError::OutOfRange {
-                name: "a score",
-                ..
-            }))
-        ));
+        for bad in [f32::NAN, 1.1, -0.1] {
+            let scores = array![[0.4_f32, 0.5], [1.0, bad]];
+            let found = f1_decisions(scores.view(), Prevalence::OfScores);
+            let is_named = matches!(
+                found,
+                Err(LinearError::NotAProbability {
+                    row: 1,
+                    column: 1,
+                    ..
+                })
+            );
+            assert!(is_named, "{bad}: {found:?}");
+        }
         let scores = array![[0.4_f32, 0.5]];
         for bad in [-0.1, 1.1, f64::NAN] {
             let found = f1_decisions(scores.view(), Prevalence::Given(&[0.5, bad]));

@@ -7,26 +7,13 @@ use crate::real::check_scores;
 use crate::{LabelSets, MetricError, Real};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
-use rpo_core::math;
+use rpo_core::{is_probability, math};
 
 /// Labels that are read together, so that the sums of a block stay in the cache.
 const BLOCK: usize = 128;
 
 /// Intervals of equal width of the expected calibration error, as in Guo, Pleiss, Sun, Weinberger (ICML 2017).
 const BINS: usize = 15;
-
-/// What the probabilities of sums of rounded numbers may miss [0, 1] by.
-const ROUNDING: f64 = 1e-6;
-
-/// Returns true for a score from 0 to 1, up to 1e-6 that the rounding of sums may leave.
-///
-/// ```
-/// use rpo_metrics::is_probability;
-/// assert!(is_probability(1.000_000_1) && !is_probability(1.1) && !is_probability(f64::NAN));
-/// ```
-pub fn is_probability(score: f64) -> bool {
-    (-ROUNDING..=1.0 + ROUNDING).contains(&score)
-}
 
 /// How well probabilities fit the labels, for each label; NaN for a label without observed samples. Smaller is better.
 ///

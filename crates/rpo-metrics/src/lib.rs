@@ -26,7 +26,7 @@ pub use at_k::{
     FrequencyGroups, Gain, GroupAtK, PropensityScored, TopK, by_frequency_at_k, gain_at_k, one_error,
     propensity_scored_at_k, sets_at_k,
 };
-pub use calibration::{ProbabilityErrors, is_probability};
+pub use calibration::ProbabilityErrors;
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};
@@ -35,5 +35,5 @@ pub use metric::{Metric, Needs, Score};
 pub use ranking::{Curve, Ranking, area_per_label, micro_area, ranking};
 pub use real::Real;
 pub use regression::{Baseline, OutputMetric, RegressionSums};
-pub use rpo_core::Propensity;
+pub use rpo_core::{Propensity, is_probability};
 pub use sets::{Average, Confusion, SetComparison, SetMetric, ZeroDivision};

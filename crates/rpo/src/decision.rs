@@ -5,8 +5,8 @@ use ndarray::{ArrayView2, s};
 use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Mismatch, top_of};
 use rpo_data::Task;
-use rpo_linear::{Prevalence, f1_decisions};
-use rpo_metrics::{LabelSets, Thresholds};
+use rpo_linear::{LinearError, Prevalence, f1_decisions};
+use rpo_metrics::{LabelSets, MetricError, Thresholds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -81,7 +81,15 @@ impl Decision {
             Self::ExpectedF1 => {
                 let n = model.training().n_samples.max(1) as f64;
                 let shares: Vec<f64> = counts.iter().map(|&count| count as f64 / n).collect();
-                Ok(f1_decisions(scores, Prevalence::Given(&shares))?)
+                f1_decisions(scores, Prevalence::Given(&shares)).map_err(|e| match e {
+                    LinearError::NotAProbability { row, column, value } => MetricError::NotAProbability {
+                        sample: row,
+                        label: column,
+                        value: f64::from(value),
+                    }
+                    .into(),
+                    e => e.into(),
+                })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What can be wrong with a model and the data it is asked about.
 
-use crate::method::MethodError;
+use crate::method::{Difference, MethodError};
 use crate::model_file::ModelFileError;
 use rpo_core::{MemoryLimit, Mismatch, ParameterError};
 use rpo_data::preprocess::PreprocessError;
@@ -9,6 +9,7 @@ use rpo_data::{DatasetError, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_metrics::MetricError;
+use std::ops::Range;
 
 /// The error of every fallible function of a [`Model`](crate::Model) but saving and loading.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -155,6 +156,22 @@ pub enum ModelError {
     /// Models that cannot become one.
     #[error("the models cannot be merged: {0}")]
     Merge(&'static str),
+    /// Parts with other parameters, which no one training would have given.
+    #[error("the models cannot be merged: {}", .0.between("in one", "in the other"))]
+    MergeParameters(Box<Difference>),
+    /// Parts between which trees are missing.
+    #[error(
+        "the models cannot be merged: the trees {} to {} between them are missing",
+        .missing.start,
+        .missing.end - 1
+    )]
+    MergeGap {
+        /// The indices of the trees.
+        missing: Range<u64>,
+    },
+    /// A model to continue that was fitted with other parameters.
+    #[error("the model to continue was fitted otherwise: {}", .0.between("there", "here"))]
+    Continue(Box<Difference>),
     /// Models that cannot be averaged.
     #[error("the models cannot be combined: they were fitted to different data, or to other columns")]
     Combine,

@@ -29,9 +29,9 @@ pub use evaluate::{
 };
 pub use merging::{Merging, MergingError};
 pub use method::{
-    DecisionParams, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError, Needs,
-    NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,
-    WrapProjection, parameters_of,
+    DecisionParams, Difference, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError,
+    Needs, NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination,
+    StreamingFit, WrapProjection, parameters_of,
 };
 pub use methods::{auto, baseline, blend};
 pub use model::Model;

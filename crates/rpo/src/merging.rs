@@ -2,7 +2,8 @@
 
 use crate::{Model, ModelError};
 
-/// Merges the parts of a forest as they come, in the order of their trees: the first part of an array of jobs, then the second.
+/// Merges the parts of a forest as they come, fastest in the order of their trees: the first part of an array of jobs, then the
+/// second. Parts that record their trees may come in any order, and must leave none out.
 ///
 /// A part is taken over, so that memory holds every tree once, and what it came from, such as the bytes of its file, can be
 /// let go of before the next. Neighbours of as many parts are merged: each tree is moved log2 of the number of parts times.
@@ -40,12 +41,18 @@ struct Merged {
 }
 
 impl Merged {
+    /// Returns true if nothing lies between the trees of the two, as far as they are recorded.
+    fn is_neighbour(&self, other: &Self) -> bool {
+        let trees = self.model.trees().zip(other.model.trees());
+        trees.is_none_or(|(ours, theirs)| ours.end >= theirs.start && theirs.end >= ours.start)
+    }
+
     /// One model of this one and the parts that follow.
     fn merge(self, next: Self) -> Result<Self, MergingError> {
-        let part = next.first;
+        let part = self.first.max(next.first);
         let model = self.model.merge(next.model);
         Ok(Self {
-            first: self.first,
+            first: self.first.min(next.first),
             n_parts: self.n_parts + next.n_parts,
             model: model.map_err(|source| MergingError { part, source })?,
         })
@@ -70,7 +77,10 @@ impl Merging {
             model: part,
         };
         self.n_parts += 1;
-        while let Some(before) = self.models.pop_if(|before| before.n_parts == merged.n_parts) {
+        let fits = |before: &Merged, merged: &Merged| {
+            before.n_parts == merged.n_parts && before.is_neighbour(merged)
+        };
+        while let Some(before) = self.models.pop_if(|before| fits(before, &merged)) {
             merged = before.merge(merged)?;
         }
         self.models.push(merged);
@@ -81,7 +91,10 @@ impl Merging {
     ///
     /// # Errors
     /// As [`push`](Self::push).
-    pub fn finish(self) -> Result<Option<Model>, MergingError> {
+    pub fn finish(mut self) -> Result<Option<Model>, MergingError> {
+        // The order stays where trees are not recorded.
+        self.models
+            .sort_by_key(|merged| merged.model.trees().map(|trees| trees.start));
         let mut models = self.models.into_iter().rev();
         let Some(last) = models.next() else {
             return Ok(None);

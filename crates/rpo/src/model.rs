@@ -1,7 +1,7 @@
 //! A fitted model with what serving it needs.
 
 use crate::combine::Ensemble;
-use crate::method::first_missing;
+use crate::method::{Difference, first_missing, trees_of};
 use crate::{
     Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, ThresholdSource,
     TrainingSummary,
@@ -16,7 +16,9 @@ use rpo_tree::TreeError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What writes model files.
@@ -310,7 +312,9 @@ impl Model {
     /// The labels to predict for samples with these scores (rows x d), as CSR of ones, by the model's rule.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN.
+    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN; scores that are
+    /// no probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
+    /// [`Decision::ExpectedF1`].
     pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
         self.decision.labels(scores, self)
     }
@@ -400,16 +404,48 @@ impl Model {
     }
 
     /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of
-    /// forests grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree), exactly the
-    /// model one training would have given.
-    ///
-    /// Noted parameters stay where both agree, and `trees` is summed; where they differ the first model's stay.
+    /// forests grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree), whichever comes first, exactly
+    /// the model one training would have given, with its parameters.
     ///
     /// # Errors
     /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to
-    /// the scores of one model), or a tree is in both; [`ModelError::Ensemble`] if the forests do not fit.
+    /// the scores of one model), or a tree is in both; [`ModelError::MergeParameters`] if another parameter than
+    /// `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are trees between theirs;
+    /// [`ModelError::Ensemble`] if the forests do not fit.
     pub fn merge(self, other: Self) -> Result<Self, ModelError> {
         self.check_part(&other)?;
+        if self.check_order(&other)? == Ordering::Greater {
+            return other.append(self);
+        }
+        self.append(other)
+    }
+
+    /// The order of the first trees of two parts; equal where a part does not record them.
+    fn check_order(&self, other: &Self) -> Result<Ordering, ModelError> {
+        let (Some(ours), Some(theirs)) = (self.trees(), other.trees()) else {
+            return Ok(Ordering::Equal);
+        };
+        let order = ours.start.cmp(&theirs.start);
+        let (before, after) = match order {
+            Ordering::Greater => (theirs, ours),
+            _ => (ours, theirs),
+        };
+        match before.end.cmp(&after.start) {
+            Ordering::Less => Err(ModelError::MergeGap {
+                missing: before.end..after.start,
+            }),
+            // That a tree is in both is seen by its seed.
+            Ordering::Equal | Ordering::Greater => Ok(order),
+        }
+    }
+
+    /// The indices of its trees, if they are recorded.
+    pub(crate) fn trees(&self) -> Option<Range<u64>> {
+        trees_of(&self.parameters)
+    }
+
+    /// The model with the trees of a part that follows.
+    fn append(self, other: Self) -> Result<Self, ModelError> {
         let predictor = self.predictor.merge(other.predictor)?;
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
@@ -423,7 +459,7 @@ impl Model {
         })
     }
 
-    /// That another model was fitted to the same data, and neither has decisions of its own.
+    /// That another model was fitted to the same data with the same parameters, and neither has decisions of its own.
     pub(crate) fn check_part(&self, other: &Self) -> Result<(), ModelError> {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.predictor.downcast_ref::<Ensemble>().is_some() {
@@ -448,6 +484,8 @@ impl Model {
                 "decision thresholds belong to the scores of one model; train its parts with `thresholds` = none",
             );
         }
-        Ok(())
+        let of_trees = |name: &str| matches!(name, "first_tree" | "trees");
+        let difference = Difference::first(&self.parameters, &other.parameters, of_trees);
+        difference.map_or(Ok(()), |difference| Err(ModelError::MergeParameters(difference)))
     }
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// have given: `--trees 50` and `--trees 50 --first-tree 50` merge into `--trees 100`.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// Models to merge, in the order of their trees.
+    /// Models to merge, in any order: their trees must follow each other, and their other parameters be the same.
     #[arg(long, value_name = "FILE", num_args = 2.., required = true)]
     models: Vec<PathBuf>,
 

@@ -44,8 +44,8 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
-    /// A boosted model of the same data to continue: its steps come first, and --iterations is the number of all. The
-    /// result is that of a fit at once, up to rounding.
+    /// A boosted model of the same data and parameters to continue: its steps come first, and --iterations is the number of
+    /// all. The result is that of a fit at once, up to rounding. What limits the number of steps may differ, and decisions.
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
     start: Option<PathBuf>,
 

@@ -13,7 +13,7 @@ use rpo::data::read::{
     read, read_from, read_names,
 };
 use rpo::data::{
-    Catalogue, Columns, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Names, Task, suspicious_features,
+    Catalogue, Columns, DEFAULT_MEMORY_LIMIT, Dataset, Layout, LeftOut, Names, Task, suspicious_features,
 };
 use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{Model, ModelError, Schema};
@@ -198,6 +198,15 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
 
+    /// Number of features of an svmlight file, if more than its largest index says; other files must have as many.
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    n_features: Option<usize>,
+
+    /// Number of labels of an svmlight file, if more than its largest label says: those that no sample has are labels too, such as
+    /// those that only other parts of a set have. Other files must have as many outputs.
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    n_labels: Option<usize>,
+
     /// Names of the features of svmlight and Extreme Classification Repository files: a file with a name on each line.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     feature_names: Option<PathBuf>,
@@ -287,6 +296,27 @@ impl UnseenOptions {
             ),
         });
         Ok(())
+    }
+}
+
+/// Whose the columns are that a file is read to.
+const THE_MODEL: &str = "the model's";
+
+/// Notes what samples have that is not among these columns.
+fn note_left_out(data: &Dataset, owner: &str) {
+    for (what, others) in [("label", &data.other_labels), ("feature", &data.other_features)] {
+        let LeftOut { count, first, .. } = others;
+        let Some(first) = first else { continue };
+        let times = match count {
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        };
+        note(&match others.n_distinct() {
+            1 => format!("{what} {first:?}, which samples have {times}, is none of {owner}: it is left out"),
+            n => format!(
+                "{n} {what}s, the first {first:?}, which samples have {times}, are none of {owner}: they are left out"
+            ),
+        });
     }
 }
 
@@ -409,6 +439,7 @@ impl InputOptions {
                 self.read_for(schema, self.options(), none, false)?
             }
         };
+        note_left_out(&data, THE_MODEL);
         self.finish(data)
     }
 
@@ -519,6 +550,7 @@ impl InputOptions {
         let options = ReadOptions {
             n_features: Some(schema.feature_names.iter().len()),
             n_outputs: with_outputs.then(|| schema.target_names().iter().len()),
+            leave_out: true,
             ..options
         };
         Ok(self.read(&options)?)
@@ -530,13 +562,6 @@ impl InputOptions {
         }
         if let Some(lines) = data.empty_lines {
             note(&lines.to_string());
-        }
-        match data.n_other_labels {
-            0 => {}
-            1 => note("one label of the samples is none of the model's: it is left out"),
-            n => note(&format!(
-                "{n} labels of the samples are none of the model's: they are left out"
-            )),
         }
         let layout = match self.layout {
             LayoutName::Auto => Layout::Auto,
@@ -646,8 +671,9 @@ impl TrainingOptions {
         let DataOptions { input, .. } = &self.data;
         let data = match self.data.catalogue_name()? {
             Some(name) => {
-                if !self.types()?.is_empty() || !self.ignore.is_empty() {
-                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text and --ignore are for files";
+                let has_numbers = self.n_features.or(self.n_labels).is_some();
+                if !self.types()?.is_empty() || !self.ignore.is_empty() || has_numbers {
+                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text, --ignore, --n-features and --n-labels are for files";
                     return Err(CliError::Usage(message.to_owned()));
                 }
                 input.catalogued(name, Part::Train)?
@@ -656,6 +682,8 @@ impl TrainingOptions {
                 let options = ReadOptions {
                     targets: self.data.outputs.targets().unwrap_or_default(),
                     task: self.task.map(Into::into),
+                    n_features: self.n_features,
+                    n_outputs: self.n_labels,
                     types: self.types()?,
                     text: self.texts.options()?,
                     ignore: self.ignore.clone(),
@@ -699,7 +727,7 @@ impl TrainingOptions {
     pub(crate) fn load_beside(&self, file: &str, schema: &Schema) -> Result<Dataset, CliError> {
         let mut other = self.data.clone();
         file.clone_into(&mut other.input.data);
-        other.load_evaluation(schema)
+        other.load_for(schema, "the data's")
     }
 
     /// Reads a set to train on.
@@ -790,6 +818,11 @@ impl DataOptions {
 
     /// Reads a set to evaluate a model on. Outputs are found by the model's names unless options say where.
     pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        self.load_for(schema, THE_MODEL)
+    }
+
+    /// Reads a set to the schema of a model or of other data.
+    fn load_for(&self, schema: &Schema, owner: &str) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.outputs.targets() {
@@ -801,6 +834,7 @@ impl DataOptions {
                 None => self.load_targets(schema)?,
             },
         };
+        note_left_out(&data, owner);
         self.input.finish(data)
     }
 

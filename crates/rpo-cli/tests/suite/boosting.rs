@@ -72,7 +72,7 @@ fn a_model_is_continued() {
     }
     let refused = [
         (
-            "--method gbmort --iterations 12 --continue first.rpo",
+            "--method gbrt-relabel-rpo --iterations 12 --continue first.rpo",
             "does not exceed the number of steps",
         ),
         (
@@ -80,12 +80,24 @@ fn a_model_is_continued() {
             "--continue is for boosting",
         ),
         (
-            "--method gbmort --iterations 40 --find-iterations --continue first.rpo",
+            "--method gbrt-relabel-rpo --iterations 40 --find-iterations --continue first.rpo",
             "fitted to all samples",
         ),
         (
             "--method gbmort --iterations 40 --continue forest.rpo",
-            "none of boosting",
+            "`method` is random-forest there and gbmort here",
+        ),
+        (
+            "--method gbrt-rpo --iterations 40 --continue first.rpo",
+            "`method` is gbrt-relabel-rpo there and gbrt-rpo here",
+        ),
+        (
+            "--method gbrt-relabel-rpo --iterations 40 --learning-rate 0.9 --seed 8 --continue first.rpo",
+            "--learning-rate is 0.1 there and 0.9 here",
+        ),
+        (
+            "--method gbrt-relabel-rpo --iterations 40 --impute mean --continue first.rpo",
+            "--impute is none there and mean here",
         ),
         ("--method gbmort --iterations 40 --continue no.rpo", "no.rpo"),
     ];
@@ -99,6 +111,40 @@ fn a_model_is_continued() {
         "train --data other.arff --labels l.xml --model m.rpo --method gbmort --iterations 40 --continue first.rpo",
     );
     assert!(found.contains("features or outputs are others"), "{found}");
+    // As many samples, of which one is another.
+    folder.write("other.arff", arff(300, 1));
+    let found = folder.fail(
+        "train --data other.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --continue first.rpo",
+    );
+    assert!(found.contains("samples or their outputs are others"), "{found}");
+}
+
+/// The number of steps may come from a search, whose model of all samples is that of as many steps.
+#[test]
+fn a_model_of_levels_and_one_of_a_search_are_continued() {
+    let folder = labels();
+    folder.write("numbers.csv", csv(200, 0));
+    let train = "train --data numbers.csv --n-targets 2 --method gbmort --loss quantile";
+    let levels = "--quantile 0.1,0.9";
+    folder.ok(&format!("{train} {levels} --iterations 4 --model first.rpo"));
+    folder.ok(&format!(
+        "{train} {levels} --iterations 6 --model whole.rpo --continue first.rpo"
+    ));
+    let found = folder.fail(&format!(
+        "{train} --quantile 0.2,0.9 --iterations 6 --model whole.rpo --continue first.rpo"
+    ));
+    assert!(
+        found.contains("--quantile is 0.1,0.9 there and 0.2,0.9 here"),
+        "{found}"
+    );
+    let train = "train --data train.arff --labels l.xml --method gbmort --iterations";
+    folder.ok(&format!(
+        "{train} 20 --validation 0.2 --refit-all --model first.rpo"
+    ));
+    folder.ok(&format!("{train} 40 --model whole.rpo --continue first.rpo"));
+    folder.ok(&format!("{train} 20 --validation 0.2 --model part.rpo"));
+    let found = folder.fail(&format!("{train} 40 --model m.rpo --continue part.rpo"));
+    assert!(found.contains("samples or their outputs are others"), "{found}");
 }
 
 #[test]

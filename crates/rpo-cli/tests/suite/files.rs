@@ -2,6 +2,7 @@
 
 use crate::common::{Folder, LABELS, arff, csv, label_file, number, xmlrepo};
 use flate2::read::GzDecoder;
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
@@ -370,4 +371,66 @@ fn shells_and_manuals_learn_every_command() {
     );
     let message = folder.fail("man nowhere");
     assert!(message.contains("nowhere"), "{message}");
+}
+
+/// What training has not seen is left out of files that number their columns, as the largest index of one file need not be
+/// that of another.
+#[test]
+fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
+    let folder = Folder::new();
+    folder
+        .write("train.svm", "0,2 1:0.5 3:1\n1 2:1\n".repeat(10))
+        .write("test.svm", "0,4,7 1:1\n1,4 2:1 9:4 12:1\n2 3:1\n")
+        .write("same.svm", "0 1:1\n1 2:1\n2 3:1\n");
+    folder.ok("train --data train.svm --trees 5 --model m.rpo");
+    let scores = |data: &str| {
+        let run = folder.run(&format!(
+            "evaluate --data {data} --model m.rpo --metrics lrap,p@1,micro-f1"
+        ));
+        let values = run.stdout.lines().filter(|line| !line.contains("seconds"));
+        (values.map(str::to_owned).collect::<Vec<_>>(), run.stderr)
+    };
+    let (same, silent) = scores("same.svm");
+    let (found, notes) = scores("test.svm");
+    assert_eq!((&found, silent.as_str()), (&same, ""));
+    assert_eq!(
+        notes,
+        "note: 2 labels, the first \"4\", which samples have 3 times, are none of the model's: they are left out\n\
+         note: 2 features, the first \"9\", which samples have 2 times, are none of the model's: they are left out\n"
+    );
+    let predicted = folder.run("predict --data test.svm --model m.rpo");
+    assert!(
+        predicted.stderr.starts_with("note: 2 features"),
+        "{}",
+        predicted.stderr
+    );
+    assert_eq!(
+        predicted.stdout,
+        folder.ok("predict --data same.svm --model m.rpo")
+    );
+    let described = folder.run("describe --data train.svm --test test.svm --json");
+    let described: Value = serde_json::from_str(&described.stdout).unwrap();
+    assert_eq!(
+        ["n_test", "unlearnable"].map(|key| number(&described, key)),
+        [3.0, 2.0]
+    );
+    // A header is a promise, not the largest index.
+    folder.write("test.txt", "1 12 3\n0 0:1\n");
+    folder.fail("evaluate --data test.txt --model m.rpo");
+}
+
+#[test]
+fn svmlight_files_have_as_many_columns_as_they_are_said_to_have() {
+    let folder = Folder::new();
+    folder.write("train.svm", "0,2 1:0.5 3:1\n1 2:1\n".repeat(10));
+    let sizes = |found: &Value| ["n_features", "n_outputs"].map(|key| number(found, key));
+    let wide = folder.json("train --data train.svm --n-features 12 --n-labels 8 --trees 2 --model m.rpo");
+    assert_eq!(sizes(&wide), [12.0, 8.0]);
+    folder.write("test.svm", "7 12:1\n");
+    folder.ok("evaluate --data test.svm --model m.rpo --metrics p@1");
+    let small = folder.fail("train --data train.svm --n-labels 2 --trees 2 --model m.rpo");
+    assert!(small.contains("label index 2 is out of range"), "{small}");
+    folder.write("far.svm", "0 300000000:1\n");
+    let far = folder.fail("train --data far.svm --model m.rpo");
+    assert!(far.contains("help: ") && far.contains("--n-features"), "{far}");
 }

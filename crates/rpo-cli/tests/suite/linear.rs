@@ -66,10 +66,11 @@ fn decisions_follow_the_model_or_the_option() {
         ));
         number(&scores, "macro-f1")
     };
-    folder.ok(&format!("train {DATA} --method ridge --lambda 1"));
+    let train = format!("train {DATA} --trees 5 --max-depth 1");
+    folder.ok(&train);
     let (by_default, by_rule) = (evaluate(""), evaluate("--decide f1"));
     assert_eq!(evaluate("--decide threshold"), by_default);
-    folder.ok(&format!("train {DATA} --method ridge --lambda 1 --decide f1"));
+    folder.ok(&format!("{train} --decide f1"));
     assert_eq!(evaluate(""), by_rule);
     assert_eq!(evaluate("--decide threshold"), by_default);
     assert_ne!(by_default, by_rule);
@@ -162,6 +163,33 @@ fn options_without_effect_are_refused() {
         assert!(message.contains(expected), "{options}: {message}");
     }
     assert!(!folder.files().contains(&"m.rpo".to_owned()));
+}
+
+/// As the metrics of probabilities are.
+#[test]
+fn scores_that_are_no_probabilities_are_not_decided_by_f1() {
+    let folder = folder();
+    folder
+        .write("near.csv", "x,a,b\n0,0,1\n1,1,0\n0,0,1\n1,1,0\n")
+        .write("far.csv", "x,a,b\n0,0,1\n40,1,0\n");
+    folder.ok("train --data near.csv --n-targets 2 --method ridge --decide f1 --model m.rpo");
+    let on = "--data far.csv --model m.rpo";
+    for command in [
+        format!("evaluate {on} --metrics macro-f1"),
+        format!("evaluate {on} --metrics macro-f1 --decide f1"),
+        format!("predict {on} --decide"),
+    ] {
+        let run = folder.run(&command);
+        let message = run.stderr;
+        assert_eq!(run.code, Some(1), "{command}");
+        assert!(
+            message.contains("must be a probability")
+                && message.contains("help: ")
+                && message.contains("--decide f1"),
+            "{command}: {message}"
+        );
+    }
+    folder.ok(&format!("evaluate {on} --metrics macro-f1 --decide threshold"));
 }
 
 #[test]

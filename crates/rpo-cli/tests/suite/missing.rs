@@ -141,3 +141,19 @@ fn where_nothing_can_be_missing_the_option_is_refused() {
         "{message}"
     );
 }
+
+#[test]
+fn an_output_that_is_missing_throughout_is_named() {
+    let folder = Folder::new();
+    folder.write("n.csv", "a,b,y,z\n1,2,3,\n2,3,4,\n3,1,7,\n4,5,9,\n");
+    for method in ["random-forest", "single-target-forest", "gbmort", "baseline"] {
+        let message = folder.fail(&format!(
+            "train --data n.csv --targets y,z --missing-outputs --method {method} --model n.rpo"
+        ));
+        assert!(
+            message.contains("n.csv") && message.contains("observed") && message.contains("\"z\""),
+            "{message}"
+        );
+    }
+    folder.ok("train --data n.csv --targets y --ignore z --method gbmort --iterations 2 --model n.rpo");
+}

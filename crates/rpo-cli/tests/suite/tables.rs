@@ -354,7 +354,7 @@ fn data_and_outputs_are_described() {
     let message = folder.fail("evaluate --data far.csv --model ridge.rpo --metrics log-loss");
     assert!(
         message.contains("must be a probability")
-            && message.contains("help: log-loss, brier, ece and --rerank are for"),
+            && message.contains("help: log-loss, brier, ece, --rerank and --decide f1 are for"),
         "{message}"
     );
     folder.ok("evaluate --data far.csv --model ridge.rpo --per-output outputs.csv");
@@ -439,7 +439,7 @@ fn a_column_may_list_the_labels() {
     let evaluated = folder.run(&format!(
         "evaluate --data test.csv {list} --model m.rpo --metrics lrap,micro-f1 --json"
     ));
-    let note = "note: one label of the samples is none of the model's: it is left out\n";
+    let note = "note: label \"new\", which samples have once, is none of the model's: it is left out\n";
     assert_eq!((evaluated.code, evaluated.stderr.as_str()), (Some(0), note));
     let scores: serde_json::Value = serde_json::from_str(&evaluated.stdout).unwrap();
     assert!(number(&scores, "lrap") > 0.95, "{scores}");
@@ -455,6 +455,16 @@ fn a_column_may_list_the_labels() {
     let again = folder.run(&format!("evaluate --data test.csv --model m.rpo {metrics}"));
     assert_eq!(again.stderr, note);
     assert_eq!(timeless(&again.stdout), timeless(&named.stdout));
+    let described = folder.run(&format!(
+        "describe --data train.csv {list} --test test.csv --json"
+    ));
+    assert!(
+        described.stderr.contains("none of the data's"),
+        "{}",
+        described.stderr
+    );
+    let described: serde_json::Value = serde_json::from_str(&described.stdout).unwrap();
+    assert_eq!(number(&described, "unlearnable"), 1.0);
     folder.ok(&format!("convert --data test.csv {list} --out columns.csv"));
     folder.ok("evaluate --data columns.csv --model m.rpo");
     folder.write("none.csv", "x,y\n1,2\n");

@@ -295,6 +295,21 @@ impl<'a> MatrixView<'a> {
         }
     }
 
+    /// The first column that is missing (NaN) in every row of positive weight, where there are such rows; without weights all
+    /// rows count.
+    pub fn first_unobserved(&self, weights: Option<&[f32]>) -> Option<usize> {
+        let mut missing = vec![0_usize; self.n_cols()];
+        let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
+        let mut n_rows = 0;
+        for row in (0..self.n_rows()).filter(counts) {
+            n_rows += 1;
+            self.for_each_in_row(row, |column, v| {
+                missing[column as usize] += usize::from(v.is_nan());
+            });
+        }
+        missing.iter().position(|&n| n > 0 && n == n_rows)
+    }
+
     /// Refuses a stored value that is not allowed, by [`f32::is_finite`] or [`finite_or_missing`].
     ///
     /// # Errors
@@ -380,6 +395,23 @@ mod tests {
         }
         let rows = MatrixView::Sparse(csr.slice_outer(2..3));
         assert!(!rows.has_missing());
+    }
+
+    #[test]
+    fn a_column_is_unobserved_where_no_row_of_weight_has_it() {
+        const M: f32 = f32::NAN;
+        let a = array![[0.0, 1.0, M], [2.0, M, M], [M, M, M]];
+        let csr = MatrixView::from(&a).to_csr();
+        for view in [MatrixView::from(&a), MatrixView::Sparse(csr.view())] {
+            assert_eq!(view.first_unobserved(None), Some(2));
+            assert_eq!(view.first_unobserved(Some(&[0.0, 1.0, 1.0])), Some(1));
+            assert_eq!(view.first_unobserved(Some(&[0.0; 3])), None);
+            assert_eq!(view.select_rows(&[]).view().first_unobserved(None), None);
+        }
+        assert_eq!(
+            MatrixView::from(&a.slice(ndarray::s![.., ..2]).to_owned()).first_unobserved(None),
+            None
+        );
     }
 
     #[test]

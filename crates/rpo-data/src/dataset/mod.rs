@@ -1,10 +1,12 @@
 //! The data set: features, outputs, their names and kinds.
 
 mod error;
+mod left_out;
 mod select;
 mod weights;
 
 pub use error::DatasetError;
+pub use left_out::LeftOut;
 pub use weights::Weighting;
 
 use crate::builder::MatrixBuilder;
@@ -117,9 +119,12 @@ pub struct Dataset {
     pub empty_lines: Option<EmptyLines>,
     /// The column of a file that the labels were listed in, if they were.
     pub label_column: Option<LabelColumn>,
-    /// How often samples had a label that was not among those to be read
-    /// ([`LabelList::labels`](crate::read::LabelList::labels)), and that the set does not have.
-    pub n_other_labels: usize,
+    /// Labels of samples that were not among those to be read ([`LabelList::labels`](crate::read::LabelList::labels),
+    /// [`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    pub other_labels: LeftOut,
+    /// Features of samples that were not among those to be read
+    /// ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    pub other_features: LeftOut,
     task: Task,
     features: Matrix,
     outputs: Matrix,
@@ -194,7 +199,8 @@ impl Dataset {
             ids: None,
             empty_lines: None,
             label_column: None,
-            n_other_labels: 0,
+            other_labels: LeftOut::default(),
+            other_features: LeftOut::default(),
         })
     }
 
@@ -297,7 +303,7 @@ impl Dataset {
         labels: Matrix,
         names: Names,
         column: LabelColumn,
-        n_others: usize,
+        others: LeftOut,
     ) -> Result<Self, DatasetError> {
         check_names("output", &names, labels.n_cols())?;
         Ok(Self {
@@ -305,7 +311,7 @@ impl Dataset {
             outputs: labels,
             output_names: names,
             label_column: Some(column),
-            n_other_labels: n_others,
+            other_labels: others,
             ..self
         })
     }
@@ -436,7 +442,8 @@ impl Dataset {
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,
             label_column: self.label_column.clone(),
-            n_other_labels: self.n_other_labels,
+            other_labels: self.other_labels.clone(),
+            other_features: self.other_features.clone(),
         }
     }
 }

@@ -436,7 +436,7 @@ pub enum ReadErrorKind {
         count: u64,
     },
     /// An index that implies more columns than a file may have without declaring them.
-    #[error("a {what} index implies more than {limit} {what}s; if that is right, give their number")]
+    #[error("a {what} index implies more than {limit} {what}s; a file with more needs their number given")]
     TooManyImplied {
         /// "feature" or "label".
         what: &'static str,

@@ -5,7 +5,7 @@ use super::options::{LabelList, ReadOptions, Targets};
 use super::text::utf8;
 use super::typed::{Field, MOST_CATEGORIES};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{Dataset, LabelColumn, Task};
+use crate::dataset::{Dataset, LabelColumn, LeftOut, Task};
 use crate::names::Names;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) struct LabelLists {
     numbers: BTreeMap<String, u32>,
     ends: Vec<usize>,
     labels: Vec<u32>,
-    n_others: usize,
+    others: LeftOut,
 }
 
 impl LabelLists {
@@ -34,7 +34,7 @@ impl LabelLists {
             numbers: given.map(|(label, number)| (label.clone(), number)).collect(),
             ends: Vec::new(),
             labels: Vec::new(),
-            n_others: 0,
+            others: LeftOut::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl LabelLists {
         let number = match self.numbers.get(label) {
             Some(&number) => number,
             None if self.list.labels.is_some() => {
-                self.n_others += 1;
+                self.others.add(label);
                 return Ok(());
             }
             None if self.numbers.len() == MOST_CATEGORIES => {
@@ -140,7 +140,7 @@ impl LabelLists {
             builder.end_row();
             start = end;
         }
-        let data = data.with_labels(builder.finish(), Names::Given(names), column, self.n_others);
+        let data = data.with_labels(builder.finish(), Names::Given(names), column, self.others);
         data.map_err(|e| ReadErrorKind::from(e).into())
     }
 }

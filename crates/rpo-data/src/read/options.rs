@@ -73,7 +73,7 @@ pub struct LabelList {
     /// The character between two labels; a semicolon by default.
     pub separator: char,
     /// The labels there are, such as those of a model: others are left out, and counted by
-    /// [`Dataset::n_other_labels`](crate::Dataset::n_other_labels). By default every label that a sample has, in
+    /// [`Dataset::other_labels`](crate::Dataset::other_labels). By default every label that a sample has, in
     /// alphabetical order.
     pub labels: Option<Vec<String>>,
 }
@@ -155,6 +155,11 @@ pub struct ReadOptions {
     pub n_features: Option<usize>,
     /// The number of outputs there must be, in the same sense.
     pub n_outputs: Option<usize>,
+    /// Leaves out what an svmlight file has beyond `n_features` and `n_outputs`, and counts it in
+    /// [`Dataset::other_features`](crate::Dataset::other_features) and
+    /// [`Dataset::other_labels`](crate::Dataset::other_labels): for files read for a model, as its training set need not have
+    /// had the last columns that there are. False by default: an index beyond is an error.
+    pub leave_out: bool,
     /// What to do about missing features; kept by default.
     pub missing: Missing,
     /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a target
@@ -206,6 +211,7 @@ impl Default for ReadOptions {
             task: None,
             n_features: None,
             n_outputs: None,
+            leave_out: false,
             missing: Missing::default(),
             missing_targets: None,
             first_feature: None,

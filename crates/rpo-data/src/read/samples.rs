@@ -9,7 +9,7 @@ use super::sample::Sample;
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
 use crate::builder::MatrixBuilder;
-use crate::dataset::{Dataset, Task};
+use crate::dataset::{Dataset, LeftOut, Task};
 use std::io::BufRead;
 
 pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
@@ -29,12 +29,54 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     let lines = LineReader::with_longest(reader, options.longest_line);
     let first_feature = options.first_feature.unwrap_or_default();
     let (n_features, n_labels) = (options.n_features, options.n_outputs);
-    let mut reader = SvmLightReader::from_lines(lines, first_feature, n_features, n_labels);
+    let mut others = Others {
+        n_features: n_features.filter(|_| options.leave_out),
+        n_labels: n_labels.filter(|_| options.leave_out),
+        first_feature: first_feature.index(),
+        features: LeftOut::default(),
+        labels: LeftOut::default(),
+    };
+    let limit = |n: Option<usize>| n.filter(|_| !options.leave_out);
+    let mut reader = SvmLightReader::from_lines(lines, first_feature, limit(n_features), limit(n_labels));
     let mut data = assemble(n_features, n_labels, |sample| {
-        Ok((reader.read_sample(sample)?, reader.line()))
+        let more = reader.read_sample(sample)?;
+        if more {
+            others.take_from(sample);
+        }
+        Ok((more, reader.line()))
     })?;
     data.empty_lines = reader.empty_lines();
+    data.other_features = others.features;
+    data.other_labels = others.labels;
     Ok(data)
+}
+
+/// Takes what is beyond the columns there are out of samples.
+struct Others {
+    n_features: Option<usize>,
+    n_labels: Option<usize>,
+    /// The index of the first feature in the file.
+    first_feature: u64,
+    features: LeftOut,
+    labels: LeftOut,
+}
+
+impl Others {
+    fn take_from(&mut self, sample: &mut Sample) {
+        let Sample { labels, features } = sample;
+        if let Some(n) = self.n_features {
+            let known = features.partition_point(|&(feature, _)| (feature as usize) < n);
+            for (feature, _) in features.drain(known..) {
+                let written = u64::from(feature) + self.first_feature;
+                self.features.add(&written.to_string());
+            }
+        }
+        if let Some(n) = self.n_labels {
+            let known = labels.partition_point(|&label| (label as usize) < n);
+            let others = labels.drain(known..);
+            others.for_each(|label| self.labels.add(&label.to_string()));
+        }
+    }
 }
 
 /// Refuses options that apply to tables alone.

@@ -46,7 +46,7 @@ fn labels_are_those_of_the_lists() {
     let expected: [&[&str]; 6] = [&["red", "round"], &[], &[], &["big, blue"], &["round"], &[]];
     assert_eq!(labels(&data), expected);
     assert_eq!(
-        (data.n_features(), data.nominal().len(), data.n_other_labels),
+        (data.n_features(), data.nominal().len(), data.other_labels.count),
         (2, 1, 0)
     );
     let commas = LabelList {
@@ -73,7 +73,7 @@ fn others_than_the_labels_there_are_are_counted() {
     );
     assert_eq!(labels(&data)[0], ["round", "red"]);
     assert_eq!(
-        (data.n_other_labels, data.label_statistics().counts),
+        (data.other_labels.count, data.label_statistics().counts),
         (1, vec![2, 0, 1])
     );
 }

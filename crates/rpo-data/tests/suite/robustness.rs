@@ -590,3 +590,46 @@ fn messages_cut_long_names_and_escape_control_characters() {
         .to_string();
     assert_eq!(message, format!("line 1: column {shown} is declared twice"));
 }
+
+#[test]
+fn what_is_beyond_the_columns_of_a_model_is_left_out_where_that_is_asked_for() {
+    let text = b"0,4,7 1:1\n1,4 2:1 9:4 12:1\n2 qid:1 3:1\n";
+    let narrow = ReadOptions {
+        n_features: Some(3),
+        n_outputs: Some(3),
+        leave_out: true,
+        ..options(Format::SvmLight)
+    };
+    let same = read_from(&b"0 1:1\n1 2:1\n2 qid:1 3:1\n"[..], &narrow).unwrap();
+    let found = read_from(&text[..], &narrow).unwrap();
+    assert_eq!(
+        (found.features(), found.outputs()),
+        (same.features(), same.outputs())
+    );
+    let of = |others: &rpo_data::LeftOut| (others.count, others.first.clone(), others.n_distinct());
+    assert_eq!(of(&found.other_labels), (3, Some("4".to_owned()), 2));
+    assert_eq!(of(&found.other_features), (2, Some("9".to_owned()), 2));
+    assert_eq!(of(&same.other_features), (0, None, 0));
+    // Where a number is not given, the columns are those of the file.
+    let features_alone = ReadOptions {
+        n_outputs: None,
+        ..narrow.clone()
+    };
+    let found = read_from(&text[..], &features_alone).unwrap();
+    assert_eq!((found.n_features(), found.n_outputs()), (3, 8));
+    // What is left out is read all the same.
+    for text in ["0 9:1 8:1\n", "0 9:x\n", "0,4,4 1:1\n"] {
+        read_from(text.as_bytes(), &narrow).unwrap_err();
+    }
+    let refused = refused(
+        text,
+        &ReadOptions {
+            leave_out: false,
+            ..narrow
+        },
+    );
+    assert!(
+        matches!(refused.1, ReadErrorKind::IndexOutOfRange { .. }),
+        "{refused:?}"
+    );
+}

@@ -5,7 +5,7 @@ use super::common::{
     uniform,
 };
 use ndarray::Array2;
-use rpo_core::{Apply, Learner, Matrix, MatrixError, MatrixView, ParameterError, Predictor};
+use rpo_core::{Apply, Learner, Matrix, MatrixError, ParameterError, Predictor};
 use rpo_ensemble::{
     EnsembleError, FitOptions, Forest, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
 };
@@ -27,6 +27,32 @@ fn try_fit(params: &ForestParams, x: &Array2<f32>, y: &Matrix) -> Result<Forest,
 
 fn fit(params: &ForestParams, x: &Array2<f32>, y: &Matrix) -> Forest {
     try_fit(params, x, y).unwrap()
+}
+
+/// Boosting refuses it in the same words.
+#[test]
+fn an_output_that_no_sample_of_weight_has_is_refused() {
+    let (x, y) = labelled(1, 30);
+    let mut y = without(&y, 0.3, 2);
+    y.column_mut(1).fill(f32::NAN);
+    y[[4, 1]] = 1.0;
+    let params = ForestParams {
+        trees: 2,
+        bootstrap: Some(false),
+        ..ForestParams::default()
+    };
+    let mut weights = vec![1.0; 30];
+    weights[4] = 0.0;
+    for y in layouts(&y) {
+        assert!(try_fit(&params, &x, &y).is_ok());
+        let options = FitOptions {
+            missing_outputs: true,
+            weights: Some(&weights),
+            ..FitOptions::default()
+        };
+        let found = params.fit_with((&x).into(), y.view(), options);
+        assert_eq!(found.unwrap_err(), EnsembleError::NoTarget { output: 1 });
+    }
 }
 
 fn squared_error(predicted: &Array2<f32>, truth: &Array2<f32>) -> f64 {
@@ -205,22 +231,5 @@ fn the_number_of_threads_changes_nothing() {
     for y in layouts(&y) {
         let on = |threads| on_threads(threads, || fit(&params, &x, &y));
         assert!(on(1) == on(3));
-    }
-}
-
-/// An output that no row knows does not disturb the others, and answers 0.
-#[test]
-fn an_output_that_nobody_knows_is_zero() {
-    let (x, mut y) = regression(17, 40);
-    y.column_mut(2).fill(f32::NAN);
-    for params in [
-        ForestParams::default(),
-        projected(ForestParams::default(), gaussian(3)),
-    ] {
-        let predicted = fit(&ForestParams { trees: 5, ..params }, &x, &y.clone().into())
-            .predict(MatrixView::from(&x))
-            .unwrap();
-        assert!(predicted.column(2).iter().all(|p| *p == 0.0));
-        assert!(predicted.column(1).iter().all(|p| *p > 5.0));
     }
 }

@@ -77,7 +77,6 @@ fn missing_outputs_take_no_part_where_allowed() {
     let missing = |i: usize| i % 3 == 1;
     (0..50).filter(|&i| missing(i)).for_each(|i| y[[i, 4]] = f32::NAN);
     let known: Vec<usize> = (0..50).filter(|&i| !missing(i)).collect();
-    y.column_mut(5).fill(f32::NAN);
     y[[7, 6]] = f32::NAN;
     let options = FitOptions {
         missing_outputs: true,
@@ -105,8 +104,6 @@ fn missing_outputs_take_no_part_where_allowed() {
             .unwrap();
         let predictions = forests.predict((&x).into()).unwrap();
         assert!(predictions.iter().all(|v| v.is_finite()));
-        // Nobody knows output 5.
-        assert!(predictions.column(5).iter().all(|v| *v == 0.0));
         if forests.oob_predictions((&x).into()).is_err() {
             let (x_known, y_known) = (x.select(Axis(0), &known), y.view().select_rows(&known));
             let options = options.clone();

@@ -45,6 +45,7 @@ impl Configured {
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         context.check_start(self, data)?;
+        context.check_start_parameters(&self.parameters)?;
         let nominal = self.nominal(data);
         let targets = match nominal {
             NominalEncoding::Target if many_valued(data).next().is_some() => {

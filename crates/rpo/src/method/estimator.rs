@@ -1,8 +1,8 @@
 //! What a method has to do: fit a model to a data set.
 
-use super::{MethodError, Registry};
+use super::{DecisionParams, Difference, MethodError, Registry};
 use crate::combine::Candidate;
-use crate::{Model, ModelError, Schema};
+use crate::{Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
 use rpo_core::MatrixView;
 use rpo_data::preprocess::Pipeline;
@@ -165,8 +165,8 @@ impl Needs {
     /// Checks that the data have what the method needs.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, weights where it takes none, and for numbers
-    /// where it needs labels.
+    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value, weights where
+    /// the method takes none, and for numbers where it needs labels.
     pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
@@ -192,6 +192,16 @@ impl Needs {
                     "needs every {what}, but some are missing, the first is {name:?} of sample {row}; {help}"
                 ));
             }
+        }
+        let outputs = data.outputs().view();
+        if outputs.has_missing()
+            && let Some(output) = outputs.first_unobserved(data.weights())
+        {
+            let name = data.output_names().get(output).unwrap_or_default();
+            return refuse(format!(
+                "needs an observed value of every output in a sample of positive weight, and {name:?} has none; leave it out \
+                 of the outputs"
+            ));
         }
         if self.equal_weights && data.weights().is_some() {
             let others: Vec<_> = Registry::standard().taking_weights().collect();
@@ -226,6 +236,33 @@ pub(crate) fn first_missing(values: MatrixView<'_>, of: impl Fn(usize) -> bool) 
     })
 }
 
+/// The parameters that decide how many steps a model has, and nothing about each of them. A model of a part of the samples,
+/// withheld to choose the number, is one of other data.
+const NUMBER_OF_STEPS: [&str; 7] = [
+    "iterations",
+    "time_limit",
+    "validation",
+    "early_stopping",
+    "validation_metric",
+    "refit_all",
+    "find_iterations",
+];
+
+/// The schema of a model of a data set with the levels of another.
+fn schema_beside(start: &Model, data: &Dataset) -> Schema {
+    let schema = Schema::from(data);
+    match &start.schema().levels {
+        Some((_, levels)) => schema.with_levels(levels),
+        None => schema,
+    }
+}
+
+/// The summary of a data set for a model with the levels of another.
+fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
+    let levels = start.schema().levels.as_ref();
+    TrainingSummary::of(data).repeated(levels.map_or(1, |(_, levels)| levels.len()))
+}
+
 /// Options of a fit. None of them changes the model, except for withheld samples.
 #[derive(Clone, Copy, Default)]
 pub struct FitContext<'a> {
@@ -243,8 +280,8 @@ pub struct FitContext<'a> {
     /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its
     /// number of steps takes these instead, as the number of steps is a setting like any other.
     pub validation: Option<&'a Dataset>,
-    /// A model to continue, fitted to the same data by a method that [`continues`](Estimator::continues): its steps come
-    /// first, and the number of steps is that of both.
+    /// A model to continue, fitted to the same data with the same parameters by a method that
+    /// [`continues`](Estimator::continues): its steps come first, and the number of steps is that of both.
     pub start: Option<&'a Model>,
 }
 
@@ -254,8 +291,11 @@ impl FitContext<'_> {
         let problem = match self.start {
             None => return Ok(()),
             Some(_) if !estimator.continues() => "continues no model; boosting does, and forests merge",
-            Some(start) if start.schema() != &Schema::from(data) => {
+            Some(start) if start.schema() != &schema_beside(start, data) => {
                 "continues a model on the data that it was fitted to; here features or outputs are others"
+            }
+            Some(start) if start.training() != &summary_beside(start, data) => {
+                "continues a model on the data that it was fitted to; here samples or their outputs are others"
             }
             Some(_) => return Ok(()),
         };
@@ -263,6 +303,16 @@ impl FitContext<'_> {
             method: estimator.method().to_owned(),
             problem: problem.to_owned(),
         })
+    }
+
+    /// Refuses to continue a model that was fitted with other parameters, except for those that only say how many steps there
+    /// are, and for decisions, which are made anew: the record would describe another model.
+    pub(crate) fn check_start_parameters(&self, parameters: &Map<String, Value>) -> Result<(), ModelError> {
+        let may_differ = |name: &str| NUMBER_OF_STEPS.contains(&name) || DecisionParams::has(name);
+        let difference = self
+            .start
+            .and_then(|start| Difference::first(&start.parameters, parameters, may_differ));
+        difference.map_or(Ok(()), |difference| Err(ModelError::Continue(difference)))
     }
 
     /// Returns true if the fit is to stop.

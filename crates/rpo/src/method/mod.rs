@@ -26,6 +26,7 @@ mod error;
 mod estimator;
 mod features;
 mod parameter;
+mod record;
 mod registry;
 
 pub use decision::DecisionParams;
@@ -35,11 +36,13 @@ pub use estimator::{
 };
 pub use features::{FeatureParams, NominalEncoding};
 pub use parameter::ParameterInfo;
+pub use record::Difference;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
 pub(crate) use estimator::first_missing;
 pub(crate) use features::categorical;
+pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext};
 
 use crate::{Decision, Model, ModelError};

@@ -85,7 +85,7 @@ fn check_disjoint(mut ours: Vec<Seed>, theirs: &[Seed]) -> Result<(), ModelError
         .iter()
         .any(|seed| ours.binary_search_by_key(&seed.value(), |s| s.value()).is_ok());
     if shared {
-        let why = "both hold the same tree; grow them with another seed or first tree";
+        let why = "both hold the same tree; grow them with another `first_tree`";
         return Err(ModelError::Merge(why));
     }
     Ok(())

@@ -4,12 +4,13 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::store::StoreError;
-use rpo::core::{Learner, Matrix, MatrixView, Seed};
+use rpo::core::{Learner, Matrix, MatrixView, Seed, is_probability};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::linear::{
     EmbeddingMode, LabelEmbeddingParams, LabelTreeParams, LinkLoss, LogisticRegressionParams,
     OneVsRestParams, Prevalence, RidgeParams, f1_decisions,
 };
+use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
 use rpo::{Decision, Estimator, FitContext, Method, Model, ModelError, Predict};
@@ -117,6 +118,7 @@ fn labels_are_decided_by_the_rule_of_the_model() {
         })
         .collect();
     let shares: Vec<f64> = counts.iter().map(|c| c / 60.0).collect();
+    let (mut n_decided, mut n_refused) = (0, 0);
     for model in models(&data) {
         let scores = model.predict(x).unwrap();
         let half = model.decide(scores.view()).unwrap();
@@ -127,9 +129,22 @@ fn labels_are_decided_by_the_rule_of_the_model() {
         let own = model.decide(scores.view()).unwrap();
         assert!((0..60).all(|i| own.get(i, 0).is_some() == (f64::from(scores[[i, 0]]) >= 0.1)));
         model.decision = Decision::ExpectedF1;
-        let expected = f1_decisions(scores.view(), Prevalence::Given(&shares)).unwrap();
-        assert_eq!(model.decide(scores.view()).unwrap(), expected);
+        let decided = model.decide(scores.view());
+        if scores.iter().all(|score| is_probability(f64::from(*score))) {
+            let expected = f1_decisions(scores.view(), Prevalence::Given(&shares));
+            assert_eq!(decided.unwrap(), expected.unwrap());
+            n_decided += 1;
+        } else {
+            // As the metrics of probabilities refuse it.
+            let refused = decided.unwrap_err();
+            assert!(
+                matches!(refused, ModelError::Metric(MetricError::NotAProbability { .. })),
+                "{refused}"
+            );
+            n_refused += 1;
+        }
     }
+    assert!(n_decided > 2 && n_refused > 1, "{n_decided} {n_refused}");
 }
 
 #[test]

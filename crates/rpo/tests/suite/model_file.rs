@@ -8,7 +8,7 @@ use rpo::data::{Columns, Names, Task};
 use rpo::ensemble::ForestParams;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
-use rpo::{FileTarget, Merging, Model, TargetError};
+use rpo::{FileTarget, Merging, Model, ModelError, TargetError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -305,6 +305,46 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
         let error = found.and_then(|()| merging.finish().map(drop)).unwrap_err();
         assert_eq!(error.part, wrong, "{error}");
     }
+    // Parts that record their trees may come in any order.
+    let numbered = |first: usize, n: usize| {
+        let mut model = part(first, n);
+        model.parameters.insert("first_tree".to_owned(), json!(first));
+        model
+    };
+    for order in [
+        [0, 2, 4, 6],
+        [6, 4, 2, 0],
+        [2, 0, 6, 4],
+        [4, 0, 6, 2],
+        [0, 4, 2, 6],
+    ] {
+        let mut merging = Merging::default();
+        order
+            .into_iter()
+            .for_each(|first| merging.push(numbered(first, 2)).unwrap());
+        assert_eq!(merging.finish().unwrap(), Some(numbered(0, 8)), "{order:?}");
+    }
+    let missing = 2..4;
+    assert_eq!(
+        numbered(4, 2).merge(numbered(0, 2)),
+        Err(ModelError::MergeGap {
+            missing: missing.clone()
+        })
+    );
+    let mut merging = Merging::default();
+    [4, 0]
+        .into_iter()
+        .for_each(|first| merging.push(numbered(first, 2)).unwrap());
+    let error = merging.finish().unwrap_err();
+    assert_eq!((error.part, error.source), (1, ModelError::MergeGap { missing }));
+    let mut deep = part(2, 2);
+    deep.parameters.insert("seed".to_owned(), json!(1));
+    let refused = part(0, 2).merge(deep).unwrap_err().to_string();
+    assert!(
+        refused.contains("`seed` is 0 in one and 1 in the other"),
+        "{refused}"
+    );
+
     let mut merging = Merging::default();
     let found = [0, 2, 4, 3]
         .into_iter()

@@ -94,6 +94,7 @@ impl Describe {
         };
         let features = schema.align_features(&test).map_err(misfit)?.into_owned();
         let outputs = schema.align_outputs(&test).map_err(misfit)?.into_owned();
+        let n_others = test.other_labels.n_distinct();
         let test = Dataset::with_missing(features, outputs, data.task());
         let test = test.map_err(|source| misfit(source.into()))?;
         report.set("n_test", test.n_samples());
@@ -104,7 +105,7 @@ impl Describe {
             let pairs = counts.iter().zip(&statistics.counts);
             report.set(
                 "unlearnable",
-                pairs.filter(|(test, train)| **test > 0 && **train == 0).count(),
+                n_others + pairs.filter(|(test, train)| **test > 0 && **train == 0).count(),
             );
         }
         Ok(())

@@ -254,6 +254,13 @@ impl Estimator for BoostingParams {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        // A model of a `Method` records the defaults of its task in place of what is not set.
+        let of_method = |start: &Model| start.parameters.contains_key("method");
+        let compared = match context.start.is_some_and(of_method) {
+            true => Map::from_iter([("method".to_owned(), Estimator::method(self).into())]),
+            false => parameters_of(self),
+        };
+        context.check_start_parameters(&compared)?;
         let mut params = self.clone();
         if data.task() == Task::MultiLabel && params.output_losses.is_none() {
             params.loss.get_or_insert(LossKind::Logistic);
