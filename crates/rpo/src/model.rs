@@ -291,7 +291,12 @@ impl Model {
 
     /// The levels of the quantiles that are predicted, of each target in turn; empty where predictions are no quantiles.
     pub fn quantile_levels(&self) -> Vec<f64> {
-        if self.parameters.get("loss").is_none_or(|loss| loss != "quantile") {
+        let loss = self.parameters.get("loss");
+        if let (None, Some((_, levels))) = (loss, &self.schema.levels) {
+            // An ensemble of models of several levels has no loss.
+            return levels.clone();
+        }
+        if loss.is_none_or(|loss| loss != "quantile") {
             return Vec::new();
         }
         let given = self.parameters.get("quantile");

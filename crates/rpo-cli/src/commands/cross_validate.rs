@@ -53,7 +53,7 @@ impl CrossValidate {
         let data = self.fit.load()?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
-            [] => default_metrics(data.task()),
+            [] => default_metrics(data.task(), method.default_metric(data.task()) == Metric::Pinball),
             given => given.to_vec(),
         };
         let mut kept = None;

@@ -3,8 +3,8 @@
 use crate::error::CliError;
 use crate::output::{Report, print};
 use clap::Args;
-use rpo::Predictor;
-use rpo::{Model, TreeSize};
+use rpo::combine::Ensemble;
+use rpo::{Model, Predictor, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -33,13 +33,21 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let model = Model::load(&self.model)?;
+        let is_ensemble = model.predictor().downcast_ref::<Ensemble>().is_some();
+        if self.params && is_ensemble && model.parameters.is_empty() {
+            let message = "models that `rpo combine` put together have no parameters to train them with; their members have";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         if self.params {
             let parameters = serde_json::to_string_pretty(&model.parameters);
             return print(&format!("{}\n", parameters.unwrap_or_default()));
         }
         let mut report = Report::default();
         let method = model.parameters.get("method").cloned();
-        report.set("method", method.unwrap_or_else(|| json!("forest")));
+        report.set(
+            "method",
+            method.unwrap_or_else(|| json!(if is_ensemble { "ensemble" } else { "forest" })),
+        );
         report.set("software", &*model.software);
         report.set("task", json!(model.schema().task));
         report.set("n_train", model.training().n_samples);

@@ -100,6 +100,22 @@ fn levels_of_a_target_are_outputs_in_order() {
         let by_output = lines(&folder.read("p.csv"));
         assert_eq!((by_output.len(), by_output[1][0].as_str()), (7, "price@0.1"));
     }
+    // Of quantiles, squared errors say nothing, whoever predicts them.
+    folder.ok("combine --models m.rpo m.rpo --out both.rpo");
+    let data = "--data train.csv --targets price,sold --method gbmort --iterations 5 --loss quantile --quantile 0.1,0.9";
+    for scores in [
+        folder.json("evaluate --data test.csv --model both.rpo"),
+        folder.json(&format!("cv {data} --folds 2")),
+    ] {
+        assert!(
+            scores.get("pinball").is_some() && scores.get("r2").is_none(),
+            "{scores}"
+        );
+    }
+    let tuned = folder.json(&format!(
+        "tune {data} --space learning-rate=0.1,0.3 --model t.rpo"
+    ));
+    assert_eq!(tuned["metric"], "pinball");
     // The number of steps is found by the loss itself.
     folder.json(&format!("{train} --method gbmort --find-iterations"));
     let about = folder.json("inspect --model m.rpo");

@@ -485,6 +485,29 @@ fn a_column_may_list_the_labels() {
 
 /// Words of very many values as means of the outputs: kept in the model, and no cause to refuse what is missing or new.
 #[test]
+fn what_becomes_of_words_is_recorded() {
+    let folder = Folder::new();
+    folder.write("t.csv", customers(120, 0, &CITIES));
+    let data = "--data t.csv --targets spend_food,spend_fun --id customer --method gbmort";
+    for (layout, nominal) in [("dense", "native"), ("sparse", "one-hot")] {
+        let data = format!("train {data} --layout {layout}");
+        folder.ok(&format!("{data} --iterations 5 --model m.rpo"));
+        let parameters = folder.ok("inspect --model m.rpo --params");
+        assert!(
+            parameters.contains(&format!("\"nominal\": \"{nominal}\"")),
+            "{parameters}"
+        );
+        folder.write("p.json", &parameters);
+        folder.ok(&format!("{data} --params p.json --model again.rpo"));
+        let bytes = |file: &str| std::fs::read(folder.path(file)).unwrap();
+        assert!(bytes("m.rpo") == bytes("again.rpo"), "{layout}");
+        folder.ok(&format!(
+            "{data} --iterations 8 --continue m.rpo --model longer.rpo"
+        ));
+    }
+}
+
+#[test]
 fn words_become_means_of_outputs() {
     let folder = Folder::new();
     let words: Vec<String> = (0..60).map(|w| format!("w{}", w * 7 % 60)).collect();

@@ -66,6 +66,10 @@ fn models_of_any_methods_combine() {
     let message = folder.fail("combine --models a.rpo b.rpo --weights 3 --out c.rpo");
     assert!(message.contains("1 numbers for 2 models"), "{message}");
     folder.fail("combine --models a.rpo b.rpo --weights 3 -1 --out c.rpo");
+    let message = folder.fail("combine --models a.rpo b.rpo --weights 1e308 1e308 --out c.rpo");
+    assert!(message.contains("finite in sum"), "{message}");
+    let message = folder.fail("inspect --model both.rpo --params");
+    assert!(message.contains("no parameters"), "{message}");
     folder.ok("combine --models a.rpo b.rpo --weights 3,1 --out again.rpo");
     assert_eq!(folder.json("inspect --model again.rpo"), inspected);
     let found = folder.json("combine --models a.rpo b.rpo --data test.txt --combine nnls --out found.rpo");

@@ -92,6 +92,8 @@ impl Ensemble {
                 return Err(ModelError::Combine);
             }
         }
+        let total: f64 = self.members.iter().map(|(_, weight)| weight).sum();
+        ParameterError::unless(total.is_finite(), "weights", total, "finite in sum")?;
         let is_probable = match self.link {
             Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task == Task::MultiLabel,
             _ => true,

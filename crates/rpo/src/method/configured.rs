@@ -45,7 +45,7 @@ impl Configured {
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         context.check_start(self, data)?;
-        context.check_start_parameters(&self.parameters)?;
+        context.check_start_parameters(&self.recorded(data))?;
         let nominal = self.nominal(data);
         let targets = match nominal {
             NominalEncoding::Target if many_valued(data).next().is_some() => {
@@ -88,6 +88,18 @@ impl Configured {
             None if !self.is_ensemble && is_sparse() => NominalEncoding::OneHot,
             None => self.default_nominal,
         }
+    }
+
+    /// The parameters of a model of these data, from which the same is trained again: what they decide about categories is
+    /// written down, as other columns would not have it so.
+    fn recorded(&self, data: &Dataset) -> Map<String, Value> {
+        let mut parameters = self.parameters.clone();
+        if many_valued(data).next().is_some()
+            && let Some(nominal) = parameters.get_mut("nominal")
+        {
+            *nominal = serde_json::json!(self.nominal(data));
+        }
+        parameters
     }
 
     /// The data for methods that split nominal features, where these are left, and others: declared to be numbers if they
@@ -141,7 +153,7 @@ impl Configured {
                     },
                 };
                 let mut completed = decided.with_pipeline(pipeline.clone(), data)?;
-                completed.parameters.clone_from(&self.parameters);
+                completed.parameters = self.recorded(data);
                 completed.decision = self.decision.decide;
                 Ok(completed)
             };

@@ -51,6 +51,7 @@ use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
+use rpo_metrics::Metric;
 use serde_json::{Map, Value};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -163,6 +164,15 @@ impl Method {
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.given.get("seed").and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// The metric that its models are judged by unless another is chosen: of quantiles the pinball loss, as means of squared errors
+    /// say nothing of them, otherwise [that of the task](Model::default_metric).
+    pub fn default_metric(&self, task: Task) -> Metric {
+        match self.given("loss").and_then(Value::as_str) {
+            Some("quantile") => Metric::Pinball,
+            _ => Model::default_metric(task),
+        }
     }
 
     /// The estimator that the parameters describe, for outputs of a task.

@@ -17,7 +17,7 @@ pub enum SpaceError {
     #[error("expected NAME=VALUES")]
     NotAParameter,
     /// A parameter that has no effect on how good a model is.
-    #[error("the first tree has no effect on how good a forest is")]
+    #[error("it has no effect on how good a model is, and is the same for all settings")]
     NotTunable,
     /// A value given twice.
     #[error("the value {0} is given twice")]

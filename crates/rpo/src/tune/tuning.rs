@@ -130,7 +130,7 @@ impl Tuning {
         let first = self.settings(&space)?.next();
         let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
         method.check_data(method.estimator(data.task())?.as_ref(), data)?;
-        let default = || Arc::new(Model::default_metric(data.task())) as Arc<dyn Score>;
+        let default = || Arc::new(self.method.default_metric(data.task())) as Arc<dyn Score>;
         let metric = self.metric.clone().unwrap_or_else(default);
         let holdout = Holdout::new(data, self.validation, Seed::new(self.seed)).map_err(ModelError::from)?;
         let objective = Objective {
@@ -229,7 +229,7 @@ impl Tuning {
             let (name, values) = text
                 .split_once('=')
                 .ok_or_else(|| refuse(SpaceError::NotAParameter))?;
-            if name.replace('-', "_") == "first_tree" {
+            if matches!(&*name.replace('-', "_"), "first_tree" | "seed") {
                 return Err(refuse(SpaceError::NotTunable));
             }
             parameters.push((name.replace('-', "_"), values));

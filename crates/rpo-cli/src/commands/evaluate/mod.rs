@@ -160,13 +160,11 @@ impl Evaluate {
 
     fn metrics(&self, model: &Model) -> Vec<Metric> {
         match self.metrics.as_slice() {
-            // Of quantiles, means of errors squared say nothing.
-            [] if !model.quantile_levels().is_empty() => vec![Metric::Pinball, Metric::Mae],
             [] if self.ranking.model().is_some() => {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
-            [] => default_metrics(model.schema().task),
+            [] => default_metrics(model.schema().task, !model.quantile_levels().is_empty()),
             given => given.to_vec(),
         }
     }
@@ -211,9 +209,10 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
     })
 }
 
-/// The metrics of a task, where none are asked for.
-pub(crate) fn default_metrics(task: Task) -> Vec<Metric> {
+/// The metrics of a task, where none are asked for; of quantiles, means of errors squared say nothing.
+pub(crate) fn default_metrics(task: Task, are_quantiles: bool) -> Vec<Metric> {
     match task {
+        _ if are_quantiles => vec![Metric::Pinball, Metric::Mae],
         Task::MultiLabel => vec![
             Metric::Lrap,
             Metric::PrecisionAt(1),
