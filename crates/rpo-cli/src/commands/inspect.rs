@@ -34,11 +34,11 @@ impl Inspect {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let model = Model::load(&self.model)?;
         let is_ensemble = model.predictor().downcast_ref::<Ensemble>().is_some();
-        if self.params && is_ensemble && model.parameters.is_empty() {
-            let message = "models that `rpo combine` put together have no parameters to train them with; their members have";
-            return Err(CliError::Usage(message.to_owned()));
-        }
         if self.params {
+            if is_ensemble && model.parameters.is_empty() {
+                let message = "models that `rpo combine` put together have no parameters to train them with; their members have";
+                return Err(CliError::Usage(message.to_owned()));
+            }
             let parameters = serde_json::to_string_pretty(&model.parameters);
             return print(&format!("{}\n", parameters.unwrap_or_default()));
         }

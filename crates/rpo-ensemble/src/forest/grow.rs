@@ -3,7 +3,7 @@
 use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
 use super::params::{CriterionKind, ForestParams};
-use super::targets::Targets;
+use super::targets::{Targets, largest};
 use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::missing;
@@ -77,10 +77,11 @@ impl CodedFeatures {
 /// depend on the ratios of weights alone, and a power of two changes none.
 fn unit_of(weights: &[f32]) -> f32 {
     const SMALL: f32 = 1.0 / (1_u64 << 40) as f32;
-    let largest = weights
-        .iter()
-        .fold(0.0_f32, |largest, &weight| largest.max(weight));
-    if largest * SMALL * SMALL > 1.0 { SMALL } else { 1.0 }
+    if largest(weights) * SMALL * SMALL > 1.0 {
+        SMALL
+    } else {
+        1.0
+    }
 }
 
 /// What the trees of a forest share.

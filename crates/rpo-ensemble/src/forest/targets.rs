@@ -153,8 +153,12 @@ impl TreeTargets<'_> {
 
 /// The largest weight of all samples in the bag of a tree, or more.
 fn most_weight(n_samples: usize, weights: Option<&[f32]>) -> f64 {
-    let largest = weights.map_or(1.0, |w| w.iter().fold(0.0_f32, |largest, w| largest.max(*w)));
-    n_samples as f64 * f64::from(largest)
+    n_samples as f64 * f64::from(weights.map_or(1.0, largest))
+}
+
+/// The largest weight.
+pub(super) fn largest(weights: &[f32]) -> f32 {
+    weights.iter().fold(0.0, |largest, &weight| largest.max(weight))
 }
 
 /// Draws the projection of a tree, applies it and rounds what comes of it. The shared projection is that of tree 0.

@@ -16,18 +16,17 @@ pub(super) struct Columns {
 impl Columns {
     /// Becomes those of some rows.
     pub(super) fn assign(&mut self, points: &Points) {
-        let n_entries = points.n_entries();
+        let columns = points.columns();
         self.start.clear();
         self.start.resize(points.names().len() + 1, 0);
-        let (columns, _) = points.entries();
         columns.iter().for_each(|&j| self.start[j as usize] += 1);
         let mut n = 0;
         for start in &mut self.start {
             n += *start;
             *start = n;
         }
-        self.rows.resize(n_entries, 0);
-        self.values.resize(n_entries, 0.0);
+        self.rows.resize(columns.len(), 0);
+        self.values.resize(columns.len(), 0.0);
         // From the back, so that ends become starts.
         for row in (0..points.len()).rev() {
             let (columns, values) = points.row(row);

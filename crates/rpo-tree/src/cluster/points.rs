@@ -215,15 +215,9 @@ impl Points {
         (number != ABSENT).then_some(number as usize)
     }
 
-    /// Number of entries of all rows.
-    pub(super) fn n_entries(&self) -> usize {
-        self.end()
-    }
-
-    /// The renumbered columns and the values of all rows, one row after the other.
-    pub(super) fn entries(&self) -> (&[u32], &[f32]) {
-        let n = self.n_entries();
-        (&self.columns[..n], &self.values[..n])
+    /// The renumbered columns of all entries, one row after the other.
+    pub(super) fn columns(&self) -> &[u32] {
+        &self.columns[..self.end()]
     }
 
     /// The renumbered columns and the values of a row.

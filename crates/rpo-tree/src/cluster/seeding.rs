@@ -14,8 +14,8 @@ const ROUNDING: f64 = 1e-14;
 #[derive(Debug, Clone, Default)]
 pub(super) struct SeedingBuffers {
     /// What the columns hold, if centres hold few of them.
-    pub(super) columns: Option<Columns>,
-    /// The newest centre, by column that occurs.
+    columns: Option<Columns>,
+    /// The newest centre, by column that occurs; zeros between calls, and without use where columns are.
     newest: Vec<f64>,
     /// The product of each row with the newest centre.
     products: Vec<f64>,
@@ -32,8 +32,6 @@ impl KMeansParams {
     /// nearest of them. The centres themselves are not written down: they move next.
     pub(super) fn seed_centres(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         let Workspace { run, seeding, .. } = work;
-        seeding.newest.clear();
-        seeding.newest.resize(points.names().len(), 0.0);
         seeding.nearest.clear();
         seeding.nearest.resize(points.len(), f64::INFINITY);
         seeding.labels.clear();
@@ -66,13 +64,17 @@ impl SeedingBuffers {
     pub(super) fn begin(&mut self, points: &Points) {
         /// Largest part of the cells that are stored where columns pay: products by columns come in no order.
         const SPARSE: usize = 4;
-        let (n, n_cells) = (points.n_entries(), points.len() * points.names().len());
+        let n_columns = points.names().len();
+        let (n, n_cells) = (points.columns().len(), points.len() * n_columns);
         let is_sparse = points.images.is_none() && SPARSE * n <= n_cells && u32::try_from(n).is_ok();
         self.columns = is_sparse.then(|| {
             let mut columns = self.columns.take().unwrap_or_default();
             columns.assign(points);
             columns
         });
+        if !is_sparse {
+            self.newest.resize(n_columns, 0.0);
+        }
     }
 
     /// Takes a row as the centre of a new cluster into account, and assigns the rows that it is nearest to.

@@ -229,10 +229,11 @@ impl Tuning {
             let (name, values) = text
                 .split_once('=')
                 .ok_or_else(|| refuse(SpaceError::NotAParameter))?;
-            if matches!(&*name.replace('-', "_"), "first_tree" | "seed") {
+            let name = name.replace('-', "_");
+            if matches!(&*name, "first_tree" | "seed") {
                 return Err(refuse(SpaceError::NotTunable));
             }
-            parameters.push((name.replace('-', "_"), values));
+            parameters.push((name, values));
         }
         let tuned = parameters.iter().any(|(name, _)| name == "projection");
         let dependent = |name: &str| tuned && matches!(name, "components" | "projection_scope");
