@@ -266,7 +266,12 @@ impl<T: Entry> Entries<'_, T> {
     }
 }
 
-impl Entries<'_, u32> {
+impl<'a> Entries<'a, u32> {
+    /// The entries, if they are stored as a byte each.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        (self.dtype == Dtype::U8).then_some(self.bytes)
+    }
+
     /// The sum of all entries.
     pub fn total(&self) -> usize {
         // No array has as many entries of 32 bits as 64 bits cannot sum; what `usize` cannot hold fits no other array.

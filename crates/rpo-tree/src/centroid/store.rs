@@ -2,6 +2,7 @@
 //!
 //! The kind of a split is its number of children.
 
+use super::recorded::Codes;
 use super::rule::MAX_CHILDREN;
 use super::{CentroidRule, RecordedTree};
 use crate::leaves::LeafMembers;
@@ -121,7 +122,11 @@ impl Restore for RecordedTree {
             from.array::<u32>("node.kind")?.to_vec(),
             from.array::<u32>("split.centroid")?,
         );
-        let tree = Self::from_parts(&arities, members, codes, max_entries, sizes.n_train);
-        tree.map_err(|e| StoreError::part("nodes", e))
+        let wrong = |e| StoreError::part("nodes", e);
+        let codes = match codes.as_bytes() {
+            Some(bytes) => Codes::Narrow(bytes.into()),
+            None => Codes::new(codes).map_err(wrong)?,
+        };
+        Self::from_parts(&arities, members, codes, max_entries, sizes.n_train).map_err(wrong)
     }
 }

@@ -200,6 +200,11 @@ pub trait Criterion: Clone + Send {
     fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
         rows.for_each(|row| self.move_row(row));
     }
+    /// Moves the rows that are marked among some of the node, increasing: bit i of word w is that of row 64 w + i, and bits
+    /// beyond the last row are 0. Returns false, by default, and moves nothing, where to move them one by one takes no longer.
+    fn move_marked(&mut self, _rows: &[u32], _marks: &[u64]) -> bool {
+        false
+    }
     /// Returns true if a split's score is the same, bit for bit, in whatever order rows are moved and whichever side is; false,
     /// by default, where sums are rounded.
     fn is_exact(&self) -> bool {

@@ -4,6 +4,9 @@
 //! label: nothing is looked up, nothing depends on how many labels a row has, and ‖M‖² and M·T come from a handful of
 //! vector instructions. The last lane counts weight. All of it is whole numbers, so the scores equal those of the other
 //! criteria bit for bit.
+//!
+//! Where all weights are 1 and the rows to move are marks of a node's rows, a label of a node is a bit per row: how many of the
+//! marked rows have it is a count of bits, 64 rows at a time.
 
 use super::grid::are_whole;
 use super::side_by_side::{self, SideBySide};
@@ -29,6 +32,43 @@ pub(crate) struct PackedLabelVariance<const BLOCKS: usize> {
     /// Of the node; the lane of the weight is 0.
     total: Lanes<BLOCKS>,
     moved: Lanes<BLOCKS>,
+    marked: Option<NodeBits<BLOCKS>>,
+}
+
+/// The lanes of a node's rows as bits, of weights of 1.
+#[derive(Debug, Clone, Default)]
+struct NodeBits<const BLOCKS: usize> {
+    /// Number of the node's rows.
+    n_rows: usize,
+    /// By 64 rows: bit i of a lane is that of the i-th row; empty until it is asked for.
+    lanes: Vec<[[u64; WIDTH]; BLOCKS]>,
+}
+
+impl<const BLOCKS: usize> NodeBits<BLOCKS> {
+    fn begin(&mut self, n_rows: usize) {
+        self.n_rows = n_rows;
+        self.lanes.clear();
+    }
+
+    /// The lanes of these rows, all of the node.
+    #[inline(always)]
+    fn lanes(&mut self, rows: &[u32], lanes: &[Lanes<BLOCKS>]) -> &[[[u64; WIDTH]; BLOCKS]] {
+        if self.lanes.is_empty() {
+            for rows in rows.chunks(64) {
+                let mut bits = [[0; WIDTH]; BLOCKS];
+                for (i, &row) in rows.iter().enumerate() {
+                    for (bits, lanes) in bits.iter_mut().zip(&lanes[row as usize]) {
+                        let of_row = lanes.as_array_ref();
+                        for j in 0..WIDTH {
+                            bits[j] |= (of_row[j] as u64) << i;
+                        }
+                    }
+                }
+                self.lanes.push(bits);
+            }
+        }
+        &self.lanes
+    }
 }
 
 impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
@@ -66,6 +106,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
             norm: 0,
             total: [i16x8::ZERO; BLOCKS],
             moved: [i16x8::ZERO; BLOCKS],
+            marked: weights.iter().all(|w| *w == 1.0).then(NodeBits::default),
         })
     }
 }
@@ -133,6 +174,9 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         self.clear();
         let (total, weight) = self.sum_of(rows);
         self.begin(total, f64::from(weight));
+        if let Some(marked) = &mut self.marked {
+            marked.begin(rows.len());
+        }
     }
 
     fn take_out(&mut self, rows: &[u32]) -> bool {
@@ -141,6 +185,9 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         let mut total = self.total;
         total.iter_mut().zip(&out).for_each(|(total, out)| *total -= *out);
         self.begin(total, self.sums.weight - f64::from(weight));
+        if let Some(marked) = &mut self.marked {
+            marked.begin(marked.n_rows - rows.len());
+        }
         true
     }
 
@@ -155,6 +202,21 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
     #[inline]
     fn move_row(&mut self, row: u32) {
         add(&mut self.moved, &self.rows[row as usize]);
+    }
+
+    #[inline(always)]
+    fn move_marked(&mut self, rows: &[u32], marks: &[u64]) -> bool {
+        let Some(marked) = self.marked.as_mut().filter(|marked| marked.n_rows == rows.len()) else {
+            return false;
+        };
+        let mut counts = [[0; WIDTH]; BLOCKS];
+        for (bits, &marks) in marked.lanes(rows, &self.rows).iter().zip(marks) {
+            for (count, bits) in counts.as_flattened_mut().iter_mut().zip(bits.as_flattened()) {
+                *count += (bits & marks).count_ones() as i16;
+            }
+        }
+        add(&mut self.moved, &counts.map(i16x8::new));
+        true
     }
 
     fn is_exact(&self) -> bool {
@@ -240,6 +302,32 @@ mod tests {
                 let expected = OneByOne(packed.clone()).best_of(rows.len() - 1, row, equals);
                 prop_assert_eq!(packed.best_of(rows.len() - 1, row, equals), expected);
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn marked_rows_are_moved_as_one_by_one(
+            rows in prop::collection::vec((0_u32..1 << 12, any::<bool>()), 2..200),
+            n_out in 0_usize..2,
+        ) {
+            let y = Array2::from_shape_fn((rows.len(), 12), |(i, j)| (rows[i].0 >> j & 1) as f32);
+            let mut packed = PackedLabelVariance::<2>::new(MatrixView::from(&y).to_csr().view(), &vec![1.0; rows.len()]).unwrap();
+            let all: Vec<u32> = (0..rows.len() as u32).collect();
+            let (out, node) = all.split_at(n_out);
+            packed.start(&all);
+            packed.take_out(out);
+            let is_marked = |row: u32| rows[row as usize].1;
+            let marks: Vec<u64> = node.chunks(64).map(|rows| (0..).zip(rows).map(|(i, &row)| u64::from(is_marked(row)) << i).sum()).collect();
+            let mut expected = packed.clone();
+            node.iter().filter(|row| is_marked(**row)).for_each(|&row| expected.move_row(row));
+            prop_assert!(packed.move_marked(node, &marks));
+            prop_assert_eq!(packed.moved, expected.moved);
+            // Some of the node's rows have other bits.
+            prop_assert!(!packed.move_marked(&node[1..], &marks));
+            let mut weighted = PackedLabelVariance::<2>::new(MatrixView::from(&y).to_csr().view(), &vec![2.0; rows.len()]).unwrap();
+            weighted.start(&all);
+            prop_assert!(!weighted.move_marked(&all, &marks));
         }
     }
 

@@ -18,6 +18,7 @@
 //! Where outputs may be missing, means are over the samples in which an output is observed ([`Leaves::label_observed`]).
 //! Such leaves are dense or sparse: the weight of a sample in a prediction differs from output to output.
 
+mod counted;
 mod dense;
 mod means;
 mod observed;
@@ -33,7 +34,7 @@ use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
-use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
+use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, WeightError};
 use serde::{Deserialize, Serialize};
 use std::ops::Index;
 use std::sync::Arc;
@@ -262,7 +263,16 @@ impl LeafBuilder for LeafKind {
         Ok(match self {
             Self::Samples => Leaves::Samples(SampleLeaves::new(members, weights, Arc::clone(outputs))?),
             Self::Dense => Leaves::Dense(DenseLeaves::from_model(&means()?)),
-            Self::Sparse => Leaves::Sparse(SparseLeaves::from_model(&means()?)),
+            Self::Sparse => {
+                let counted = match outputs.view() {
+                    MatrixView::Sparse(labels) => SparseLeaves::of_labels(members, weights, labels),
+                    MatrixView::Dense(_) => None,
+                };
+                Leaves::Sparse(match counted {
+                    Some(leaves) => leaves,
+                    None => SparseLeaves::from_model(&means()?),
+                })
+            }
         })
     }
 }

@@ -14,7 +14,7 @@ use super::collect::SparseCollector;
 use super::dense::DenseSearch;
 use super::lists::EntryLists;
 use super::order::RankSorter;
-use super::random::RandomThreshold;
+use super::random::{self, RandomThreshold};
 use super::sweep::{Entry, Feature, SplitCandidate, Threshold, is_admissible};
 use super::{NodeRows, ProposedSplit, Splitter};
 use crate::criterion::{Criterion, MOST_FEW};
@@ -134,6 +134,8 @@ pub struct AxisSearch {
 struct Buffers {
     sorter: RankSorter<u64>,
     random: RandomThreshold,
+    /// The rows that hold a sparse feature.
+    rows_held: Vec<u32>,
     dense: DenseSearch<u64>,
     narrow: DenseSearch<u32>,
     bounded: BoundedSearch,
@@ -390,7 +392,11 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
             }
             ThresholdSearch::Random => {
                 let values = columns.values(feature);
-                self.random(feature, rows.iter().map(|&row| (row, values[row as usize])))
+                let values = rows.iter().map(|&row| values[row as usize]);
+                let uniform = uniform(self.threshold_seed, feature);
+                let sizes = (rows.len(), self.params.min_samples_leaf);
+                let random = &mut self.buffers.random;
+                random.split((rows, values), sizes, uniform, self.criterion)
             }
         }
     }
@@ -443,7 +449,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
             ThresholdSearch::Random => {
                 let places = categories.places(&column.1, rows);
                 let uniform = uniform(self.threshold_seed, feature);
-                random.split(places, (rows.len(), min_leaf), uniform, self.criterion)
+                random.split((rows, places), (rows.len(), min_leaf), uniform, self.criterion)
             }
         }
     }
@@ -455,11 +461,20 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         feature: u32,
         entries: &mut [u64],
     ) -> Option<Option<SplitCandidate>> {
+        if let Some(rank) = columns.only_rank(feature) {
+            let threshold = match self.params.thresholds {
+                // Of the two ranks, the other is that of zero.
+                ThresholdSearch::Best => Threshold::Between(0, 1),
+                ThresholdSearch::Random => {
+                    let value = columns.values(feature).value(rank);
+                    let uniform = uniform(self.threshold_seed, feature);
+                    Threshold::At(random::draw(value.min(0.0), value.max(0.0), uniform))
+                }
+            };
+            return self.binary(rank == 0, threshold, entries);
+        }
         match self.params.thresholds {
             ThresholdSearch::Best => {
-                if let Some(rank) = columns.only_rank(feature) {
-                    return self.binary(rank, entries);
-                }
                 self.buffers.sorter.sort(entries);
                 let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
                 let feature = Feature::new(entries, columns.values(feature), n_rows, min_leaf);
@@ -469,15 +484,27 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 if !entries.is_sorted_by_key(|&entry| entry.row()) {
                     entries.sort_unstable_by_key(|&entry| entry.row());
                 }
+                let Buffers {
+                    rows_held, random, ..
+                } = &mut self.buffers;
+                rows_held.clear();
+                rows_held.extend(entries.iter().map(|entry| entry.row()));
                 let values = columns.values(feature);
-                let cell = |&entry: &u64| (entry.row(), values.value(entry.rank()));
-                self.random(feature, entries.iter().map(cell))
+                let values = entries.iter().map(|entry| values.value(entry.rank()));
+                let uniform = uniform(self.threshold_seed, feature);
+                let sizes = (self.node.rows.len(), self.params.min_samples_leaf);
+                random.split((rows_held, values), sizes, uniform, self.criterion)
             }
         }
     }
 
-    /// The split of a feature whose entries all have one rank: zeros from the others.
-    fn binary(&mut self, rank: u32, entries: &[u64]) -> Option<Option<SplitCandidate>> {
+    /// The split of a feature whose entries all have one value: they are parted from zeros.
+    fn binary(
+        &mut self,
+        is_negative: bool,
+        threshold: Threshold,
+        entries: &[u64],
+    ) -> Option<Option<SplitCandidate>> {
         let (n_held, n_rows) = (entries.len(), self.node.rows.len());
         if n_held == n_rows {
             return None;
@@ -493,20 +520,9 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 self.criterion.score()
             },
         );
-        // Of the two ranks, the other is that of zero.
-        let n_left = if rank == 0 { n_held } else { n_rows - n_held };
-        let candidate = SplitCandidate::new(score, Threshold::Between(0, 1), None, n_left, n_rows);
+        let n_left = if is_negative { n_held } else { n_rows - n_held };
+        let candidate = SplitCandidate::new(score, threshold, None, n_left, n_rows);
         Some(score.is_finite().then_some(candidate))
-    }
-
-    fn random(
-        &mut self,
-        feature: u32,
-        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
-    ) -> Option<Option<SplitCandidate>> {
-        let uniform = uniform(self.threshold_seed, feature);
-        let sizes = (self.node.rows.len(), self.params.min_samples_leaf);
-        self.buffers.random.split(entries, sizes, uniform, self.criterion)
     }
 }
 

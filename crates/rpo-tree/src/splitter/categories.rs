@@ -151,13 +151,9 @@ impl CategorySearch {
     }
 
     /// The places of the samples of a node; NaN for those of the rest.
-    pub(super) fn places<'s>(
-        &'s self,
-        ranks: &'s Ranks,
-        rows: &'s [u32],
-    ) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + 's {
+    pub(super) fn places<'s>(&'s self, ranks: &'s Ranks, rows: &'s [u32]) -> impl Iterator<Item = f32> + 's {
         let ranks = narrow(ranks);
-        let place = move |&row: &u32| (row, self.places[usize::from(ranks[row as usize])]);
+        let place = move |&row: &u32| self.places[usize::from(ranks[row as usize])];
         rows.iter().map(place)
     }
 

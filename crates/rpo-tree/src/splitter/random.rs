@@ -1,19 +1,28 @@
 //! A random threshold inside one feature: nothing is sorted.
 //!
-//! Two passes over what the rows of a node hold: one finds the smallest and the largest value, the other the rows on the
-//! side of the threshold that zero is not on. As scores do not depend on which side is called moved, those are moved, in
-//! row order, and both layouts of the features sum alike.
+//! Two passes over what the rows of a node hold: one finds the smallest and the largest value, the other marks the rows on the
+//! side of the threshold that zero is not on, a bit each. As scores do not depend on which side is called moved, those are
+//! moved, in row order, and both layouts of the features sum alike.
 
 use super::sweep::{SplitCandidate, Threshold, is_admissible, keep_better};
-use crate::criterion::Criterion;
+use crate::criterion::{Criterion, MOST_FEW, SomeRows};
 use rpo_core::vectorized;
+use wide::{CmpGt, CmpLe, f32x8};
 
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RandomThreshold {
     values: Vec<f32>,
-    moved: Vec<u32>,
-    missing: Vec<u32>,
+    moved: Marks,
+    missing: Marks,
+}
+
+/// Some of the rows that a node's search reads.
+#[derive(Debug, Clone, Default)]
+struct Marks {
+    /// Bit i of word w is that of row 64 w + i.
+    words: Vec<u64>,
+    n: usize,
 }
 
 /// Values that are compared side by side.
@@ -23,49 +32,57 @@ impl RandomThreshold {
     /// Splits a node of `n_rows` rows at a threshold that `uniform` in [0, 1) draws between its smallest and its largest
     /// value; each child needs `min_leaf` rows. `None` if the feature is constant, `Some(None)` if the split is refused.
     ///
-    /// `entries` are rows, increasing, and their values; the rows that are not among them hold zero. Missing values (NaN)
-    /// go to the better side. If all observed values are equal, they are separated from the missing ones.
+    /// `rows`, increasing, hold `values`; those that are not among them hold zero. Missing values (NaN) go to the better side.
+    /// If all observed values are equal, they are separated from the missing ones.
     pub(super) fn split(
         &mut self,
-        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
+        (rows, values): (&[u32], impl Iterator<Item = f32>),
         sizes: (usize, usize),
         uniform: f64,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
         vectorized(
             #[inline(always)]
-            || self.search(entries, sizes, uniform, criterion),
+            || {
+                self.values.clear();
+                self.values.extend(values);
+                // Whole lanes, filled up with what changes no range.
+                let first = self.values.first().copied().unwrap_or_default();
+                self.values.resize(rows.len().next_multiple_of(LANES), first);
+                self.search(rows, sizes, uniform, criterion)
+            },
         )
     }
 
     #[inline(always)]
     fn search(
         &mut self,
-        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
+        rows: &[u32],
         (n_rows, min_leaf): (usize, usize),
         uniform: f64,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
-        let has_zero = entries.len() < n_rows;
-        self.values.clear();
-        self.values.extend(entries.clone().map(|(_, value)| value));
-        let (low, high, n_missing) = range(&self.values, has_zero)?;
-        if low == high && n_missing == 0 {
+        let Self {
+            values,
+            moved,
+            missing,
+        } = self;
+        let (lanes, _) = values.as_chunks();
+        missing.clear();
+        let any_nan = |any: f32x8, &values: &[f32; LANES]| any | f32x8::new(values).is_nan();
+        if lanes.iter().fold(f32x8::ZERO, any_nan).any() {
+            missing.mark(lanes, rows.len(), f32x8::is_nan);
+        }
+        let (low, high) = range(lanes, missing.n > 0, rows.len() < n_rows)?;
+        if low == high && missing.n == 0 {
             return None;
         }
-        let rows = entries.map(|(row, _)| row).zip(&self.values);
-        if n_missing > 0 {
-            keep(rows.clone(), f32::is_nan, &mut self.missing);
-        } else {
-            self.missing.clear();
-        }
-        let missing = &self.missing;
         let admits = |n_moved: usize| is_admissible(n_moved, n_rows, min_leaf);
         if low == high {
             criterion.clear();
-            criterion.move_rows(missing.iter().copied());
+            missing.move_rows(rows, criterion);
             let apart = || {
-                let n_left = n_rows - n_missing;
+                let n_left = n_rows - missing.n;
                 SplitCandidate::new(
                     criterion.score(),
                     Threshold::At(f32::INFINITY),
@@ -75,31 +92,32 @@ impl RandomThreshold {
                 )
             };
             let mut best = None;
-            keep_better(&mut best, admits(n_missing).then(apart));
+            keep_better(&mut best, admits(missing.n).then(apart));
             return Some(best);
         }
         let threshold = draw(low, high, uniform);
         let zero_left = threshold >= 0.0;
+        let at = f32x8::splat(threshold);
         if zero_left {
-            keep(rows, |value| value > threshold, &mut self.moved);
+            moved.mark(lanes, rows.len(), |value| value.cmp_gt(at));
         } else {
-            keep(rows, |value| value <= threshold, &mut self.moved);
+            moved.mark(lanes, rows.len(), |value| value.cmp_le(at));
         }
         let mut best = None;
         for with_missing in [false, true] {
-            if with_missing && n_missing == 0 {
+            if with_missing && missing.n == 0 {
                 break;
             }
             criterion.clear();
-            let mut n_moved = self.moved.len();
+            let mut n_moved = moved.n;
             if with_missing {
-                criterion.move_rows(missing.iter().copied());
-                n_moved += n_missing;
+                missing.move_rows(rows, criterion);
+                n_moved += missing.n;
             }
-            criterion.move_rows(self.moved.iter().copied());
+            moved.move_rows(rows, criterion);
             if admits(n_moved) {
                 let n_left = if zero_left { n_rows - n_moved } else { n_moved };
-                let missing_left = (n_missing > 0).then_some(with_missing != zero_left);
+                let missing_left = (missing.n > 0).then_some(with_missing != zero_left);
                 let candidate = SplitCandidate::new(
                     criterion.score(),
                     Threshold::At(threshold),
@@ -114,10 +132,46 @@ impl RandomThreshold {
     }
 }
 
-/// The smallest and the largest observed value, and how many are missing; `None` if all are.
+impl Marks {
+    fn clear(&mut self) {
+        self.words.clear();
+        self.n = 0;
+    }
+
+    /// Marks those of the first `n` rows whose values fit.
+    #[inline(always)]
+    fn mark(&mut self, values: &[[f32; LANES]], n: usize, fits: impl Fn(f32x8) -> f32x8) {
+        self.words.clear();
+        for of_word in values.chunks(64 / LANES) {
+            let mut word = 0;
+            for &values in of_word.iter().rev() {
+                word = word << LANES | fits(f32x8::new(values)).move_mask() as u64;
+            }
+            self.words.push(word);
+        }
+        if let Some(last) = self.words.last_mut()
+            && !n.is_multiple_of(64)
+        {
+            *last &= (1 << (n % 64)) - 1;
+        }
+        self.n = self.words.iter().map(|word| word.count_ones() as usize).sum();
+    }
+
+    /// Moves the rows that are marked.
+    #[inline(always)]
+    fn move_rows(&mut self, rows: &[u32], criterion: &mut impl Criterion) {
+        if !criterion.move_marked(rows, &self.words) {
+            for (all, &which) in rows.chunks(MOST_FEW).zip(&self.words) {
+                criterion.move_rows(SomeRows { all, which }.into_iter());
+            }
+        }
+    }
+}
+
+/// The smallest and the largest observed value; `None` if all are missing.
 #[inline(always)]
-fn range(values: &[f32], has_zero: bool) -> Option<(f32, f32, usize)> {
-    let start = if has_zero {
+fn range(values: &[[f32; LANES]], any_missing: bool, has_zero: bool) -> Option<(f32, f32)> {
+    let (low, high) = if has_zero {
         (0.0, 0.0)
     } else {
         (f32::INFINITY, f32::NEG_INFINITY)
@@ -125,18 +179,31 @@ fn range(values: &[f32], has_zero: bool) -> Option<(f32, f32, usize)> {
     // False for what is not a number.
     let lower = |a: f32, b: f32| if b < a { b } else { a };
     let higher = |a: f32, b: f32| if b > a { b } else { a };
-    let (mut lows, mut highs) = ([start.0; LANES], [start.1; LANES]);
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            lows[lane] = lower(lows[lane], chunk[lane]);
-            highs[lane] = higher(highs[lane], chunk[lane]);
+    let (low, high) = if any_missing {
+        let all = values.as_flattened().iter().copied();
+        (all.clone().fold(low, lower), all.fold(high, higher))
+    } else {
+        let (mut lows, mut highs) = (f32x8::splat(low), f32x8::splat(high));
+        for &values in values {
+            let values = f32x8::new(values);
+            (lows, highs) = (values.fast_min(lows), values.fast_max(highs));
+        }
+        (halved(lows.to_array(), lower), halved(highs.to_array(), higher))
+    };
+    (low <= high).then_some((low, high))
+}
+
+/// Joins lanes by halves, so that what does not depend on each other is done together.
+#[inline(always)]
+fn halved(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut n = LANES;
+    while n > 1 {
+        n /= 2;
+        for i in 0..n {
+            lanes[i] = join(lanes[i], lanes[i + n]);
         }
     }
-    let low = lows.iter().chain(rest).copied().fold(start.0, lower);
-    let high = highs.iter().chain(rest).copied().fold(start.1, higher);
-    let n_missing = values.iter().filter(|v| v.is_nan()).count();
-    (low <= high).then_some((low, high, n_missing))
+    lanes[0]
 }
 
 /// The threshold of a number in [0, 1): in [low, high), so that neither side is empty.
@@ -144,22 +211,6 @@ pub(super) fn draw(low: f32, high: f32, uniform: f64) -> f32 {
     let (from, to) = (f64::from(low), f64::from(high));
     let drawn = (from + uniform * (to - from)) as f32;
     if f64::from(drawn) >= to { low } else { drawn }
-}
-
-/// Writes the rows whose values fit; without a branch, as which do cannot be predicted.
-#[inline(always)]
-fn keep<'v>(
-    rows: impl ExactSizeIterator<Item = (u32, &'v f32)>,
-    fits: impl Fn(f32) -> bool,
-    kept: &mut Vec<u32>,
-) {
-    kept.resize(rows.len(), 0);
-    let mut n = 0;
-    for (row, &value) in rows {
-        kept[n] = row;
-        n += usize::from(fits(value));
-    }
-    kept.truncate(n);
 }
 
 #[cfg(test)]
@@ -234,7 +285,9 @@ mod tests {
             let all: Vec<(u32, f32)> = (0..).zip(cells).collect();
             let stored: Vec<(u32, f32)> = all.iter().copied().filter(|(_, v)| *v != 0.0).collect();
             for entries in [all, stored] {
-                let found = RandomThreshold::default().split(entries.into_iter(), (n, min_leaf), uniform, &mut criterion);
+                let (rows, values): (Vec<u32>, Vec<f32>) = entries.into_iter().unzip();
+                let cells = (&rows[..], values.into_iter());
+                let found = RandomThreshold::default().split(cells, (n, min_leaf), uniform, &mut criterion);
                 // Sums are whole numbers, so that scores do not depend on the side that is moved.
                 prop_assert_eq!(found.map(|f| f.is_some()), expected.map(|e| e.is_some()));
                 if let (Some(Some(found)), Some(Some(expected))) = (found, expected) {

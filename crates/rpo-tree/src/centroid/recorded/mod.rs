@@ -58,18 +58,21 @@ enum Child {
 /// For each split in preorder and each row of its node in increasing order: 1 + the child whose centroid averages the
 /// row, or 0 if none does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Codes {
+pub(super) enum Codes {
     Narrow(Vec<u8>),
     Wide(Vec<u16>),
 }
 
 impl Codes {
-    /// Takes codes that have 16 bits.
-    fn new(codes: impl Iterator<Item = u32> + Clone) -> Self {
-        if codes.clone().all(|code| code <= u8::MAX.into()) {
-            Self::Narrow(codes.map(|code| code as u8).collect())
-        } else {
-            Self::Wide(codes.map(|code| code as u16).collect())
+    /// Takes codes, in the room that the largest needs.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] for a code beyond that of the last child that a split may have.
+    pub(super) fn new(codes: impl Iterator<Item = u32> + Clone) -> Result<Self, TreeError> {
+        match codes.clone().max() {
+            Some(code) if code as usize > MAX_CHILDREN => Err(wrong_code(code.to_string(), "at most 65535")),
+            Some(0x100..) => Ok(Self::Wide(codes.map(|code| code as u16).collect())),
+            _ => Ok(Self::Narrow(codes.map(|code| code as u8).collect())),
         }
     }
 
@@ -127,7 +130,13 @@ impl RecordedTree {
         structure
             .splits()
             .for_each(|(_, rule)| codes.extend(rule.members().iter().map(|&code| u32::from(code))));
-        Self::new(&arities, members, Codes::new(codes.into_iter()), max_entries).ok()
+        Self::new(
+            &arities,
+            members,
+            Codes::new(codes.into_iter()).ok()?,
+            max_entries,
+        )
+        .ok()
     }
 
     /// Takes stored parts: the number of children of each node in preorder, 0 for leaves; the samples of the leaves; and the
@@ -135,15 +144,12 @@ impl RecordedTree {
     pub(super) fn from_parts(
         arities: &[u32],
         members: LeafMembers,
-        codes: impl Iterator<Item = u32> + Clone,
+        codes: Codes,
         max_entries: Option<usize>,
         n_rows: usize,
     ) -> Result<Self, TreeError> {
-        if let Some(code) = codes.clone().find(|&code| code as usize > MAX_CHILDREN) {
-            return Err(wrong_code(code.to_string(), "at most 65535"));
-        }
         check_exist("rows for the members of leaves", members.all_rows(), n_rows)?;
-        let tree = Self::new(arities, members, Codes::new(codes), max_entries)?;
+        let tree = Self::new(arities, members, codes, max_entries)?;
         tree.check_codes()?;
         Ok(tree)
     }
