@@ -10,7 +10,7 @@ use rpo::Predictor;
 use rpo::core::Matrix;
 use rpo::data::read::{
     ColumnType, FirstFeature, Format, LabelList, Missing, ReadError, ReadErrorKind, ReadOptions, Targets,
-    read, read_from, read_names,
+    UnknownColumnType, read, read_from, read_names,
 };
 use rpo::data::{
     Catalogue, Columns, DEFAULT_MEMORY_LIMIT, Dataset, Layout, LeftOut, Names, Task, suspicious_features,
@@ -336,26 +336,10 @@ fn parse_delimiter(text: &str) -> Result<char, String> {
     }
 }
 
-/// The types of columns by name.
-const TYPES: [(&str, ColumnType); 5] = [
-    ("number", ColumnType::Number),
-    ("category", ColumnType::Category),
-    ("date", ColumnType::Date),
-    ("date-time", ColumnType::DateTime),
-    ("text", ColumnType::Text),
-];
-
 fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
-    let known = TYPES.into_iter().find(|(name, _)| *name == kind);
-    let (_, kind) = known
-        .ok_or_else(|| format!("{kind:?} is not a type; number, category, date, date-time or text is"))?;
+    let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
     Ok((name.to_owned(), kind))
-}
-
-fn type_name(kind: ColumnType) -> &'static str {
-    let named = TYPES.into_iter().find(|(_, known)| *known == kind);
-    named.map_or("another type", |(name, _)| name)
 }
 
 /// What outputs can be.
@@ -777,7 +761,6 @@ impl TrainingOptions {
         for (option, name, kind) in self.typed() {
             match types.insert(name.clone(), (option, kind)) {
                 Some((other, earlier)) if earlier != kind => {
-                    let (earlier, kind) = (type_name(earlier), type_name(kind));
                     return Err(CliError::Usage(format!(
                         "{other} reads {name:?} as {earlier}, {option} as {kind}: a column has one type, leave one out"
                     )));
