@@ -2,7 +2,7 @@
 
 use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
-use crate::files::{NamedFile, data_file};
+use crate::files::{NamedFile, data_files};
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -75,6 +75,10 @@ pub(crate) struct InputOptions {
     /// What was read from standard input, which may have to be looked at twice.
     #[arg(skip)]
     text: OnceLock<Vec<u8>>,
+
+    /// The files that the data are in.
+    #[arg(skip)]
+    files: OnceLock<Vec<PathBuf>>,
 
     #[command(flatten)]
     format: FormatOptions,
@@ -403,9 +407,10 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 impl InputOptions {
-    /// The file that is read.
-    pub(crate) fn file(&self) -> NamedFile<'_> {
-        ("--data", data_file(&self.data))
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        let files = self.files.get_or_init(|| data_files(&self.data));
+        files.iter().map(|file| ("--data", Some(file.as_path())))
     }
 
     /// What messages call the data.
@@ -639,7 +644,7 @@ impl SplitDataOptions {
 impl TrainingOptions {
     /// The files that are read.
     pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
-        let mut files = self.data.files().to_vec();
+        let mut files = self.data.files();
         files.push(("--feature-names", self.feature_names.as_deref()));
         files.push(("--label-names", self.label_names.as_deref()));
         files
@@ -790,8 +795,8 @@ impl TrainingOptions {
 
 impl DataOptions {
     /// The files that are read.
-    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
-        [self.input.file(), self.outputs.file()]
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        self.input.files().chain([self.outputs.file()]).collect()
     }
 
     /// What messages call the data.

@@ -100,7 +100,8 @@ impl Predict {
     }
 
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        let read = [self.input.file(), ("--model", Some(self.model.as_path()))];
+        let model = ("--model", Some(self.model.as_path()));
+        let read = self.input.files().chain([model]);
         files::check(read, [("--out", self.out.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
