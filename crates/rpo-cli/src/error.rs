@@ -107,6 +107,16 @@ impl CliError {
         {
             return Some("rpo train --impute keeps in the model what to fill in");
         }
+        if let Self::Fit {
+            source: ModelError::MissingColumn { what: "column", .. },
+            ..
+        } = self
+        {
+            return Some(
+                "a model of texts takes them as they are, or with a column for every term that it knows, as `rpo convert` writes \
+                 the file that it was trained on; other files have other terms",
+            );
+        }
         if let Self::Evaluate {
             source: ModelError::MemoryLimit(_),
             ..

@@ -226,7 +226,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
     /// that do not exist: for files to predict, whose other columns a model does not ask for. In place of a column of dates that
-    /// does not exist, the columns named like its parts are read, as numbers. False by default.
+    /// does not exist, the columns named like its parts are read, as numbers; in place of one of `texts`, those named like its
+    /// terms. False by default.
     pub ignore_untyped: bool,
     /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
     /// One that the targets name is refused.
