@@ -23,6 +23,7 @@ fn the_option_that_was_given_is_named() {
         .write("far.csv", "a\n2\n1000\n")
         .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
         .write("none.json", r#"{"trees":0}"#)
+        .write("seed.json", r#"{"method":"ridge","seed":"x"}"#)
         .write("twice.json", r#"{"trees":3,"trees":5}"#);
     let train = "train --data t.csv --targets red,round --model x.rpo";
     // Options replace what is wrong in a file.
@@ -86,6 +87,11 @@ fn the_option_that_was_given_is_named() {
         (
             format!("{train} --params x.json"),
             "x.json: `trees` must be a whole number, at least 1, got \"x\"",
+        ),
+        // A method that draws nothing has a seed too.
+        (
+            format!("{train} --params seed.json"),
+            "seed.json: `seed` must be a whole number, got \"x\"",
         ),
         (
             format!("{train} --params none.json"),
