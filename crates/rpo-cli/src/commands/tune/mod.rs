@@ -59,7 +59,8 @@ pub(crate) struct Tune {
     )]
     time: Option<f64>,
 
-    /// Try settings until they have taken so many steps: trees, or iterations.
+    /// Try settings until they have made so many steps: trees, or iterations of boosting, those after the best one among them;
+    /// of methods without steps each setting is one. The setting that comes to the number is finished.
     #[arg(long, value_name = "STEPS", help_heading = "Search")]
     steps: Option<u64>,
 
