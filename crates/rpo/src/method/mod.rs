@@ -306,6 +306,12 @@ impl FromStr for Method {
                     words.next_if(|next| !next.starts_with("--")).unwrap_or("true"),
                 ),
             };
+            if method.given(name).is_some() {
+                return Err(MethodError::Repeated {
+                    name: name.replace('-', "_"),
+                    text: text.to_owned(),
+                });
+            }
             method = method.with(name, value)?;
         }
         Ok(method)

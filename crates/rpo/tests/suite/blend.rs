@@ -117,6 +117,10 @@ fn what_cannot_be_combined_is_named() {
         ("craftml --tres 5", "tres"),
         ("craftml trees 5", "a method with options"),
         ("one-vs-rest --cost 0", "cost"),
+        (
+            "ridge; extra-trees --max-depth 5 --max-depth=6",
+            "`max_depth` is given twice in \"extra-trees --max-depth 5 --max-depth=6\"",
+        ),
         ("blend", "other than ensembles"),
     ] {
         let params = BlendParams {
