@@ -119,7 +119,8 @@ impl Ensemble {
 
 impl Model {
     /// The weighted mean of the predictions of several models that were fitted to the same data; labels are decided from it
-    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features.
+    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features, and their thresholds
+    /// have no part: those of the ensemble are found on its own scores ([`with_thresholds`](Self::with_thresholds)).
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;

@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlendParams {
-    /// The methods, each with options as on the command line, separated by semicolons.
+    /// The methods, each with options as on the command line, separated by semicolons. They have no part in decisions on labels:
+    /// thresholds are those of the ensemble.
     ///
     /// The default, for very many labels: CRAFTML on the features as they are and weighted by their inverse document
     /// frequency, and one-vs-rest.
