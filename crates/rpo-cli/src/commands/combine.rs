@@ -28,7 +28,7 @@ pub(crate) struct Combine {
     weights: Vec<f64>,
 
     /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models without
-    /// weight are left out.
+    /// weight are left out. Of models that predict a quantile, mean, greedy and greedy-mean, by the pinball loss.
     #[arg(long, value_name = "RULE", requires = "data")]
     combine: Option<CombineRule>,
 

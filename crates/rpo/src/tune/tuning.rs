@@ -234,6 +234,9 @@ impl Tuning {
             if matches!(&*name, "first_tree" | "seed") {
                 return Err(refuse(SpaceError::NotTunable));
             }
+            if name == "quantile" {
+                return Err(refuse(SpaceError::Levels));
+            }
             parameters.push((name, values));
         }
         let tuned = parameters.iter().any(|(name, _)| name == "projection");
