@@ -343,3 +343,26 @@ fn addresses_that_cannot_be_are_refused() {
     let found = lines(&folder, "--model m.rpo", "{\"rows\": [], \"top_k\": 1}\n");
     assert_eq!(found[0]["error"]["kind"], "request");
 }
+
+/// Decisions of all samples at once are none of a request.
+#[test]
+fn models_that_decide_on_all_samples_at_once_are_refused() {
+    let folder = Folder::new();
+    folder.write("table.csv", table());
+    let train = "train --data table.csv --targets label_* --trees 10 --model m.rpo";
+    folder.ok(&format!("{train} --decide f1"));
+    let message = folder.fail("serve --model m.rpo");
+    assert!(
+        message.contains("m.rpo decides on labels by their expected F1 over all samples at once")
+            && message.contains("--thresholds macro-f"),
+        "{message}"
+    );
+    folder.ok(&format!("{train} --thresholds macro-f"));
+    let row = json!({"city": "Bern", "since": "2024-05-01", "age": 3});
+    let found = lines(
+        &folder,
+        "--model m.rpo",
+        &json!({"rows": [row], "decide": true}).to_string(),
+    );
+    assert!(found[0]["predictions"][0].is_array(), "{}", found[0]);
+}

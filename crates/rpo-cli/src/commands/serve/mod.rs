@@ -27,7 +27,7 @@ use std::time::Duration;
 /// SIGTERM end it when the requests under way have their responses.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The model.
+    /// The model. One that decides on labels by --decide f1, of all samples at once, is refused.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
@@ -73,6 +73,13 @@ impl Serve {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let model = Model::load(&self.model)?;
+        if model.decision.is_joint() {
+            return Err(CliError::Usage(format!(
+                "{} decides on labels by their expected F1 over all samples at once (--decide f1), and a server has those of a \
+                 request alone: serve one that was trained with --thresholds macro-f, which decides on each sample by itself",
+                self.model.display()
+            )));
+        }
         let service = Service::new(model, self.max_rows, self.unseen.refuses());
         match self.http {
             None => lines::serve(&service, self.max_bytes),
