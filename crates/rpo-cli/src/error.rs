@@ -217,7 +217,7 @@ impl CliError {
 fn as_options(message: String) -> String {
     let methods = Registry::standard().into_iter();
     let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
-    let others = ["propensity_a", "propensity_b", "repetition"];
+    let others = ["propensity_a", "propensity_b", "repetition", "folds", "hold_out"];
     names.chain(others).fold(message, |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
     })

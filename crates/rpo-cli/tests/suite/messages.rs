@@ -30,8 +30,18 @@ fn the_option_that_was_given_is_named() {
     folder
         .ok("train --data t.csv --targets red,round --ignore day --model y.rpo --params none.json --trees 2");
     let split = "split --data t.csv --train x.csv --test y.csv";
+    let tune = "tune --data t.csv --targets red,round --space trees=1";
     let evaluate = "evaluate --data t.csv --model f.rpo --metrics psp@1";
     for (arguments, message) in [
+        ("man nodir".to_owned(), "FOLDER nodir: there is no such folder"),
+        (
+            format!("{tune} --hold-out 0"),
+            "--hold-out must be in (0, 1), got 0",
+        ),
+        (
+            "cv --data t.csv --targets red,round --folds 1".to_owned(),
+            "training on t.csv: --folds must be in 2 to the number of samples, got 1",
+        ),
         (
             format!("{split} --group nope"),
             "t.csv: --group names the column \"nope\", which does not exist",
