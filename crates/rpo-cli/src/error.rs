@@ -107,6 +107,16 @@ impl CliError {
         {
             return Some("rpo train --impute keeps in the model what to fill in");
         }
+        if let Self::Fit {
+            source: ModelError::MissingColumn { what: "column", .. },
+            ..
+        } = self
+        {
+            return Some(
+                "a model of texts takes them as they are, or with a column for every term that it knows, as `rpo convert` writes \
+                 the file that it was trained on; other files have other terms",
+            );
+        }
         if let Self::Evaluate {
             source: ModelError::MemoryLimit(_),
             ..
@@ -207,7 +217,7 @@ impl CliError {
 fn as_options(message: String) -> String {
     let methods = Registry::standard().into_iter();
     let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
-    let others = ["propensity_a", "propensity_b", "repetition"];
+    let others = ["propensity_a", "propensity_b", "repetition", "folds", "hold_out"];
     names.chain(others).fold(message, |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
     })

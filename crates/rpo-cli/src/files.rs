@@ -2,15 +2,21 @@
 
 use crate::error::CliError;
 use rpo::FileTarget;
-use std::path::Path;
+use rpo::data::Catalogue;
+use std::path::{Path, PathBuf};
 
 /// An option and the file that it names, if it names one.
 pub(crate) type NamedFile<'a> = (&'static str, Option<&'a Path>);
 
-/// The file of an option that names data; standard input, sets of the catalogue and no data at all are none.
-pub(crate) fn data_file(data: &str) -> Option<&Path> {
-    let is_file = !matches!(data, "" | "-") && !data.starts_with('@');
-    is_file.then(|| Path::new(data))
+/// The files of an option that names data; standard input and no data at all have none.
+pub(crate) fn data_files(data: &str) -> Vec<PathBuf> {
+    let of_set = |name: &str| Catalogue::from_env()?.files(name);
+    match (data, data.strip_prefix('@')) {
+        ("" | "-", _) => Vec::new(),
+        // What is wrong with a catalogue ends the command where the set is read.
+        (_, Some(name)) => of_set(name).unwrap_or_default(),
+        (path, None) => vec![path.into()],
+    }
 }
 
 /// Refuses, before anything is read or written, files to write that are one file or files that are read, and those that

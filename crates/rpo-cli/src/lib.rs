@@ -10,6 +10,7 @@ mod options;
 mod output;
 mod progress;
 mod resources;
+mod unique;
 
 use clap::Parser;
 use commands::Command;

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names the folder of [`Catalogue::from_env`].
 pub const CATALOGUE_VARIABLE: &str = "RPO_DATA";
 
+/// The file that lists the sets.
+const MANIFEST: &str = "manifest.json";
+
 /// Why a catalogue or one of its sets cannot be loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -204,7 +207,7 @@ impl Catalogue {
     /// [`CatalogueError::Io`], [`CatalogueError::Manifest`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, CatalogueError> {
         let folder = folder.as_ref();
-        let path = folder.join("manifest.json");
+        let path = folder.join(MANIFEST);
         let text = std::fs::read(&path).map_err(|e| io_error(&path, &e))?;
         let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| CatalogueError::Manifest {
             path,
@@ -223,6 +226,16 @@ impl Catalogue {
             name: name.to_owned(),
             names: self.entries.iter().map(|entry| entry.name.clone()).collect(),
         })
+    }
+
+    /// The files of a set: the manifest, and those that it lists.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownName`].
+    pub fn files(&self, name: &str) -> Result<Vec<PathBuf>, CatalogueError> {
+        let listed = self.entry(name)?.files.iter().map(|file| file.file.as_path());
+        let all = [Path::new(MANIFEST)].into_iter().chain(listed);
+        Ok(all.map(|file| self.folder.join(file)).collect())
     }
 
     /// The entry of a set, after its files were compared with the checksums of the manifest.
@@ -314,7 +327,7 @@ impl Catalogue {
 
     fn incomplete(&self, entry: &Entry, what: &str) -> CatalogueError {
         CatalogueError::Manifest {
-            path: self.folder.join("manifest.json"),
+            path: self.folder.join(MANIFEST),
             message: format!("data set {:?} {what}", entry.name),
         }
     }
@@ -358,15 +371,19 @@ mod tests {
         folder
     }
 
-    const MANIFEST: &str = r#"{"datasets": [{"name": "tiny", "task": "regression", "n": 2, "p": 1, "d": 1,
+    const LISTED: &str = r#"{"datasets": [{"name": "tiny", "task": "regression", "n": 2, "p": 1, "d": 1,
         "files": [{"file": "tiny.arff", "sha256": "0000"}], "label_columns": {"position": "last", "count": 1}}]}"#;
 
     #[test]
     fn dimensions_and_checksums_are_compared() {
         let header = "@relation t\n@attribute x real\n@attribute y real\n@data\n1,2\n";
-        let folder = folder(MANIFEST, header);
+        let folder = folder(LISTED, header);
         let catalogue = Catalogue::open(folder.path()).unwrap();
         let path = folder.path().join("tiny.arff");
+        assert_eq!(
+            catalogue.files("tiny"),
+            Ok(vec![folder.path().join("manifest.json"), path.clone()])
+        );
         assert_eq!(
             catalogue.load("tiny"),
             Err(CatalogueError::Count {
@@ -400,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_broken_manifest_is_named() {
-        let folder = folder(&MANIFEST.replace("regression", "clustering"), "");
+        let folder = folder(&LISTED.replace("regression", "clustering"), "");
         let e = Catalogue::open(folder.path()).unwrap_err();
         assert!(
             matches!(&e, CatalogueError::Manifest { message, .. } if message.contains("clustering")),

@@ -20,9 +20,10 @@
 use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use ndarray::ArrayView2;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, ParameterError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// What thresholds are the best of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,19 @@ pub enum ThresholdRule {
     /// One per label, such that as many samples are predicted as are positive, or, where equal scores do not
     /// allow it, the number next below that; more where that would be none. A label without positive sample: above every score.
     Rate,
+}
+
+impl FromStr for ThresholdRule {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        match text {
+            "macro-f" => Ok(Self::MacroF),
+            "micro-f" => Ok(Self::MicroF),
+            "rate" => Ok(Self::Rate),
+            _ => Err(ParameterError::out_of_range("thresholds", text, "macro-f, micro-f or rate").into()),
+        }
+    }
 }
 
 /// The thresholds (one per label) that a rule finds on scores and labels (both n x d). Pairs of which either is NaN do not
@@ -135,6 +149,15 @@ mod tests {
     use ndarray::{Array2, array};
     use proptest::prelude::*;
     use rpo_core::Mismatch;
+
+    #[test]
+    fn rules_are_read_by_the_names_that_they_are_written_by() {
+        for rule in [ThresholdRule::MacroF, ThresholdRule::MicroF, ThresholdRule::Rate] {
+            let name = serde_json::to_value(rule).unwrap();
+            assert_eq!(name.as_str().unwrap().parse(), Ok(rule));
+        }
+        assert!("half".parse::<ThresholdRule>().is_err());
+    }
 
     fn f_measure(pairs: &[(f32, bool)], threshold: f64) -> f64 {
         let predicted = |score: f32| f64::from(score) >= threshold;

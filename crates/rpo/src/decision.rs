@@ -43,6 +43,14 @@ impl FromStr for Decision {
 }
 
 impl Decision {
+    /// Returns true if what is decided for a sample depends on the samples that it comes with.
+    pub fn is_joint(self) -> bool {
+        match self {
+            Self::Threshold => false,
+            Self::ExpectedF1 => true,
+        }
+    }
+
     pub(crate) fn labels(self, scores: ArrayView2<'_, f32>, model: &Model) -> Result<CsrMatrix, ModelError> {
         let Some(counts) = model.training().label_counts() else {
             return Err(ModelError::Task {

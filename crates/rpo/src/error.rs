@@ -175,6 +175,14 @@ pub enum ModelError {
     /// Models that cannot be averaged.
     #[error("the models cannot be combined: they were fitted to different data, or to other columns")]
     Combine,
+    /// Models that predict different quantiles, whose mean would be neither.
+    #[error("the models cannot be combined: one predicts {}, another {}", quantiles(.one), quantiles(.other))]
+    CombineLevels {
+        /// The levels of one; none if it predicts no quantiles.
+        one: Vec<f64>,
+        /// The levels of the other.
+        other: Vec<f64>,
+    },
     /// Features that the pipeline cannot prepare.
     #[error(transparent)]
     Preprocess(#[from] PreprocessError),
@@ -195,6 +203,17 @@ impl ModelError {
         let bytes = crate::blocks::dense_bytes(n_samples, n_outputs);
         let what = || format!("scores of {n_samples} samples and {n_outputs} outputs");
         Ok(MemoryLimit::check(bytes, limit, what)?)
+    }
+
+    /// Checks that two models predict the same quantiles, or both none.
+    pub(crate) fn check_levels(one: &[f64], other: &[f64]) -> Result<(), Self> {
+        match one == other {
+            true => Ok(()),
+            false => Err(Self::CombineLevels {
+                one: one.to_vec(),
+                other: other.to_vec(),
+            }),
+        }
     }
 
     /// Returns true if a fit was stopped by its caller.
@@ -226,6 +245,15 @@ fn name_of(task: Task) -> &'static str {
     match task {
         Task::MultiLabel => "multi-label classification",
         Task::Regression => "regression",
+    }
+}
+
+fn quantiles(levels: &[f64]) -> String {
+    let listed: Vec<String> = levels.iter().map(f64::to_string).collect();
+    match levels.len() {
+        0 => "no quantile".to_owned(),
+        1 => format!("the quantile {}", listed[0]),
+        _ => format!("the quantiles {}", listed.join(", ")),
     }
 }
 

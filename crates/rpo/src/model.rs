@@ -291,11 +291,10 @@ impl Model {
 
     /// The levels of the quantiles that are predicted, of each target in turn; empty where predictions are no quantiles.
     pub fn quantile_levels(&self) -> Vec<f64> {
-        let loss = self.parameters.get("loss");
-        if let (None, Some((_, levels))) = (loss, &self.schema.levels) {
-            // An ensemble of models of several levels has no loss.
-            return levels.clone();
+        if let Some(ensemble) = self.predictor.downcast_ref::<Ensemble>() {
+            return ensemble.first().quantile_levels();
         }
+        let loss = self.parameters.get("loss");
         if loss.is_none_or(|loss| loss != "quantile") {
             return Vec::new();
         }

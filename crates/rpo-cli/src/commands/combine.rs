@@ -3,10 +3,12 @@
 use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, ThreadOptions};
-use crate::output::Report;
+use crate::output::{Report, note};
 use clap::Args;
-use rpo::Model;
 use rpo::combine::{CombineRule, Ensemble};
+use rpo::data::Task;
+use rpo::ensemble::thresholds::ThresholdRule;
+use rpo::{Decision, Model, ThresholdSource};
 use std::path::PathBuf;
 
 /// Put models of any methods, fitted to the same data, together into one that predicts their weighted mean.
@@ -26,9 +28,14 @@ pub(crate) struct Combine {
     weights: Vec<f64>,
 
     /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models without
-    /// weight are left out.
+    /// weight are left out. Of models that predict a quantile, mean, greedy and greedy-mean, by the pinball loss.
     #[arg(long, value_name = "RULE", requires = "data")]
     combine: Option<CombineRule>,
+
+    /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, micro-f or rate. Those of the models belong to
+    /// their own scores and are not kept; without the option labels are decided from a score of 0.5.
+    #[arg(long, value_name = "RULE", requires = "data")]
+    thresholds: Option<ThresholdRule>,
 
     /// File to save the ensemble to.
     #[arg(long, value_name = "FILE")]
@@ -68,13 +75,25 @@ impl Combine {
             .iter()
             .map(Model::load)
             .collect::<Result<Vec<_>, _>>()?;
+        let of_numbers = |model: &Model| model.schema().task == Task::Regression;
+        if self.thresholds.is_some() && models.iter().any(of_numbers) {
+            let message = "--thresholds is for labels; the models predict numbers";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.thresholds.is_none() {
+            self.note_decisions(&models);
+        }
         let model = if finds_weights {
             let Some(first) = models.first() else {
                 return Err(CliError::Usage("no model to combine".to_owned()));
             };
             let data = self.data.load_evaluation(first.schema())?;
             let model = Model::combine_on(&models, self.combine.unwrap_or_default(), &data);
-            model.map_err(|e| CliError::of_data(e, self.data.name()))?
+            let decided = model.and_then(|model| match self.thresholds {
+                Some(rule) => model.with_thresholds(ThresholdSource::Withheld(rule, &data)),
+                None => Ok(model),
+            });
+            decided.map_err(|e| CliError::of_data(e, self.data.name()))?
         } else {
             let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
             Model::combine(models.into_iter().zip(weights).collect()).map_err(CliError::Model)?
@@ -93,5 +112,21 @@ impl Combine {
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
+    }
+
+    /// Notes that decisions of models are not those of the ensemble.
+    fn note_decisions(&self, models: &[Model]) {
+        let decides = |model: &Model| model.thresholds().is_some() || model.decision == Decision::ExpectedF1;
+        let mut deciding = self.models.iter().zip(models).filter(|(_, model)| decides(model));
+        if let Some((path, _)) = deciding.next() {
+            let who = match deciding.count() {
+                0 => format!("{} decides", path.display()),
+                n => format!("{} and {n} more decide", path.display()),
+            };
+            note(&format!(
+                "{who} on labels in a way that belongs to other scores than the ensemble's, which decides from a score of 0.5 on; \
+                 --thresholds finds thresholds for it on --data"
+            ));
+        }
     }
 }

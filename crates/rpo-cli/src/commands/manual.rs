@@ -33,6 +33,12 @@ pub(crate) struct Manual {
 
 impl Manual {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        if !self.folder.is_dir() {
+            let folder = self.folder.display();
+            return Err(CliError::Usage(format!(
+                "FOLDER {folder}: there is no such folder"
+            )));
+        }
         let mut program = crate::Cli::command();
         program.build();
         self.write(&program, "rpo")?;

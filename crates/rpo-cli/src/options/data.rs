@@ -2,7 +2,7 @@
 
 use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
-use crate::files::{NamedFile, data_file};
+use crate::files::{NamedFile, data_files};
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -10,7 +10,7 @@ use rpo::Predictor;
 use rpo::core::Matrix;
 use rpo::data::read::{
     ColumnType, FirstFeature, Format, LabelList, Missing, ReadError, ReadErrorKind, ReadOptions, Targets,
-    read, read_from, read_names,
+    UnknownColumnType, read, read_from, read_names,
 };
 use rpo::data::{
     Catalogue, Columns, DEFAULT_MEMORY_LIMIT, Dataset, Layout, LeftOut, Names, Task, suspicious_features,
@@ -75,6 +75,10 @@ pub(crate) struct InputOptions {
     /// What was read from standard input, which may have to be looked at twice.
     #[arg(skip)]
     text: OnceLock<Vec<u8>>,
+
+    /// The files that the data are in.
+    #[arg(skip)]
+    files: OnceLock<Vec<PathBuf>>,
 
     #[command(flatten)]
     format: FormatOptions,
@@ -336,26 +340,10 @@ fn parse_delimiter(text: &str) -> Result<char, String> {
     }
 }
 
-/// The types of columns by name.
-const TYPES: [(&str, ColumnType); 5] = [
-    ("number", ColumnType::Number),
-    ("category", ColumnType::Category),
-    ("date", ColumnType::Date),
-    ("date-time", ColumnType::DateTime),
-    ("text", ColumnType::Text),
-];
-
 fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
     let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
-    let known = TYPES.into_iter().find(|(name, _)| *name == kind);
-    let (_, kind) = known
-        .ok_or_else(|| format!("{kind:?} is not a type; number, category, date, date-time or text is"))?;
+    let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
     Ok((name.to_owned(), kind))
-}
-
-fn type_name(kind: ColumnType) -> &'static str {
-    let named = TYPES.into_iter().find(|(_, known)| *known == kind);
-    named.map_or("another type", |(name, _)| name)
 }
 
 /// What outputs can be.
@@ -419,9 +407,10 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 impl InputOptions {
-    /// The file that is read.
-    pub(crate) fn file(&self) -> NamedFile<'_> {
-        ("--data", data_file(&self.data))
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        let files = self.files.get_or_init(|| data_files(&self.data));
+        files.iter().map(|file| ("--data", Some(file.as_path())))
     }
 
     /// What messages call the data.
@@ -655,7 +644,7 @@ impl SplitDataOptions {
 impl TrainingOptions {
     /// The files that are read.
     pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
-        let mut files = self.data.files().to_vec();
+        let mut files = self.data.files();
         files.push(("--feature-names", self.feature_names.as_deref()));
         files.push(("--label-names", self.label_names.as_deref()));
         files
@@ -777,7 +766,6 @@ impl TrainingOptions {
         for (option, name, kind) in self.typed() {
             match types.insert(name.clone(), (option, kind)) {
                 Some((other, earlier)) if earlier != kind => {
-                    let (earlier, kind) = (type_name(earlier), type_name(kind));
                     return Err(CliError::Usage(format!(
                         "{other} reads {name:?} as {earlier}, {option} as {kind}: a column has one type, leave one out"
                     )));
@@ -807,8 +795,8 @@ impl TrainingOptions {
 
 impl DataOptions {
     /// The files that are read.
-    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
-        [self.input.file(), self.outputs.file()]
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        self.input.files().chain([self.outputs.file()]).collect()
     }
 
     /// What messages call the data.

@@ -49,3 +49,51 @@ fn thresholds_are_for_labels() {
         );
     }
 }
+
+/// Thresholds belong to the scores of one model.
+#[test]
+fn an_ensemble_has_no_thresholds_of_its_members() {
+    let folder = Folder::new();
+    folder
+        .write("train.arff", arff(200, 0))
+        .write("withheld.arff", arff(100, 200))
+        .write("numbers.csv", "a,b\n1,0.5\n2,1.5\n3,2.5\n4,3.5\n");
+    let train = |options: &str, model: &str| {
+        folder.ok(&format!(
+            "train --data train.arff --n-targets 3 --trees 5 --max-depth 2 {options} --model {model}"
+        ))
+    };
+    train("--thresholds macro-f", "a.rpo");
+    train("--seed 1 --decide f1", "b.rpo");
+    train("--seed 2", "c.rpo");
+    let combine = |rest: &str| folder.run(&format!("combine {rest} --out all.rpo"));
+    let thresholds = || {
+        let model = Model::load(folder.path("all.rpo")).unwrap();
+        model.thresholds().map(<[f64]>::to_vec)
+    };
+    for (rest, who) in [
+        ("--models c.rpo a.rpo", "a.rpo decides"),
+        ("--models a.rpo b.rpo c.rpo", "a.rpo and 1 more decide"),
+        ("--models c.rpo b.rpo --data withheld.arff", "b.rpo decides"),
+    ] {
+        let run = combine(rest);
+        assert_eq!((run.code, thresholds()), (Some(0), None), "{}", run.stderr);
+        assert!(
+            run.stderr.starts_with(&format!("note: {who} on labels in a way"))
+                && run
+                    .stderr
+                    .contains("--thresholds finds thresholds for it on --data"),
+            "{}",
+            run.stderr
+        );
+    }
+    assert_eq!(combine("--models c.rpo").stderr, "");
+    let run = combine("--models a.rpo b.rpo --data withheld.arff --thresholds macro-f");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let found = thresholds().unwrap();
+    assert!(found.len() == 3 && found.iter().any(|&t| t != 0.5), "{found:?}");
+    assert_eq!(combine("--models a.rpo --thresholds rate").code, Some(2));
+    folder.ok("train --data numbers.csv --n-targets 1 --trees 2 --model n.rpo");
+    let message = folder.fail("combine --models n.rpo --data numbers.csv --thresholds rate --out all.rpo");
+    assert!(message.contains("--thresholds is for labels"), "{message}");
+}

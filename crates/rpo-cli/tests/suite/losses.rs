@@ -116,6 +116,11 @@ fn levels_of_a_target_are_outputs_in_order() {
         "tune {data} --space learning-rate=0.1,0.3 --model t.rpo"
     ));
     assert_eq!(tuned["metric"], "pinball");
+    let message = folder.fail(&format!("tune {data} --space quantile=0.1,0.9"));
+    assert!(
+        message.contains("quantile=0.1,0.9: settings would predict different quantiles"),
+        "{message}"
+    );
     // The number of steps is found by the loss itself.
     folder.json(&format!("{train} --method gbmort --find-iterations"));
     let about = folder.json("inspect --model m.rpo");
@@ -177,5 +182,59 @@ fn one_label_of_each_group_is_decided_for() {
             "train --data train.csv --n-targets 3 --model n.rpo --method {options}"
         ));
         assert!(found.contains(said), "{options}: {found}");
+    }
+}
+
+#[test]
+fn models_of_one_quantile_combine_by_its_loss() {
+    let folder = folder(&["price"]);
+    let train = |method: &str, model: &str| {
+        let train = "train --data train.csv --targets price";
+        folder.json(&format!("{train} --method {method} --model {model}"));
+    };
+    train("gbmort --loss quantile --quantile 0.9 --iterations 60", "a.rpo");
+    train("gbmort --loss quantile --quantile 0.9 --iterations 3", "b.rpo");
+    train("gbmort --loss quantile --quantile 0.1 --iterations 60", "low.rpo");
+    train("ridge", "means.rpo");
+    let data = "--data test.csv";
+    let loss = |model: &str| {
+        let scores = folder.json(&format!("evaluate {data} --model {model}"));
+        number(&scores, "pinball")
+    };
+    for rule in ["greedy", "greedy-mean", "mean"] {
+        let found = folder.json(&format!(
+            "combine --models a.rpo b.rpo {data} --combine {rule} --out all.rpo"
+        ));
+        assert!(found["cross_fitted_pinball"].is_number(), "{found}");
+        let combined = loss("all.rpo");
+        let best = loss("a.rpo").min(loss("b.rpo"));
+        assert!(rule != "greedy" || combined <= best, "{rule}: {combined} {best}");
+    }
+    let refused =
+        |models: &str, rest: &str| folder.fail(&format!("combine --models {models} {rest} --out x.rpo"));
+    for rule in ["nnls", "stack"] {
+        let message = refused("a.rpo b.rpo", &format!("{data} --combine {rule}"));
+        assert!(
+            message.contains(&format!("--combine = {rule} minimizes squared errors")),
+            "{message}"
+        );
+    }
+    for (models, levels) in [
+        (
+            "a.rpo low.rpo",
+            "one predicts the quantile 0.9, another the quantile 0.1",
+        ),
+        (
+            "means.rpo a.rpo",
+            "one predicts no quantile, another the quantile 0.9",
+        ),
+    ] {
+        for rest in ["", data] {
+            let message = refused(models, rest);
+            assert!(
+                message.contains(&format!("the models cannot be combined: {levels}")),
+                "{message}"
+            );
+        }
     }
 }

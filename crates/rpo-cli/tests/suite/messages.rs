@@ -23,14 +23,25 @@ fn the_option_that_was_given_is_named() {
         .write("far.csv", "a\n2\n1000\n")
         .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
         .write("none.json", r#"{"trees":0}"#)
+        .write("seed.json", r#"{"method":"ridge","seed":"x"}"#)
         .write("twice.json", r#"{"trees":3,"trees":5}"#);
     let train = "train --data t.csv --targets red,round --model x.rpo";
     // Options replace what is wrong in a file.
     folder
         .ok("train --data t.csv --targets red,round --ignore day --model y.rpo --params none.json --trees 2");
     let split = "split --data t.csv --train x.csv --test y.csv";
+    let tune = "tune --data t.csv --targets red,round --space trees=1";
     let evaluate = "evaluate --data t.csv --model f.rpo --metrics psp@1";
     for (arguments, message) in [
+        ("man nodir".to_owned(), "FOLDER nodir: there is no such folder"),
+        (
+            format!("{tune} --hold-out 0"),
+            "--hold-out must be in (0, 1), got 0",
+        ),
+        (
+            "cv --data t.csv --targets red,round --folds 1".to_owned(),
+            "training on t.csv: --folds must be in 2 to the number of samples, got 1",
+        ),
         (
             format!("{split} --group nope"),
             "t.csv: --group names the column \"nope\", which does not exist",
@@ -86,6 +97,11 @@ fn the_option_that_was_given_is_named() {
         (
             format!("{train} --params x.json"),
             "x.json: `trees` must be a whole number, at least 1, got \"x\"",
+        ),
+        // A method that draws nothing has a seed too.
+        (
+            format!("{train} --params seed.json"),
+            "seed.json: `seed` must be a whole number, got \"x\"",
         ),
         (
             format!("{train} --params none.json"),

@@ -117,6 +117,38 @@ fn what_would_be_overwritten_is_named_and_stays() {
 }
 
 #[test]
+fn sets_of_the_catalogue_are_files_too() {
+    let folder = Folder::new();
+    let manifest = r#"{"datasets": [{"name": "made", "task": "multilabel", "n": 60, "p": 3, "d": 3,
+        "files": [{"file": "made.arff", "sha256": ""}], "label_columns": {"position": "last", "count": 3}}]}"#;
+    folder
+        .write("made.arff", arff(60, 0))
+        .write("manifest.json", manifest)
+        .write("a.arff", arff(60, 0));
+    let run = |arguments: &str| {
+        let mut command = folder.command(arguments);
+        command.env("RPO_DATA", folder.path("")).output().unwrap()
+    };
+    assert!(run("train --data @made --trees 1 --model m.rpo").status.success());
+    for (arguments, option) in [
+        ("train --data @made --trees 1 --model made.arff", "--data"),
+        ("train --data @made --trees 1 --model manifest.json", "--data"),
+        ("predict --data @made --model m.rpo --out made.arff", "--data"),
+        (
+            "describe --data a.arff --n-targets 3 --test @made --html made.arff",
+            "--test",
+        ),
+    ] {
+        let message = String::from_utf8(run(arguments).stderr).unwrap();
+        assert!(
+            message.contains(&format!("would overwrite the file of {option}")),
+            "rpo {arguments}: {message}"
+        );
+    }
+    assert_eq!(folder.read("made.arff"), arff(60, 0));
+}
+
+#[test]
 fn a_model_that_is_continued_may_be_replaced() {
     let folder = Folder::new();
     folder.write("a.arff", arff(60, 0)).write("l.xml", label_file());

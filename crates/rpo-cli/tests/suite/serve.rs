@@ -112,8 +112,13 @@ fn a_bad_row_ends_nothing() {
         with("city", json!("Rome")),
         json!([]),
         json!([3]),
+        json!({"rows": good, "id": 8}),
+        json!({"rows": [good], "top_k": 0, "id": 9}),
+        with("city", json!(["Bern"])),
+        with("since", json!({"year": 2024})),
     ];
     let mut input: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    input += "{\"rows\": [{\"age\": 3, \"city\": \"Bern\", \"age\": 4}]}\n";
     input += &format!("{{\"city\"\n\n{}\n\u{1}\n{good}", "x".repeat(3000));
     let found = lines(&folder, "--model m.rpo --max-bytes 2000", &input);
     let error = |i: usize, kind: &str, row: Value, column: Value, message: &str| {
@@ -142,11 +147,30 @@ fn a_bad_row_ends_nothing() {
     assert_eq!(found[7]["unseen"], 1);
     assert_eq!(found[8], json!({"predictions": []}));
     error(9, "row", json!(0), Value::Null, "a row is an object");
-    error(10, "json", Value::Null, Value::Null, "not JSON");
-    error(11, "size", Value::Null, Value::Null, "longer than 2000 bytes");
-    error(12, "json", Value::Null, Value::Null, "not JSON");
-    assert!(found[13]["predictions"][0]["label_a"].is_number());
-    assert_eq!(found.len(), 14);
+    error(
+        10,
+        "request",
+        Value::Null,
+        Value::Null,
+        "rows must be a list of rows",
+    );
+    error(11, "request", Value::Null, Value::Null, "top_k must be");
+    assert_eq!([&found[10]["id"], &found[11]["id"]], [&json!(8), &json!(9)]);
+    let (city, since) = (json!("city"), json!("since"));
+    error(
+        12,
+        "row",
+        json!(0),
+        city,
+        "must be a text or a number, got [\"Bern\"]",
+    );
+    error(13, "row", json!(0), since, "must be a date as text");
+    error(14, "request", Value::Null, Value::Null, "\"age\" is given twice");
+    error(15, "json", Value::Null, Value::Null, "not JSON");
+    error(16, "size", Value::Null, Value::Null, "longer than 2000 bytes");
+    error(17, "json", Value::Null, Value::Null, "not JSON");
+    assert!(found[18]["predictions"][0]["label_a"].is_number());
+    assert_eq!(found.len(), 19);
 
     let rome = with("city", json!("Rome")).to_string();
     let found = lines(
@@ -215,6 +239,11 @@ impl Server {
 
     /// Sends a request, and returns the status and the body of its response.
     fn request(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        response(self.send(method, path, body))
+    }
+
+    /// Sends a request, and returns where its response comes.
+    fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
         let mut stream = self.connect();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
@@ -223,7 +252,7 @@ impl Server {
         stream.write_all(head.as_bytes()).unwrap();
         // The server may refuse before it has read everything.
         let _ = stream.write_all(body.as_bytes());
-        response(stream)
+        stream
     }
 }
 
@@ -299,6 +328,40 @@ fn every_path_has_its_response() {
     assert_eq!(server.request("GET", "/health", "").0, 200);
 }
 
+#[test]
+fn methods_that_a_path_takes_are_listed() {
+    let folder = Folder::new();
+    trained(&folder);
+    let server = Server::start(&folder, "--model m.rpo");
+    let head_and_body = |method: &str, path: &str| {
+        let mut text = String::new();
+        server.send(method, path, "").read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head.to_ascii_lowercase(), body.to_owned())
+    };
+    for (method, path, allowed) in [
+        ("GET", "/predict", "post"),
+        ("HEAD", "/predict", "post"),
+        ("POST", "/health", "get, head"),
+        ("DELETE", "/", "get, head"),
+    ] {
+        let (head, _) = head_and_body(method, path);
+        assert!(head.starts_with("http/1.1 405"), "{head}");
+        assert!(
+            head.contains(&format!("allow: {allowed}")),
+            "{method} {path}: {head}"
+        );
+    }
+    let is_size = |line: &&str| line.starts_with("content-length");
+    for path in ["/", "/health", "/schema"] {
+        let (of_get, body) = head_and_body("GET", path);
+        let (of_head, nothing) = head_and_body("HEAD", path);
+        assert!(of_head.starts_with("http/1.1 200"), "{of_head}");
+        assert!(!body.is_empty() && nothing.is_empty(), "{path}: {nothing}");
+        assert_eq!(of_head.lines().find(is_size), of_get.lines().find(is_size));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn requests_under_way_have_their_responses_before_the_end() {
@@ -342,4 +405,50 @@ fn addresses_that_cannot_be_are_refused() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     let found = lines(&folder, "--model m.rpo", "{\"rows\": [], \"top_k\": 1}\n");
     assert_eq!(found[0]["error"]["kind"], "request");
+    for option in ["--max-rows", "--max-bytes"] {
+        let run = folder.run(&format!("serve --model m.rpo {option} 0"));
+        assert!(
+            run.code == Some(2) && run.stderr.contains(option),
+            "{option}: {}",
+            run.stderr
+        );
+    }
+}
+
+/// Decisions of all samples at once are none of a request.
+#[test]
+fn models_that_decide_on_all_samples_at_once_are_refused() {
+    let folder = Folder::new();
+    folder.write("table.csv", table());
+    let train = "train --data table.csv --targets label_* --trees 10 --model m.rpo";
+    folder.ok(&format!("{train} --decide f1"));
+    let message = folder.fail("serve --model m.rpo");
+    assert!(
+        message.contains("m.rpo decides on labels by their expected F1 over all samples at once")
+            && message.contains("--thresholds macro-f"),
+        "{message}"
+    );
+    folder.ok(&format!("{train} --thresholds macro-f"));
+    let row = json!({"city": "Bern", "since": "2024-05-01", "age": 3});
+    let found = lines(
+        &folder,
+        "--model m.rpo",
+        &json!({"rows": [row], "decide": true}).to_string(),
+    );
+    assert!(found[0]["predictions"][0].is_array(), "{}", found[0]);
+}
+
+/// A feature may have the name of the key of requests.
+#[test]
+fn a_feature_may_be_named_rows() {
+    let folder = Folder::new();
+    folder.write("t.csv", "rows,y\n1,2\n2,4\n3,6\n4,8\n");
+    folder.ok("train --data t.csv --targets y --method ridge --model m.rpo");
+    let found = lines(
+        &folder,
+        "--model m.rpo",
+        "{\"rows\": 2}\n{\"rows\": [{\"rows\": 2}]}\n",
+    );
+    assert!(found[0]["predictions"][0]["y"].is_number(), "{}", found[0]);
+    assert_eq!(found[0], found[1]);
 }

@@ -205,3 +205,36 @@ fn long_texts_are_no_categories_by_mistake() {
         "{message}"
     );
 }
+
+#[test]
+fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
+    let folder = Folder::new();
+    folder
+        .write("train.csv", reviews(200, 0))
+        .write("few.csv", reviews(4, 1000));
+    let convert = |data: &str, out: &str, options: &str| {
+        folder.ok(&format!(
+            "convert --data {data} --targets liked,broken --ignore id --text review {options} --out {out}"
+        ));
+    };
+    for options in ["", "--text-hash 64"] {
+        folder.ok(&format!(
+            "train {DATA} {options} --method one-vs-rest --model m.rpo"
+        ));
+        let predict = |data: &str| folder.ok(&format!("predict --model m.rpo --data {data}"));
+        let expected = predict("train.csv");
+        for out in ["terms.csv", "terms.arff"] {
+            convert("train.csv", out, options);
+            assert_eq!(predict(out), expected, "{out} {options}");
+        }
+    }
+    // Texts that have other terms.
+    folder.ok(&format!("train {DATA} --method one-vs-rest --model m.rpo"));
+    convert("few.csv", "other.csv", "");
+    let message = folder.fail("predict --model m.rpo --data other.csv");
+    assert!(
+        message.contains("the data has no column \"review\", which the model needs")
+            && message.contains("help: a model of texts takes them as they are"),
+        "{message}"
+    );
+}

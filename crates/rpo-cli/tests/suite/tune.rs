@@ -156,6 +156,16 @@ fn steps_of_boosting_are_scored_on_what_is_held_out() {
         n_all.as_u64().unwrap(),
         found["n_train"].as_u64().unwrap() + found["n_validation"].as_u64().unwrap()
     );
+    // The limit counts steps that were made: the most that one setting may make are as many.
+    let fast = tune.replace("0.3,0.8", "0.8,0.9");
+    let limited = folder.json(&format!("{fast} --steps 400"));
+    let made: Vec<f64> = limited["trials"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trial| number(trial, "steps"))
+        .collect();
+    assert!(made.len() == 2 && made.iter().all(|&n| n < 400.0), "{made:?}");
     let message = folder.fail(&format!("{tune} --validation 0.3"));
     assert!(
         message.contains("--validation must be 0.2, the fraction that the search withholds, got 0.3"),

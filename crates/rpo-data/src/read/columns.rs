@@ -62,10 +62,10 @@ pub(super) fn declared(
             Ok(found) => found
                 .into_iter()
                 .for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
-            // A file that was written as it was read has the parts of its dates in their place.
-            Err(_) if options.ignore_untyped => parts(kind)
+            // A file that was written as it was read has the features of such a column in its place.
+            Err(_) if options.ignore_untyped => features(name, kind, options)
                 .iter()
-                .filter_map(|part| position(&part_name(name, part)))
+                .filter_map(|feature| position(feature))
                 .for_each(|j| uses[j] = Some(ColumnUse::Value(ColumnType::Number))),
             Err(e) => return Err(e),
         }
@@ -93,6 +93,15 @@ pub(super) fn declared(
         uses[position] = Some(ColumnUse::Labels);
     }
     Ok(uses)
+}
+
+/// Names of the features of a column of dates, or of texts that are read as those of another set were.
+fn features(name: &str, kind: ColumnType, options: &ReadOptions) -> Vec<String> {
+    let text = options.texts.iter().find(|column| column.name == name);
+    match (kind, text) {
+        (ColumnType::Text, Some(column)) => column.feature_names().collect(),
+        _ => parts(kind).iter().map(|part| part_name(name, part)).collect(),
+    }
 }
 
 /// Whether the targets name a column that is one of them, rather than count it or match it by a pattern.

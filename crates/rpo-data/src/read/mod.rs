@@ -37,7 +37,7 @@ pub use error::{ReadError, ReadErrorKind};
 pub use format::{Format, UnknownFormatName};
 pub use label_file::LabelFile;
 pub use names_file::read_names;
-pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets};
+pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets, UnknownColumnType};
 pub use rows::{Cell, read_rows};
 pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;

@@ -7,7 +7,9 @@ use crate::text::{TextColumn, TextOptions};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// The index of the first feature in an svmlight file.
@@ -119,6 +121,40 @@ pub enum ColumnType {
     Text,
 }
 
+impl ColumnType {
+    /// All types with their names on a command line.
+    pub const NAMES: [(Self, &'static str); 5] = [
+        (Self::Number, "number"),
+        (Self::Category, "category"),
+        (Self::Date, "date"),
+        (Self::DateTime, "date-time"),
+        (Self::Text, "text"),
+    ];
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(kind, _)| kind == self);
+        f.write_str(name.expect("every type is listed").1)
+    }
+}
+
+/// A name that is not a type of columns.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a type; number, category, date, date-time or text is")]
+pub struct UnknownColumnType(pub String);
+
+impl FromStr for ColumnType {
+    type Err = UnknownColumnType;
+
+    fn from_str(name: &str) -> Result<Self, UnknownColumnType> {
+        let found = Self::NAMES.iter().find(|(_, n)| *n == name);
+        found
+            .map(|(kind, _)| *kind)
+            .ok_or_else(|| UnknownColumnType(name.to_owned()))
+    }
+}
+
 /// What to do about missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -190,7 +226,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
     /// that do not exist: for files to predict, whose other columns a model does not ask for. In place of a column of dates that
-    /// does not exist, the columns named like its parts are read, as numbers. False by default.
+    /// does not exist, the columns named like its parts are read, as numbers; in place of one of `texts`, those named like its
+    /// terms. False by default.
     pub ignore_untyped: bool,
     /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
     /// One that the targets name is refused.

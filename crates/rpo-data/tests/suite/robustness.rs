@@ -130,6 +130,19 @@ fn headers_that_lie_cost_nothing() {
         format: Format::SvmLight,
         ..ReadOptions::default()
     };
+    let too_many = Some(4_294_967_296);
+    for (what, n_features, n_outputs) in [("feature", too_many, None), ("label", None, too_many)] {
+        let declared = ReadOptions {
+            n_features,
+            n_outputs,
+            ..sparse.clone()
+        };
+        let count = 4_294_967_296;
+        assert_eq!(
+            kind("0 1:2\n", &declared),
+            ReadErrorKind::TooManyColumns { what, count }
+        );
+    }
     let declared = ReadOptions {
         n_features: Some(4_294_967_295),
         ..sparse.clone()

@@ -378,3 +378,16 @@ fn parts_of_dates_stand_for_dates_that_are_not_there() {
     // The date itself comes first.
     assert_eq!(of("day[days],day\n7,2024-01-31\n"), expected);
 }
+
+#[test]
+fn types_have_the_names_that_files_of_options_have() {
+    for (kind, name) in ColumnType::NAMES {
+        assert_eq!((kind.to_string().as_str(), name.parse()), (name, Ok(kind)));
+        assert_eq!(serde_json::to_value(kind).unwrap(), name);
+    }
+    let unknown = "words".parse::<ColumnType>().unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "\"words\" is not a type; number, category, date, date-time or text is"
+    );
+}

@@ -73,7 +73,7 @@ impl Pool<'_> {
     /// The weights of some candidates by a rule.
     ///
     /// # Errors
-    /// None that scoring the candidates did not meet.
+    /// Rules that are not for what the candidates predict.
     pub(crate) fn choose(
         &self,
         rule: CombineRule,
@@ -97,6 +97,9 @@ impl Pool<'_> {
             .unwrap_or_else(|| Gram::new(self.n_candidates()))
             .of_members(candidates);
         let (link, found) = match (rule, self.task()) {
+            _ if !self.levels().is_empty() => {
+                (Link::Mean, self.weights_of_quantiles(rule, candidates, parts)?)
+            }
             (CombineRule::Mean, _) => (Link::Mean, rules::mean(candidates.len())),
             (CombineRule::Greedy, _) => (Link::Mean, rules::greedy(&gram)),
             (CombineRule::GreedyMean, _) => (Link::Mean, rules::greedy_mean(&gram)),
@@ -180,7 +183,7 @@ impl Pool<'_> {
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
         let rule = thresholds.filter(|_| fits && self.task() == Task::MultiLabel);
         let mut scores_of_choice = Vec::new();
-        let mut scoring = Scoring::new(self.task());
+        let mut scoring = Scoring::new(self.task(), self.levels());
         self.for_each_block(candidates, |part, scores, truth| {
             let combine = |choice: &Choice| {
                 let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);

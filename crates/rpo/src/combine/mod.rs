@@ -10,6 +10,7 @@ mod limits;
 mod link;
 mod model;
 mod pool;
+mod quantiles;
 mod rules;
 mod store;
 

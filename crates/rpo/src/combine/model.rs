@@ -88,6 +88,7 @@ impl Ensemble {
                 let expected = "models other than ensembles: combine the models that they were made of";
                 return Err(ParameterError::out_of_range("members", Self::KIND, expected).into());
             }
+            ModelError::check_levels(&first.quantile_levels(), &model.quantile_levels())?;
             if model.schema() != first.schema() {
                 return Err(ModelError::Combine);
             }
@@ -112,14 +113,16 @@ impl Ensemble {
         self.members.iter().map(|(model, weight)| (model, *weight))
     }
 
-    fn first(&self) -> &Model {
+    /// The first member, which predicts what all do.
+    pub(crate) fn first(&self) -> &Model {
         &self.members[0].0
     }
 }
 
 impl Model {
     /// The weighted mean of the predictions of several models that were fitted to the same data; labels are decided from it
-    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features.
+    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features, and their thresholds
+    /// have no part: those of the ensemble are found on its own scores ([`with_thresholds`](Self::with_thresholds)).
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -136,7 +139,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// No models, ensembles, weights that are not positive, and [`ModelError::Combine`] for models of different data.
+    /// No models, ensembles, weights that are not positive, [`ModelError::CombineLevels`] for models of different quantiles, and
+    /// [`ModelError::Combine`] for models of different data.
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
         Self::ensemble(Ensemble {
@@ -149,7 +153,7 @@ impl Model {
     }
 
     /// The models combined with the weights that a rule finds on data that they were not fitted to, whose columns are found
-    /// by name. Those without weight are left out.
+    /// by name. Those without weight are left out. Weights of models that predict quantiles minimize the pinball loss.
     ///
     /// ```
     /// use rpo::combine::CombineRule;
@@ -166,7 +170,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`combine`](Self::combine), and data that the models cannot be evaluated on.
+    /// As [`combine`](Self::combine), data that the models cannot be evaluated on, and rules of squared errors for quantiles.
     pub fn combine_on(models: &[Self], rule: CombineRule, withheld: &Dataset) -> Result<Self, ModelError> {
         let equal = Self::combine(models.iter().map(|model| (model.clone(), 1.0)).collect())?;
         let x = equal.schema().align_features(withheld)?.into_owned();
@@ -185,7 +189,7 @@ impl Model {
             ..Candidate::default()
         };
         let selection = Selection {
-            metric: Self::default_metric(withheld.task()).to_string(),
+            metric: pool.metric().to_string(),
             score: finite(judged.score),
             candidates: methods.into_iter().enumerate().map(candidate).collect(),
         };

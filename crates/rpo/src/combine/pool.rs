@@ -12,7 +12,8 @@ use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError, Withheld};
 use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::{
-    EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Ranking, Score, Scores, ranking,
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Ranking, Score, Scores,
+    ranking,
 };
 use std::ops::Range;
 
@@ -78,6 +79,8 @@ pub(crate) struct Pool<'a> {
     parts: Vec<Part>,
     /// Of numbers, the mean of each output and one over its deviation.
     units: Option<Vec<(f32, f32)>>,
+    /// The levels of the quantiles that the candidates predict, of each target in turn; empty if they predict none.
+    levels: Vec<f64>,
     /// What predictions are limited to.
     pub(super) limits: Limits,
     tried: Vec<Tried>,
@@ -120,6 +123,7 @@ impl<'a> Pool<'a> {
     fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>, limits: Limits) -> Self {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
+            levels: Vec::new(),
             limits,
             data,
             splits,
@@ -173,13 +177,29 @@ impl<'a> Pool<'a> {
         self.units.as_ref().map(means).unwrap_or_default()
     }
 
+    /// One over the deviation of each output.
+    pub(super) fn unit_factors(&self) -> Vec<f64> {
+        let factors = |units: &Vec<(f32, f32)>| units.iter().map(|(_, factor)| f64::from(*factor)).collect();
+        self.units.as_ref().map(factors).unwrap_or_default()
+    }
+
+    /// The levels of the quantiles that the candidates predict; empty if they predict none.
+    pub(super) fn levels(&self) -> &[f64] {
+        &self.levels
+    }
+
+    /// What candidates and ensembles are scored by.
+    pub(super) fn metric(&self) -> Metric {
+        Scoring::metric(self.task(), self.levels())
+    }
+
     /// Returns true if the candidate has a model of all samples already.
     pub(crate) fn is_whole(&self, candidate: usize) -> bool {
         self.tried[candidate].whole.is_some()
     }
 
-    /// Fits a method with the samples of each fold withheld and returns the score for them, LRAP of labels and R² of
-    /// numbers. A method that predicts each sample without it after one fit to all, as forests do out of bag and ridge
+    /// Fits a method with the samples of each fold withheld and returns the score for them, LRAP of labels, R² of
+    /// numbers and the pinball loss of quantiles. A method that predicts each sample without it after one fit to all, as forests do out of bag and ridge
     /// regression by leverages, is fitted once.
     ///
     /// # Errors
@@ -245,10 +265,16 @@ impl<'a> Pool<'a> {
 
     /// Scores a candidate, keeps its scores while there is room, and takes it in.
     fn assess(&mut self, mut tried: Tried) -> Result<f64, ModelError> {
+        let models = tried.models.iter().chain(&tried.whole);
+        let levels = models.map(Model::quantile_levels).next().unwrap_or_default();
+        match self.tried.is_empty() {
+            true => self.levels = levels,
+            false => ModelError::check_levels(&self.levels, &levels)?,
+        }
         let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
         let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
         let mut kept: Vec<Vec<Array2<f32>>> = self.parts.iter().map(|_| Vec::new()).collect();
-        let mut scoring = Scoring::new(self.task());
+        let mut scoring = Scoring::new(self.task(), self.levels());
         for block in self.blocks() {
             let x = self.features(&block);
             let scores = self.scores(&tried, &block, x.view())?;
@@ -406,17 +432,34 @@ fn units(data: &Dataset) -> Vec<(f32, f32)> {
     data.output_moments().iter().map(unit).collect()
 }
 
-/// The score of predictions that come in blocks: LRAP of labels, R² of numbers.
+/// The score of predictions that come in blocks: LRAP of labels, R² of numbers, the pinball loss of quantiles.
 pub(super) enum Scoring {
-    Labels { sum: f64, n: usize },
-    Numbers(Vec<(Array2<f32>, Array2<f32>)>),
+    Labels {
+        sum: f64,
+        n: usize,
+    },
+    Numbers {
+        blocks: Vec<(Array2<f32>, Array2<f32>)>,
+        levels: Vec<f64>,
+    },
 }
 
 impl Scoring {
-    pub(super) fn new(task: Task) -> Self {
+    pub(super) fn new(task: Task, levels: &[f64]) -> Self {
         match task {
             Task::MultiLabel => Self::Labels { sum: 0.0, n: 0 },
-            Task::Regression => Self::Numbers(Vec::new()),
+            Task::Regression => Self::Numbers {
+                blocks: Vec::new(),
+                levels: levels.to_vec(),
+            },
+        }
+    }
+
+    /// The metric of outputs of a task, or of quantiles.
+    fn metric(task: Task, levels: &[f64]) -> Metric {
+        match levels.is_empty() {
+            true => Model::default_metric(task),
+            false => Metric::Pinball,
         }
     }
 
@@ -434,7 +477,7 @@ impl Scoring {
                     *n += mean.n_used;
                 }
             }
-            Self::Numbers(blocks) => {
+            Self::Numbers { blocks, .. } => {
                 let truth = truth.to_dense(usize::MAX).expect("a block is small");
                 blocks.push((truth, scores.to_owned()));
             }
@@ -446,7 +489,7 @@ impl Scoring {
     pub(super) fn value(self) -> Result<f64, ModelError> {
         match self {
             Self::Labels { sum, n } => Ok(sum / n as f64),
-            Self::Numbers(blocks) => {
+            Self::Numbers { blocks, levels } => {
                 let (truth, scores): (Vec<_>, Vec<_>) = blocks
                     .iter()
                     .map(|(truth, scores)| (truth.view(), scores.view()))
@@ -457,11 +500,12 @@ impl Scoring {
                 let (truth, scores) = (join(&truth), join(&scores));
                 let options = EvaluationOptions {
                     missing: MissingTruth::Skip,
+                    quantile_levels: &levels,
                     ..EvaluationOptions::default()
                 };
                 let scores = Scores::Dense(scores.view());
                 let evaluation = Evaluation::new((&truth).into(), scores, options);
-                Ok(Model::default_metric(Task::Regression).evaluate(&evaluation)?)
+                Ok(Self::metric(Task::Regression, &levels).evaluate(&evaluation)?)
             }
         }
     }

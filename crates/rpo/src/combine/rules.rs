@@ -3,10 +3,13 @@
 use super::Gram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::fmt;
 use std::str::FromStr;
 
 /// How weights of members are found. All minimize the squared error of the weighted mean over all outputs together, of
-/// numbers in units of each output's deviation.
+/// numbers in units of each output's deviation; of members that predict quantiles the pinball loss, by which there are the mean and
+/// the greedy rules alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CombineRule {
@@ -33,6 +36,13 @@ impl CombineRule {
         ("nnls", Self::Nnls),
         ("stack", Self::Stack),
     ];
+}
+
+impl fmt::Display for CombineRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, rule)| rule == self);
+        f.write_str(name.expect("every rule is listed").0)
+    }
 }
 
 impl FromStr for CombineRule {
@@ -64,37 +74,59 @@ pub(super) fn greedy(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     // Of the sum of the members so far: its products with all members, with itself, and with the truth.
     let (mut with, mut square, mut truth) = (vec![0.0; m], 0.0, 0.0);
-    let mut counts = vec![0.0; m];
-    let mut best = (f64::INFINITY, counts.clone());
-    for round in 1..=ROUNDS {
-        let total = round as f64;
+    let mut total = 0.0;
+    let Ok(weights) = selection(m, |added| {
+        if let Some(added) = added {
+            square += 2.0 * with[added] + gram.between(added, added);
+            truth += gram.with_truth(added);
+            (0..m).for_each(|k| with[k] += gram.between(added, k));
+        }
+        total += 1.0;
         let error = |k: usize| {
             let square = square + 2.0 * with[k] + gram.between(k, k);
             square / (total * total) - 2.0 * (truth + gram.with_truth(k)) / total
         };
-        let errors = (0..m).map(|k| (error(k), k));
+        Ok::<_, Infallible>((0..m).map(error).collect())
+    });
+    weights
+}
+
+/// Greedy selection by any error: `errors` is called with the member that was added last, and gives the error of the mean of
+/// all members so far and each one more.
+pub(super) fn selection<E>(
+    m: usize,
+    mut errors: impl FnMut(Option<usize>) -> Result<Vec<f64>, E>,
+) -> Result<Vec<f64>, E> {
+    let mut counts = vec![0.0; m];
+    let mut best = (f64::INFINITY, counts.clone());
+    let mut last = None;
+    for round in 1..=ROUNDS {
+        let errors = errors(last)?.into_iter().zip(0..);
         let Some((least, added)) = errors.min_by(|a, b| a.0.total_cmp(&b.0)) else {
             break;
         };
-        square += 2.0 * with[added] + gram.between(added, added);
-        truth += gram.with_truth(added);
-        (0..m).for_each(|k| with[k] += gram.between(added, k));
         counts[added] += 1.0;
+        last = Some(added);
         if least < best.0 {
+            let total = round as f64;
             best = (least, counts.iter().map(|count| count / total).collect());
         }
     }
     // Where nothing can be told apart, as where no entry is observed, the first was added every time.
-    best.1
+    Ok(best.1)
 }
 
 /// Half greedy, half the mean of the best.
 pub(super) fn greedy_mean(gram: &Gram) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..gram.n_members()).collect();
-    let by_error = |a: &usize, b: &usize| gram.error_of(*a).total_cmp(&gram.error_of(*b));
-    order.sort_by(|a, b| by_error(a, b));
+    let errors: Vec<f64> = (0..gram.n_members()).map(|k| gram.error_of(k)).collect();
+    half_of_best(greedy(gram), &errors)
+}
+
+/// Half of weights, the other half the mean of the members whose errors alone are least.
+pub(super) fn half_of_best(mut weights: Vec<f64>, errors: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..errors.len()).collect();
+    order.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
     order.truncate(BEST);
-    let mut weights = greedy(gram);
     weights.iter_mut().for_each(|weight| *weight /= 2.0);
     let part = 0.5 / order.len() as f64;
     order.iter().for_each(|&k| weights[k] += part);
@@ -276,7 +308,7 @@ mod tests {
     #[test]
     fn rules_have_names() {
         for (name, rule) in CombineRule::NAMES {
-            assert_eq!(name.parse(), Ok(rule));
+            assert_eq!((name.parse(), rule.to_string().as_str()), (Ok(rule), name));
             assert_eq!(serde_json::to_value(rule).unwrap(), name);
         }
         assert!("best".parse::<CombineRule>().is_err());

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct DecisionParams {
     /// Decides on labels from their scores: threshold, each label whose score reaches its threshold; f1, for each label
-    /// the samples with the largest expected F1, for methods whose scores are probabilities.
+    /// those of the samples predicted for at once whose expected F1 is largest, for methods whose scores are probabilities.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it

@@ -46,6 +46,14 @@ pub enum MethodError {
         /// The text.
         text: String,
     },
+    /// A text that gives a parameter twice.
+    #[error("`{name}` is given twice in {text:?}")]
+    Repeated {
+        /// The parameter.
+        name: String,
+        /// The text.
+        text: String,
+    },
     /// Parameters that are not an object of names and values.
     #[error("the parameters of a method must be a table of names and values with a `method`, got {given}")]
     NotATable {

@@ -52,6 +52,7 @@ use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
 use rpo_metrics::Metric;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -261,7 +262,10 @@ impl Method {
             } else if DecisionParams::has(name) {
                 &mut decision
             } else {
-                // The seed of a method without randomness: thresholds may need it.
+                // A preset is in the defaults already; the seed of a method without randomness thresholds may need.
+                if name == "seed" {
+                    u64::deserialize(value)?;
+                }
                 continue;
             };
             group.insert(name.clone(), value.clone());
@@ -302,6 +306,12 @@ impl FromStr for Method {
                     words.next_if(|next| !next.starts_with("--")).unwrap_or("true"),
                 ),
             };
+            if method.given(name).is_some() {
+                return Err(MethodError::Repeated {
+                    name: name.replace('-', "_"),
+                    text: text.to_owned(),
+                });
+            }
             method = method.with(name, value)?;
         }
         Ok(method)

@@ -19,6 +19,11 @@ pub enum SpaceError {
     /// A parameter that has no effect on how good a model is.
     #[error("it has no effect on how good a model is, and is the same for all settings")]
     NotTunable,
+    /// The levels of quantiles, whose losses cannot be compared.
+    #[error(
+        "settings would predict different quantiles, whose losses say nothing of each other; search for each on its own"
+    )]
+    Levels,
     /// A value given twice.
     #[error("the value {0} is given twice")]
     Repeated(Value),

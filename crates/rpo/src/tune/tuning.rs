@@ -14,6 +14,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Trials of a random search unless a limit is given.
 pub const RANDOM_TRIALS: usize = 20;
@@ -233,6 +234,9 @@ impl Tuning {
             if matches!(&*name, "first_tree" | "seed") {
                 return Err(refuse(SpaceError::NotTunable));
             }
+            if name == "quantile" {
+                return Err(refuse(SpaceError::Levels));
+            }
             parameters.push((name, values));
         }
         let tuned = parameters.iter().any(|(name, _)| name == "projection");
@@ -316,28 +320,42 @@ struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Fits at once, or in parts with a report after each.
+    /// Fits and evaluates, and counts the steps that were made: boosting may stop before the last one, and a fit fail.
     fn score(&self, estimator: &dyn Estimator, trial: &mut Trial<'_>) -> Result<f64, ModelError> {
-        let n_steps = estimator.n_steps();
-        let train = &self.holdout.train;
+        let made = AtomicU64::new(0);
+        let count = || {
+            made.fetch_add(1, Ordering::Relaxed);
+        };
         let context = FitContext {
             validation: Some(&self.holdout.validation),
+            on_step: Some(&count),
             ..FitContext::default()
         };
+        let score = self.fit_and_evaluate(estimator, &context, trial);
+        trial.used(made.into_inner());
+        score
+    }
+
+    /// Fits at once, or in parts with a report after each.
+    fn fit_and_evaluate(
+        &self,
+        estimator: &dyn Estimator,
+        context: &FitContext<'_>,
+        trial: &mut Trial<'_>,
+    ) -> Result<f64, ModelError> {
+        let train = &self.holdout.train;
         if !self.stop_early {
-            let model = estimator.fit(train, &context)?;
-            trial.used(n_steps as u64);
-            return self.evaluate(&model);
+            return self.evaluate(&estimator.fit(train, context)?);
         }
+        let n_steps = estimator.n_steps();
         let mut score = f64::NAN;
         let checkpoints = [n_steps / 4, n_steps / 2];
-        estimator.fit_in_parts(train, &context, &checkpoints, &mut |steps, model| {
+        estimator.fit_in_parts(train, context, &checkpoints, &mut |steps, model| {
             score = self.evaluate(model)?;
-            if steps < n_steps {
-                return Ok(trial.report(steps as u64, score));
+            match steps < n_steps {
+                true => Ok(trial.report(steps as u64, score)),
+                false => Ok(ControlFlow::Continue(())),
             }
-            trial.used(n_steps as u64);
-            Ok(ControlFlow::Continue(()))
         })?;
         Ok(score)
     }

@@ -117,7 +117,16 @@ fn what_cannot_be_combined_is_named() {
         ("craftml --tres 5", "tres"),
         ("craftml trees 5", "a method with options"),
         ("one-vs-rest --cost 0", "cost"),
+        (
+            "ridge; extra-trees --max-depth 5 --max-depth=6",
+            "`max_depth` is given twice in \"extra-trees --max-depth 5 --max-depth=6\"",
+        ),
         ("blend", "other than ensembles"),
+        (
+            "one-vs-rest --thresholds macro-f",
+            "decides on labels by itself, which no ensemble heeds",
+        ),
+        ("one-vs-rest --decide f1", "decides on labels by itself"),
     ] {
         let params = BlendParams {
             members: members.to_owned(),
@@ -206,6 +215,9 @@ fn a_blend_is_a_method_like_any_other() {
     assert!(model.thresholds().is_some());
     let again = Method::try_from(&model.parameters).unwrap();
     assert_eq!(Model::fit(&again, &data).unwrap(), model);
+    // That a member is to have no thresholds is heeded.
+    let plain = "structured-forest --trees 2 --thresholds none; one-vs-rest";
+    assert!(method.clone().with("members", plain).unwrap().check().is_ok());
     // Members prepare features, each in its way.
     assert!(method.with("standardize", "true").is_err());
 }

@@ -1,6 +1,7 @@
 //! Models with several levels of each target, and with groups of labels.
 
 use ndarray::{Array2, array};
+use rpo::combine::CombineRule;
 use rpo::data::Columns;
 use rpo::prelude::*;
 use rpo::{Model, ModelError};
@@ -105,6 +106,58 @@ fn ensembles_refuse_members_of_levels() {
         .unwrap();
     let error = Model::fit(&blend, &data).unwrap_err();
     assert!(error.to_string().contains("outputs of a member"), "{error}");
+}
+
+/// Greedy selection by the pinball loss, with every loss computed anew.
+#[test]
+fn quantiles_are_combined_by_their_loss() {
+    let (x, y) = numbers(120);
+    let y = y.select(ndarray::Axis(1), &[0]);
+    let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
+    let (train, withheld) = data.split(0.4, Seed::new(1)).unwrap();
+    let fit = |rest: &str| {
+        let text = format!("gbmort --loss quantile --quantile 0.9 {rest}");
+        Model::fit(&method(&text), &train).unwrap()
+    };
+    let models = [
+        fit("--iterations 3"),
+        fit("--iterations 40 --max-leaves 3"),
+        fit("--iterations 40 --learning-rate 0.3"),
+    ];
+    let combine = |weights: &[f64]| {
+        let members = models.iter().cloned().zip(weights.iter().copied());
+        Model::combine(members.filter(|(_, weight)| *weight > 0.0).collect()).unwrap()
+    };
+    let loss = |model: &Model| model.evaluate(&withheld, &[Metric::Pinball]).unwrap()[0];
+    let mut counts = [0.0; 3];
+    let mut best = f64::INFINITY;
+    for _ in 0..50 {
+        let with = |k: usize| {
+            let mut counts = counts;
+            counts[k] += 1.0;
+            (loss(&combine(&counts)), counts)
+        };
+        let next = (0..3).map(with).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        counts = next.1;
+        best = best.min(next.0);
+    }
+    let found = Model::combine_on(&models, CombineRule::Greedy, &withheld).unwrap();
+    assert!(
+        (loss(&found) - best).abs() < 1e-3 * best,
+        "{} {best}",
+        loss(&found)
+    );
+    assert_eq!(found.quantile_levels(), [0.9]);
+    let again = Model::from_bytes(&found.to_bytes().unwrap()).unwrap();
+    assert_eq!(again.quantile_levels(), [0.9]);
+    let low = Model::fit(&method("gbmort --loss quantile --quantile 0.1"), &train).unwrap();
+    assert_eq!(
+        Model::combine(vec![(models[0].clone(), 1.0), (low, 1.0)]),
+        Err(ModelError::CombineLevels {
+            one: vec![0.9],
+            other: vec![0.1]
+        })
+    );
 }
 
 #[test]

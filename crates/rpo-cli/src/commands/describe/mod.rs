@@ -3,7 +3,7 @@
 mod page;
 
 use crate::error::CliError;
-use crate::files::{self, data_file};
+use crate::files::{self, data_files};
 use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
@@ -45,8 +45,9 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        let test = ("--test", self.test.as_deref().and_then(data_file));
-        let read = self.data.files().into_iter().chain([test]);
+        let test = self.test.as_deref().map(data_files).unwrap_or_default();
+        let test = test.iter().map(|file| ("--test", Some(file.as_path())));
+        let read = self.data.files().into_iter().chain(test);
         files::check(read, [("--html", self.html.as_deref())])?;
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();

@@ -17,7 +17,7 @@ use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
-use rpo::{Decision, Model, for_each_block};
+use rpo::{Model, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -46,7 +46,9 @@ pub(crate) struct Predict {
     ranking: RerankOptions,
 
     /// Only the labels that the model decides for: those whose score reaches the threshold that the model keeps for
-    /// them, 0.5 where it keeps none, or those that the model's own rule picks.
+    /// them, 0.5 where it keeps none. Of groups of labels that exclude each other it is the most probable one. A model that was trained
+    /// with --decide f1 decides on all rows of the data at once, for each label those of the largest expected F1: a row alone,
+    /// or among others, may have other labels.
     #[arg(long, conflicts_with = "top_k")]
     decide: bool,
 
@@ -100,7 +102,8 @@ impl Predict {
     }
 
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        let read = [self.input.file(), ("--model", Some(self.model.as_path()))];
+        let model = ("--model", Some(self.model.as_path()));
+        let read = self.input.files().chain([model]);
         files::check(read, [("--out", self.out.as_deref())])?;
         self.threads.start()?;
         let clock = Stopwatch::start();
@@ -354,9 +357,9 @@ fn for_each_row(
         ),
         Pick::Decided => {
             // A rule that looks at all samples must see all of them.
-            let bytes = match model.decision {
-                Decision::Threshold => BLOCK_BYTES,
-                Decision::ExpectedF1 => usize::MAX,
+            let bytes = match model.decision.is_joint() {
+                true => usize::MAX,
+                false => BLOCK_BYTES,
             };
             for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
                 let scores = model.predict_with_limit(block, usize::MAX);

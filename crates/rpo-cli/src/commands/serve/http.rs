@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::print;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -137,23 +137,36 @@ impl Server {
     async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Full<Bytes>> {
         match self.respond(request).await {
             Ok(response) => response,
-            Err(problem) => response(problem.status(), "application/json", problem.response(None)),
+            Err(problem) => {
+                let mut response = response(problem.status(), "application/json", problem.response(None));
+                if let Problem::Method { allowed, .. } = problem {
+                    let allowed = HeaderValue::from_static(allowed);
+                    response.headers_mut().insert(ALLOW, allowed);
+                }
+                response
+            }
         }
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Problem> {
         let json = "application/json";
+        // Of a response to HEAD no body is sent.
         match (request.method(), request.uri().path()) {
-            (&Method::GET, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
-            (&Method::GET, "/health") => Ok(response(200, json, "{\"status\":\"ok\"}")),
-            (&Method::GET, "/schema") => Ok(response(200, json, self.service.schema().to_string())),
+            (&Method::GET | &Method::HEAD, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
+            (&Method::GET | &Method::HEAD, "/health") => Ok(response(200, json, "{\"status\":\"ok\"}")),
+            (&Method::GET | &Method::HEAD, "/schema") => {
+                Ok(response(200, json, self.service.schema().to_string()))
+            }
             (&Method::POST, "/predict") => {
                 let body = self.body(request.into_body()).await?;
                 let (status, text) = self.predict(body).await?;
                 Ok(response(status, json, text))
             }
-            (method, "/" | "/health" | "/schema" | "/predict") => Err(Problem::Method(method.to_string())),
-            (_, path) => Err(Problem::Path(path.to_owned())),
+            (method, path) => Err(match path {
+                "/" | "/health" | "/schema" => Problem::method(method.as_str(), "GET, HEAD"),
+                "/predict" => Problem::method(method.as_str(), "POST"),
+                _ => Problem::Path(path.to_owned()),
+            }),
         }
     }
 

@@ -17,6 +17,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(16 << 20).expect("not 0");
+const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
+
 /// Load a model once and predict for rows of JSON: line by line from standard input, or by HTTP.
 ///
 /// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with, if they are wanted, "top_k":
@@ -27,7 +30,7 @@ use std::time::Duration;
 /// SIGTERM end it when the requests under way have their responses.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The model.
+    /// The model. One that decides on labels by --decide f1, of all samples at once, is refused.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
@@ -37,12 +40,12 @@ pub(crate) struct Serve {
     http: Option<SocketAddr>,
 
     /// Most bytes of a request.
-    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20)]
-    max_bytes: usize,
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES)]
+    max_bytes: NonZeroUsize,
 
     /// Most rows of a request.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    max_rows: usize,
+    #[arg(long, value_name = "N", default_value_t = MAX_ROWS)]
+    max_rows: NonZeroUsize,
 
     /// Most connections at a time; others wait. [default: 256]
     #[arg(long, value_name = "N", requires = "http")]
@@ -73,12 +76,19 @@ impl Serve {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let model = Model::load(&self.model)?;
-        let service = Service::new(model, self.max_rows, self.unseen.refuses());
+        if model.decision.is_joint() {
+            return Err(CliError::Usage(format!(
+                "{} decides on labels by their expected F1 over all samples at once (--decide f1), and a server has those of a \
+                 request alone: serve one that was trained with --thresholds macro-f, which decides on each sample by itself",
+                self.model.display()
+            )));
+        }
+        let service = Service::new(model, self.max_rows.get(), self.unseen.refuses());
         match self.http {
-            None => lines::serve(&service, self.max_bytes),
+            None => lines::serve(&service, self.max_bytes.get()),
             Some(address) => {
                 let limits = Limits {
-                    bytes: self.max_bytes,
+                    bytes: self.max_bytes.get(),
                     connections: self.max_connections.map_or(256, NonZeroUsize::get),
                     time: self.timeout.unwrap_or(Duration::from_secs(10)),
                 };

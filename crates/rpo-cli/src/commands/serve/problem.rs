@@ -2,13 +2,14 @@
 
 use rpo::ModelError;
 use rpo::data::read::{ReadError, ReadErrorKind};
+use serde_json::error::Category;
 use serde_json::{Value, json};
 
 /// Why a request has no predictions.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     #[error("not JSON: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
     #[error("{0}")]
     Request(String),
     #[error("the request has {rows} rows, at most {limit} are served at once")]
@@ -21,8 +22,8 @@ pub(super) enum Problem {
     Busy,
     #[error("there is no {0}")]
     Path(String),
-    #[error("{0} is not for this path")]
-    Method(String),
+    #[error("{method} is not for this path, which takes {allowed}")]
+    Method { method: String, allowed: &'static str },
     /// A value that cannot be.
     #[error("{message}")]
     Row {
@@ -45,6 +46,14 @@ impl Problem {
         }
     }
 
+    /// A method of HTTP that a path does not take, and those that it takes.
+    pub(super) fn method(method: &str, allowed: &'static str) -> Self {
+        Self::Method {
+            method: method.to_owned(),
+            allowed,
+        }
+    }
+
     /// The name of its kind.
     fn kind(&self) -> &'static str {
         match self {
@@ -53,7 +62,7 @@ impl Problem {
             Self::TooManyRows { .. } | Self::TooLong { .. } => "size",
             Self::Late | Self::Busy => "time",
             Self::Path(_) => "path",
-            Self::Method(_) => "method",
+            Self::Method { .. } => "method",
             Self::Row { .. } => "row",
             Self::Model(_) => "model",
             Self::Internal => "internal",
@@ -65,7 +74,7 @@ impl Problem {
         match self {
             Self::Json(_) | Self::Request(_) => 400,
             Self::Path(_) => 404,
-            Self::Method(_) => 405,
+            Self::Method { .. } => 405,
             Self::Late => 408,
             Self::TooManyRows { .. } | Self::TooLong { .. } => 413,
             Self::Row { .. } | Self::Model(_) => 422,
@@ -86,6 +95,16 @@ impl Problem {
             response["id"] = id.clone();
         }
         response.to_string()
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(e: serde_json::Error) -> Self {
+        match e.classify() {
+            // JSON, but a key is given twice.
+            Category::Data => Self::Request(e.to_string()),
+            _ => Self::Json(e),
+        }
     }
 }
 

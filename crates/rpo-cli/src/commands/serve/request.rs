@@ -1,6 +1,7 @@
 //! What a request asks for.
 
 use super::problem::Problem;
+use crate::unique::Unique;
 use serde_json::{Map, Value};
 
 /// Rows to predict for, and what of the predictions is wanted.
@@ -8,8 +9,6 @@ use serde_json::{Map, Value};
 pub(super) struct Request {
     pub(super) rows: Vec<Value>,
     pub(super) pick: Pick,
-    /// Repeated in the response.
-    pub(super) id: Option<Value>,
 }
 
 /// The part of a prediction that is wanted.
@@ -24,31 +23,36 @@ pub(super) enum Pick {
 }
 
 impl Request {
-    /// Parses a row, a list of rows, or an object that has them under `rows`.
-    pub(super) fn parse(text: &[u8]) -> Result<Self, Problem> {
-        let all = |rows| Self {
-            rows,
-            pick: Pick::All,
-            id: None,
+    /// Parses a row, a list of rows, or an object that has them under `rows`, which may be the name of a feature too. Apart from
+    /// it comes the identifier that the response repeats, whatever is wrong with the rest.
+    pub(super) fn parse(text: &[u8], rows_is_a_feature: bool) -> (Option<Value>, Result<Self, Problem>) {
+        let all = |rows| {
+            Ok(Self {
+                rows,
+                pick: Pick::All,
+            })
         };
-        match serde_json::from_slice(text)? {
-            Value::Array(rows) => Ok(all(rows)),
-            Value::Object(object) if matches!(object.get("rows"), Some(Value::Array(_))) => Self::of(object),
-            row @ Value::Object(_) => Ok(all(vec![row])),
-            _ => Err(Problem::Request("a row or a list of rows is expected".to_owned())),
-        }
+        let request = match serde_json::from_slice(text) {
+            Err(e) => Err(e.into()),
+            Ok(Unique(Value::Array(rows))) => all(rows),
+            Ok(Unique(Value::Object(mut object))) => match object.get("rows") {
+                None => all(vec![Value::Object(object)]),
+                Some(rows) if rows_is_a_feature && !rows.is_array() => all(vec![Value::Object(object)]),
+                Some(_) => return (object.remove("id"), Self::of(object)),
+            },
+            Ok(_) => Err(Problem::Request("a row or a list of rows is expected".to_owned())),
+        };
+        (None, request)
     }
 
     fn of(object: Map<String, Value>) -> Result<Self, Problem> {
         let mut request = Self {
             rows: Vec::new(),
             pick: Pick::All,
-            id: None,
         };
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("rows", Value::Array(rows)) => request.rows = rows,
-                ("id", id) => request.id = Some(id),
                 ("top_k" | "decide", Value::Null) | ("decide", Value::Bool(false)) => {}
                 ("top_k" | "decide", _) if request.pick != Pick::All => {
                     return Err(Problem::Request("top_k and decide exclude each other".to_owned()));
@@ -58,6 +62,7 @@ impl Request {
                     let k = k.as_u64().and_then(|k| usize::try_from(k).ok());
                     request.pick = Pick::Best(k.unwrap_or(usize::MAX));
                 }
+                ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
                 ("top_k", value) => return Err(expected("top_k", "a whole number from 1 on", &value)),
                 ("decide", value) => return Err(expected("decide", "true or false", &value)),
                 _ => {
@@ -81,19 +86,19 @@ mod tests {
 
     #[test]
     fn rows_come_in_three_forms() {
-        let n_rows = |text: &str| Request::parse(text.as_bytes()).unwrap().rows.len();
+        let n_rows = |text: &str| Request::parse(text.as_bytes(), true).1.unwrap().rows.len();
         assert_eq!(n_rows("{\"a\": 1}"), 1);
         assert_eq!(n_rows("[{}, [1, 2]]"), 2);
         assert_eq!(n_rows("{\"rows\": [{}, {}, {}]}"), 3);
         // A feature may be named so.
         assert_eq!(n_rows("{\"rows\": 4}"), 1);
-        let request = Request::parse(b"{\"top_k\": 3, \"id\": [1], \"rows\": [{}]}").unwrap();
+        let (id, request) = Request::parse(b"{\"top_k\": 3, \"id\": [1], \"rows\": [{}]}", false);
         assert_eq!(
-            (request.pick, request.id),
+            (request.unwrap().pick, id),
             (Pick::Best(3), Some(serde_json::json!([1])))
         );
-        let request = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}").unwrap();
-        assert_eq!(request.pick, Pick::Decided);
+        let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", false);
+        assert_eq!(request.unwrap().pick, Pick::Decided);
     }
 
     #[test]
@@ -114,9 +119,19 @@ mod tests {
                 "exclude each other",
             ),
             ("{\"rows\": [], \"topk\": 1}", "unknown key \"topk\""),
+            ("{\"rows\": {}}", "rows must be a list of rows, got {}"),
+            ("{\"a\": 1, \"a\": 1}", "\"a\" is given twice at line 1"),
         ] {
-            let found = Request::parse(text.as_bytes()).unwrap_err().to_string();
+            let (_, request) = Request::parse(text.as_bytes(), false);
+            let found = request.unwrap_err().to_string();
             assert!(found.contains(message), "{text}: {found}");
+        }
+        for text in [
+            "{\"rows\": 4, \"id\": 7}",
+            "{\"id\": 7, \"rows\": [], \"top_k\": 0}",
+        ] {
+            let (id, request) = Request::parse(text.as_bytes(), false);
+            assert!(request.is_err() && id == Some(7.into()), "{text}");
         }
     }
 }

@@ -6,10 +6,11 @@ use crate::json_outputs::{JsonOutputs, add};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo::data::Task;
-use rpo::data::read::{Cell, ReadOptions, read_rows};
+use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
 use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A model that predicts for requests.
 #[derive(Debug)]
@@ -54,17 +55,18 @@ impl Service {
 
     /// The response to a request: one line of JSON, whatever comes, and the status of HTTP.
     pub(super) fn respond(&self, text: &[u8]) -> (u16, String) {
-        let request = match Request::parse(text) {
-            Ok(request) => request,
-            Err(problem) => return (problem.status(), problem.response(None)),
+        let rows_is_a_feature = match &self.columns {
+            Columns::Numbered => false,
+            Columns::Named { options, .. } => options.types.contains_key("rows"),
         };
-        match self.predict(&request) {
+        let (id, request) = Request::parse(text, rows_is_a_feature);
+        match request.and_then(|request| self.predict(&request, id.as_ref())) {
             Ok(response) => (200, response),
-            Err(problem) => (problem.status(), problem.response(request.id.as_ref())),
+            Err(problem) => (problem.status(), problem.response(id.as_ref())),
         }
     }
 
-    fn predict(&self, request: &Request) -> Result<String, Problem> {
+    fn predict(&self, request: &Request, id: Option<&Value>) -> Result<String, Problem> {
         let (rows, limit) = (request.rows.len(), self.max_rows);
         if rows > limit {
             return Err(Problem::TooManyRows { rows, limit });
@@ -74,7 +76,7 @@ impl Service {
             return Err(Problem::Request(message.to_owned()));
         }
         let mut response = "{".to_owned();
-        if let Some(id) = &request.id {
+        if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
         }
         response.push_str("\"predictions\":[");
@@ -138,7 +140,7 @@ impl Service {
         let cells = rows
             .iter()
             .enumerate()
-            .map(|(row, values)| cells(row, values, names));
+            .map(|(row, values)| cells(row, values, &options.types));
         let cells: Vec<Vec<Cell<'_>>> = cells.collect::<Result<_, _>>()?;
         let data = read_rows(names, &cells, options)?;
         let schema = self.model.schema();
@@ -233,14 +235,29 @@ fn object(row: usize, value: &Value) -> Result<&Map<String, Value>, Problem> {
 }
 
 fn number(row: usize, name: &str, value: &Value) -> Result<f64, Problem> {
-    let found = value.as_f64();
-    found.ok_or_else(|| Problem::row(row, name, format!("{name:?} must be a number, got {value}")))
+    value
+        .as_f64()
+        .ok_or_else(|| unreadable(row, name, ColumnType::Number, value))
+}
+
+/// A value that no column of a type has.
+fn unreadable(row: usize, name: &str, kind: ColumnType, value: &Value) -> Problem {
+    let expected = match kind {
+        ColumnType::Number => "a number",
+        ColumnType::Category | ColumnType::Text => "a text or a number",
+        ColumnType::Date | ColumnType::DateTime => "a date as text",
+    };
+    Problem::row(row, name, format!("{name:?} must be {expected}, got {value}"))
 }
 
 /// The values of a row, an object, in the order of the columns.
-fn cells<'a>(row: usize, value: &'a Value, names: &[String]) -> Result<Vec<Cell<'a>>, Problem> {
+fn cells<'a>(
+    row: usize,
+    value: &'a Value,
+    columns: &BTreeMap<String, ColumnType>,
+) -> Result<Vec<Cell<'a>>, Problem> {
     let object = object(row, value)?;
-    let cell = |name: &String| match object.get(name) {
+    let cell = |(name, &kind): (&String, &ColumnType)| match object.get(name) {
         None => {
             let message = format!("the row has no {name:?}; null is a missing value");
             Err(Problem::row(row, name, message))
@@ -249,7 +266,8 @@ fn cells<'a>(row: usize, value: &'a Value, names: &[String]) -> Result<Vec<Cell<
         Some(Value::String(text)) => Ok(Cell::Text(text)),
         Some(Value::Bool(true)) => Ok(Cell::Text("true")),
         Some(Value::Bool(false)) => Ok(Cell::Text("false")),
-        Some(value) => Ok(Cell::Number(number(row, name, value)?)),
+        Some(value @ Value::Number(_)) => Ok(Cell::Number(number(row, name, value)?)),
+        Some(value) => Err(unreadable(row, name, kind, value)),
     };
-    names.iter().map(cell).collect()
+    columns.iter().map(cell).collect()
 }

@@ -11,7 +11,7 @@ use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
-use rpo::core::Seed;
+use rpo::core::{Domain, Seed};
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FitContext};
@@ -37,7 +37,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 
-    /// Share of the samples that settings are scored on; of labels, each keeps its frequency.
+    /// Share of the samples that settings are scored on, between 0 and 1; of labels, each keeps its frequency.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
     hold_out: f64,
 
@@ -59,7 +59,8 @@ pub(crate) struct Tune {
     )]
     time: Option<f64>,
 
-    /// Try settings until they have taken so many steps: trees, or iterations.
+    /// Try settings until they have made so many steps: trees, or iterations of boosting, those after the best one among them;
+    /// of methods without steps each setting is one. The setting that comes to the number is finished.
     #[arg(long, value_name = "STEPS", help_heading = "Search")]
     steps: Option<u64>,
 
@@ -94,6 +95,8 @@ pub(crate) struct Tune {
 impl Tune {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // Whatever can be found wrong before the data is read is found now.
+        let hold_out = Domain::Level.check("hold_out", self.hold_out);
+        hold_out.map_err(|e| CliError::Model(e.into()))?;
         let method = self.fit.start(self.metric.as_slice())?;
         let seed = method.seed();
         let tuning = Tuning {

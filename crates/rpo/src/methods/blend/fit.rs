@@ -33,6 +33,14 @@ impl BlendParams {
             let expected = "methods other than ensembles";
             return Err(ParameterError::out_of_range("members", text, expected).into());
         }
+        let decides = |name: &&str| {
+            let given = method.given(name);
+            given.is_some_and(|value| !value.is_null() && value != "threshold")
+        };
+        if ["decide", "thresholds"].iter().any(decides) {
+            let reason = "decides on labels by itself, which no ensemble heeds: set `thresholds` or `decide` of the ensemble";
+            return Err(ParameterError::conflict("members", text, reason).into());
+        }
         Ok(match method.given("seed") {
             Some(_) => method,
             None => method.with_seed(self.seed),

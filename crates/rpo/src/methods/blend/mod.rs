@@ -22,14 +22,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlendParams {
-    /// The methods, each with options as on the command line, separated by semicolons.
+    /// The methods, each with options as on the command line, separated by semicolons. They have no part in decisions on labels:
+    /// thresholds are those of the ensemble.
     ///
     /// The default, for very many labels: CRAFTML on the features as they are and weighted by their inverse document
     /// frequency, and one-vs-rest.
     pub members: String,
     /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean takes equal
     /// ones. By default stack of labels, a logistic regression on the members' log-odds, as few members of different kinds have
-    /// probabilities that are not on one scale; greedy of numbers.
+    /// probabilities that are not on one scale; greedy of numbers. Members that predict a quantile all predict the same, and have the
+    /// mean and the greedy rules, by the pinball loss.
     ///
     /// Members without weight, which greedy rules and nnls leave, are left out, and the others are fitted to all samples.
     pub combine: Option<CombineRule>,
