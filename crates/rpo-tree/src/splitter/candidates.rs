@@ -8,26 +8,36 @@
 //! Of equal scores the feature drawn first wins. Where all features are searched, their order is that of the hashes, too:
 //! as random as a draw of all, but needed of those alone that tie.
 
+use crate::ranks::bits;
 use rand::RngCore;
 use rpo_core::Seed;
 
-/// Draws features without replacement by a partial Fisher-Yates shuffle that is undone afterwards.
+/// Draws features without replacement: few of many by drawing again what was drawn already, others by a partial Fisher-Yates
+/// shuffle that is undone afterwards. A shuffle reads and writes all over an array, which of many features no core has at hand.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureDraw {
     features: Vec<u32>,
     /// The same between draws.
     order: Vec<u32>,
-    /// The places that were swapped with the first ones.
-    swapped: Vec<u32>,
+    /// Of few of many: a bit for each that is drawn; clear between draws.
+    is_drawn: Vec<u64>,
+    /// The places that were drawn, or swapped with the first ones.
+    places: Vec<u32>,
 }
+
+/// Fewest features that are many.
+const MANY: usize = 1 << 13;
+/// Of many, the part that is few.
+const FEW: usize = 16;
 
 impl FeatureDraw {
     /// Draws from the given features.
     pub(crate) fn new(features: Vec<u32>) -> Self {
         Self {
             order: features.clone(),
+            is_drawn: vec![0; features.len().div_ceil(64)],
             features,
-            swapped: Vec::new(),
+            places: Vec::new(),
         }
     }
 
@@ -46,17 +56,36 @@ impl FeatureDraw {
             return;
         }
         let mut rng = seed.stream();
-        self.swapped.clear();
+        // Multiply-shift: the bias is below n / 2^64.
+        let mut below = |n: usize| ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize;
+        self.places.clear();
+        if n >= MANY && FEW * k <= n {
+            while self.places.len() < k {
+                let place = below(n);
+                if !bits::is_set(&self.is_drawn, place) {
+                    bits::set(&mut self.is_drawn, place);
+                    self.places.push(place as u32);
+                }
+            }
+            if self.features[n - 1] as usize == n - 1 {
+                // All features, which increase: to look them up is to wait for memory.
+                out.extend_from_slice(&self.places);
+            } else {
+                out.extend(self.places.iter().map(|&place| self.features[place as usize]));
+            }
+            self.places
+                .iter()
+                .for_each(|&place| self.is_drawn[place as usize / 64] = 0);
+            return;
+        }
         for i in 0..k {
-            // Multiply-shift: the bias is below n / 2^64.
-            let offset = (u128::from(rng.next_u64()) * (n - i) as u128) >> 64;
-            let j = i + offset as usize;
+            let j = i + below(n - i);
             self.order.swap(i, j);
-            self.swapped.push(j as u32);
+            self.places.push(j as u32);
         }
         out.extend_from_slice(&self.order[..k]);
         self.order[..k].copy_from_slice(&self.features[..k]);
-        for &j in &self.swapped {
+        for &j in &self.places {
             self.order[j as usize] = self.features[j as usize];
         }
     }
@@ -111,5 +140,40 @@ mod tests {
         );
         draw.draw(10, Seed::new(0), &mut out);
         assert_eq!(out, (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn few_of_many_are_drawn_alike() {
+        let (n, k, trials) = (MANY as u32, MANY / FEW, 500);
+        // All features, and some that increase.
+        for step in [1, 3] {
+            let features: Vec<u32> = (0..n).map(|i| i * step).collect();
+            let mut draw = FeatureDraw::new(features.clone());
+            let (mut out, mut again) = (Vec::new(), Vec::new());
+            let (mut in_first_half, mut first_in_first_half) = (0, 0);
+            for i in 0..trials {
+                let seed = Seed::new(5).child(i);
+                draw.draw(k, seed, &mut out);
+                draw.draw(k, seed, &mut again);
+                assert_eq!(out, again);
+                let is_first = |&&f: &&u32| f < n / 2 * step;
+                in_first_half += out.iter().filter(is_first).count();
+                first_in_first_half += usize::from(out.first().is_some_and(|f| is_first(&f)));
+                again.sort_unstable();
+                again.dedup();
+                assert_eq!(again.len(), k);
+                assert!(again.iter().all(|f| features.binary_search(f).is_ok()));
+            }
+            // Half of those drawn, and of the first ones; four standard errors of draws with replacement, which vary more.
+            let is_half = |count: usize, of: f64| (count as f64 - of / 2.0).abs() < 2.0 * of.sqrt();
+            assert!(
+                is_half(in_first_half, (trials as usize * k) as f64),
+                "{in_first_half}"
+            );
+            assert!(
+                is_half(first_in_first_half, trials as f64),
+                "{first_in_first_half}"
+            );
+        }
     }
 }

@@ -156,9 +156,14 @@ impl SparseCollector {
         }
         self.in_lists = self.lists.suit(rows.len());
         if self.in_lists {
-            for (place, &feature) in (0..).zip(features) {
-                if !self.lists.cut(feature).is_empty() {
-                    self.held.push(place);
+            /// Lists that are waited for side by side.
+            const AHEAD: usize = 16;
+            for (features, first) in features.chunks(AHEAD).zip((0..).step_by(AHEAD)) {
+                self.lists.read_ahead(features);
+                for (place, &feature) in (first..).zip(features) {
+                    if !self.lists.cut(feature).is_empty() {
+                        self.held.push(place);
+                    }
                 }
             }
             return;
