@@ -107,6 +107,22 @@ def _of_pandas(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     return np.asarray(column), None
 
 
+def outputs_of_pandas(y: Any) -> NDArray[Any]:
+    """Return a table of pandas as an array, of numbers also where its columns are categories or nullable."""
+
+    def plain(column: Any) -> NDArray[Any]:
+        if hasattr(column, "cat") or isinstance(column.dtype, np.dtype) or column.dtype.kind not in "biuf":
+            return np.asarray(column)
+        if column.isna().any():
+            numbers: NDArray[Any] = column.to_numpy(np.float32, na_value=np.nan)
+            return numbers
+        return np.asarray(column, column.dtype.numpy_dtype)
+
+    if all(isinstance(dtype, np.dtype) for dtype in y.dtypes):
+        return np.asarray(y)
+    return np.column_stack([plain(y.iloc[:, j]) for j in range(y.shape[1])])
+
+
 def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     column = x.to_series(j)
     kind = type(column.dtype).__name__

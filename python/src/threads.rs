@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, TryLockError};
 /// The pools by process and number of threads.
 static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
 
-/// The pool of this process with a number of threads; 0 means one for each core.
+/// The pool of this process with a number of threads, or as many of them as are of use; 0 means one for each core.
 pub(crate) fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
+    let n_threads = rpo::useful_threads(n_threads);
     let make = || {
         let pool = ThreadPoolBuilder::new().num_threads(n_threads).build();
         pool.map(Arc::new).map_err(value_error)

@@ -36,6 +36,31 @@ def test_labels_of_every_kind_give_the_same_forest(labels):
     assert np.array_equal(expected.predict(X), (probabilities > 0.5).astype(int))
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float32", "category"])
+def test_labels_in_nullable_columns_and_categories_are_labels(labels, dtype):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    expected = forest().fit(X, Y)
+    other = forest().fit(X, pd.DataFrame(Y).astype(dtype))
+    assert np.array_equal(other.predict_proba(X), expected.predict_proba(X))
+
+
+def test_missing_numbers_of_nullable_columns_are_missing(numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    Y = Y.copy()
+    Y[::7, 0] = np.nan
+    fit = lambda y: rpo.RandomForestRegressor(5, random_state=0, missing_outputs=True).fit(X, y)  # noqa: E731
+    table = pd.DataFrame(Y).astype("Float64")
+    assert np.array_equal(fit(table).predict(X), fit(Y).predict(X))
+
+
+@pytest.mark.parametrize("y", [[[0], [1, 2]], [{0}, {1}], np.array([(0,), (1, 2)], object)])
+def test_sets_of_labels_are_refused_with_what_makes_a_matrix_of_them(y):
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        forest().fit(np.eye(2, dtype=np.float32), y)
+
+
 @pytest.mark.parametrize("values", [[0, 1], ["no", "yes"], [3, 7, 11], ["a", "b", "c", "d"], [1.0, 2.0], [True, False]])
 def test_classes_are_predicted_as_they_were_given(labels, values):
     X, _ = labels

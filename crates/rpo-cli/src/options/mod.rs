@@ -19,6 +19,7 @@ pub(crate) use write::WriteOptions;
 
 use crate::error::CliError;
 use clap::Args;
+use rpo::useful_threads;
 
 /// How much of the machine a command may use.
 #[derive(Debug, Args)]
@@ -33,9 +34,7 @@ pub(crate) struct ThreadOptions {
 impl ThreadOptions {
     /// Starts the threads.
     pub(crate) fn start(&self) -> Result<(), CliError> {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = 4 * processors.max(4);
-        let threads = self.threads.map_or(0, |threads| usize::from(threads).min(most));
+        let threads = self.threads.map_or(0, |threads| useful_threads(threads.into()));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build_global().map_err(|e| CliError::Threads {
             threads,
