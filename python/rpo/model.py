@@ -114,7 +114,7 @@ class Model:
         Raises
         ------
         OSError
-            For a file that cannot be read.
+            For a file that cannot be read; `FileNotFoundError` if there is none.
         ValueError
             For a file that is damaged, of another version, or not a model.
         """

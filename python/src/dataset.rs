@@ -1,9 +1,8 @@
 //! Data sets from arrays and from files.
 
-use crate::error::value_error;
+use crate::error::{os_error, value_error};
 use crate::matrix::{Borrowed, Handed, hand};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use rpo::core::Seed;
 use rpo::data::read::{ReadErrorKind, ReadOptions, read};
@@ -80,7 +79,7 @@ impl Dataset {
         let options: ReadOptions = serde_json::from_str(options).map_err(value_error)?;
         let data = py.detach(|| read(&path, &options));
         let data = data.map_err(|error| match error.kind {
-            ReadErrorKind::Io { .. } => PyOSError::new_err(error.to_string()),
+            ReadErrorKind::Io { kind, .. } => os_error(kind, error),
             _ => value_error(error),
         })?;
         Ok(Self(Arc::new(data)))

@@ -1,10 +1,11 @@
 //! Errors of the crates as exceptions.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
-use rpo::ModelError;
+use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyValueError};
 use rpo::model_file::{ModelFileError, ModelFileErrorKind};
+use rpo::{ModelError, TargetError};
 use std::fmt::Display;
+use std::io;
 
 /// A `ValueError` with the message of an error.
 pub(crate) fn value_error(error: impl Display) -> PyErr {
@@ -21,11 +22,18 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
     }
 }
 
+/// An `OSError` with the message of an error, `FileNotFoundError` and the like by its kind.
+pub(crate) fn os_error(kind: io::ErrorKind, error: impl Display) -> PyErr {
+    io::Error::new(kind, error.to_string()).into()
+}
+
 /// An `OSError` for a file that cannot be read or written, a `ValueError` for one that is not a model.
 pub(crate) fn file_error(error: &ModelFileError) -> PyErr {
-    let message = error.to_string();
-    match error.kind {
-        ModelFileErrorKind::Read { .. } | ModelFileErrorKind::Write(_) => PyOSError::new_err(message),
-        _ => PyValueError::new_err(message),
+    match &error.kind {
+        ModelFileErrorKind::Read { kind, .. } | ModelFileErrorKind::Write(TargetError::Io { kind, .. }) => {
+            os_error(*kind, error)
+        }
+        ModelFileErrorKind::Write(_) => PyIsADirectoryError::new_err(error.to_string()),
+        _ => value_error(error),
     }
 }

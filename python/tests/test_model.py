@@ -87,8 +87,10 @@ def test_models_are_pickled_and_copied_by_their_bytes(labels):
 
 def test_bad_files_and_parameters_are_refused(tmp_path, labels):
     X, Y = labels
-    with pytest.raises(OSError, match="no-such"):
+    with pytest.raises(FileNotFoundError, match="no-such"):
         rpo.Model.load(tmp_path / "no-such.rpo")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        rpo.Model.fit(X, Y, labels=True, trees=1).save(tmp_path)
     data = bytearray(rpo.Model.fit(X, Y, labels=True, trees=2).to_bytes())
     data[-5] ^= 1
     with pytest.raises(ValueError, match="damaged"):

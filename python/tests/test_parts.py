@@ -168,7 +168,7 @@ def test_files_are_read_as_the_command_reads_them(tmp_path):
     xc = datasets.load_xc(tmp_path / "a.txt")
     assert np.array_equal(xc.target.toarray(), [[1, 0, 1, 0], [0, 1, 0, 0]])
     assert np.array_equal(xc.data.toarray(), [[1.5, 0, 0], [0, 1, 2]])
-    with pytest.raises(OSError, match="no-such"):
+    with pytest.raises(FileNotFoundError, match="no-such"):
         datasets.load_xc(tmp_path / "no-such.txt")
 
 

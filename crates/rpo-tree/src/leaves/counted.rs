@@ -19,27 +19,26 @@ impl SparseLeaves {
         let (mut indptr, mut columns, mut means) = (vec![0], Vec::new(), Vec::new());
         let (mut of_leaf, mut mean_of) = (Vec::new(), Vec::new());
         for leaf in 0..members.n_leaves() {
-            if let &[_] = &members[leaf] {
-                let own = dealt.of(leaf);
+            let (own, size) = (dealt.of(leaf), members[leaf].len());
+            if size == 1 {
+                // The labels of one row are in order.
                 columns.extend_from_slice(own);
                 means.resize(columns.len(), 1.0);
-                indptr.push(columns.len());
-                continue;
-            }
-            // By how many members have a label: sums of shares, as other outputs are summed.
-            let size = members[leaf].len();
-            let (share, mut sum) = (1.0 / size as f64, 0.0);
-            mean_of.clear();
-            mean_of.extend((0..size).map(|_| {
-                sum += share;
-                sum as f32
-            }));
-            of_leaf.clear();
-            of_leaf.extend_from_slice(dealt.of(leaf));
-            of_leaf.sort_unstable();
-            for equal in of_leaf.chunk_by(|a, b| a == b) {
-                columns.push(equal[0]);
-                means.push(mean_of[equal.len() - 1]);
+            } else {
+                // By how many members have a label: sums of shares, as other outputs are summed.
+                let (share, mut sum) = (1.0 / size as f64, 0.0);
+                mean_of.clear();
+                mean_of.extend((0..size).map(|_| {
+                    sum += share;
+                    sum as f32
+                }));
+                of_leaf.clear();
+                of_leaf.extend_from_slice(own);
+                of_leaf.sort_unstable();
+                for equal in of_leaf.chunk_by(|a, b| a == b) {
+                    columns.push(equal[0]);
+                    means.push(mean_of[equal.len() - 1]);
+                }
             }
             indptr.push(columns.len());
         }
