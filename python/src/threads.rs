@@ -15,7 +15,7 @@ static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeM
 
 /// The pool of this process with a number of threads, or as many of them as are of use; 0 means one for each core.
 pub(crate) fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
-    let n_threads = rpo::useful_threads(n_threads);
+    let n_threads = rpo::core::useful_threads(n_threads);
     let make = || {
         let pool = ThreadPoolBuilder::new().num_threads(n_threads).build();
         pool.map(Arc::new).map_err(value_error)

@@ -11,10 +11,10 @@ mod inverse_link;
 mod learner;
 pub mod math;
 mod matrix;
-mod memory;
 mod parameter;
 mod predictor;
 mod propensity;
+mod resources;
 mod seed;
 pub mod store;
 pub mod text;
@@ -33,10 +33,10 @@ pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, finite_or_missing,
     product, product_into,
 };
-pub use memory::MemoryLimit;
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};
 pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};
 pub use propensity::Propensity;
+pub use resources::{MemoryLimit, useful_threads};
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};
 pub use vectorized::vectorized;

@@ -19,7 +19,7 @@ pub(crate) use write::WriteOptions;
 
 use crate::error::CliError;
 use clap::Args;
-use rpo::useful_threads;
+use rpo::core::useful_threads;
 
 /// How much of the machine a command may use.
 #[derive(Debug, Args)]
