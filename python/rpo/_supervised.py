@@ -12,13 +12,47 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, check_consistent_length, compute_sample_weight
 
 from ._bases import ClassifierMixin, RegressorMixin
-from ._estimator import Estimator, output_names, outputs_as_array
+from ._estimator import Estimator
+from ._frames import is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels
+from ._outputs import output_names, outputs_as_array
 from ._samples import Samples
 from .model import PROPENSITY
 
 
-class Classifier(ClassifierMixin, Estimator):
+class Supervised(Estimator):
+    """An estimator that remembers the columns of y."""
+
+    n_outputs_: int
+    _y_names: list[str] | None
+    """The names of the columns of a table."""
+
+    def _remember_outputs(self, y: Any) -> list[str] | None:
+        """Return the names of the columns of y, those of a table remembered."""
+        names = output_names(y)
+        self._y_names = names if is_frame(y) else None
+        return names
+
+    def _same_outputs(self, y: Any) -> Any:
+        """Return y as an array or a sparse matrix, its columns those of training.
+
+        Raises
+        ------
+        ValueError
+            For other columns, or the same in another order.
+        """
+        names, expected = output_names(y) if is_frame(y) else None, self._y_names
+        y = outputs_as_array(y)
+        n_outputs = 1 if y.ndim == 1 else y.shape[1]
+        if n_outputs != self.n_outputs_:
+            raise ValueError(f"y has {n_outputs} columns; in training it had {self.n_outputs_}")
+        if names is not None and expected is not None and names != expected:
+            j = next(j for j in range(n_outputs) if names[j] != expected[j])
+            raise ValueError(f"column {j} of y is {names[j]!r}; in training it was {expected[j]!r}")
+        return y
+
+
+class Classifier(ClassifierMixin, Supervised):
     """A classifier of one class or many, of indicators of labels, and of several outputs of classes."""
 
     _labels: ClassVar[bool] = True
@@ -38,7 +72,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         features = self._features(X, reset=True)
-        names = output_names(y)
+        names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
         check_consistent_length(features, y)
         self._has_rule = not {"thresholds", "decide"}.isdisjoint(self.params or {})
@@ -57,9 +91,9 @@ class Classifier(ClassifierMixin, Estimator):
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:
             return None
-        X, y = eval_set
+        X, y = pair(eval_set)
         features = self._features(X, reset=False)
-        y = self._column(outputs_as_array(y))
+        y = self._column(self._same_outputs(y))
         check_consistent_length(features, y)
         return self._samples(features, self._encoding.encode(y), self.output_names_, None)
 
@@ -145,14 +179,14 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy; of labels the fraction of samples whose labels are all right."""
-        y = outputs_as_array(y)
+        y = self._same_outputs(y)
         if y.ndim == 2 and self._encoding.kind == MULTIOUTPUT:
             equal = (self.predict(X) == y).all(axis=1)
             return float(np.average(equal, weights=sample_weight))
         return float(super().score(X, y, sample_weight))
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(RegressorMixin, Supervised):
     """A regressor of one output or many."""
 
     _labels: ClassVar[bool] = False
@@ -162,8 +196,8 @@ class Regressor(RegressorMixin, Estimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         features = self._features(X, reset=True)
-        self.output_names_ = output_names(y)
-        y = self._numbers(y)
+        self.output_names_ = self._remember_outputs(y)
+        y = self._numbers(outputs_as_array(y))
         check_consistent_length(features, y)
         self._is_vector = y.ndim == 1
         y = y.reshape(-1, 1) if self._is_vector else y
@@ -175,14 +209,13 @@ class Regressor(RegressorMixin, Estimator):
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:
             return None
-        X, y = eval_set
-        features, y = self._features(X, reset=False), self._numbers(y)
+        X, y = pair(eval_set)
+        features, y = self._features(X, reset=False), self._numbers(self._same_outputs(y))
         check_consistent_length(features, y)
         y = y.reshape(-1, 1) if y.ndim == 1 else y
         return self._samples(features, y, self.output_names_, None)
 
     def _numbers(self, y: Any) -> Any:
-        y = outputs_as_array(y)
         finite: Any = "allow-nan" if self.missing_outputs else True
         y = check_array(
             y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=finite, input_name="y"
@@ -200,6 +233,13 @@ class Regressor(RegressorMixin, Estimator):
         numbers = scores.astype(np.float64)
         # Of several levels of one target there are several columns.
         return numbers[:, 0] if self._is_vector and numbers.shape[1] == 1 else numbers
+
+
+def pair(eval_set: Any) -> Any:
+    """Return the features and the outputs of withheld samples."""
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+        raise ValueError("eval_set must be a pair of features and outputs: eval_set=(X, y)")
+    return eval_set
 
 
 def vector(y: NDArray[Any]) -> NDArray[Any]:

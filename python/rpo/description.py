@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from ._estimator import output_names, outputs_as_array
 from ._frames import is_frame, read_frame
 from ._labels import Labels
+from ._outputs import output_names, outputs_as_array
 from ._samples import Samples
 
 

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from . import _native
 from ._bases import BaseCrossValidator
-from ._estimator import outputs_as_array
 from ._matrix import borrow
+from ._outputs import outputs_as_array
 
 __all__ = ["IterativeStratifiedKFold"]
 

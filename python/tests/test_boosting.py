@@ -166,3 +166,22 @@ def test_each_output_may_have_its_loss(noisy):
         rpo.GradientBoostingRegressor(loss=["gamma", "huber"]).fit(X, both)
     with pytest.raises(ValueError, match="loss"):
         rpo.GradientBoostingRegressor(loss=["huber"]).fit(X, both)
+
+
+def test_samples_to_score_steps_on_have_the_outputs_of_training(labels, numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    boosting = rpo.GradientBoostingClassifier(5, n_iter_no_change=2)
+    for kind in (np.asarray, sp.csr_array):
+        with pytest.raises(ValueError, match="y has 3 columns; in training it had 6"):
+            boosting.fit(X, kind(Y), eval_set=(X, kind(Y[:, :3])))
+    with pytest.raises(ValueError, match="a pair of features and outputs"):
+        boosting.fit(X, Y, eval_set=[(X, Y)])
+    X, Y = numbers
+    boosting = rpo.GradientBoostingRegressor(5, n_iter_no_change=2)
+    with pytest.raises(ValueError, match="y has 1 columns; in training it had 3"):
+        boosting.fit(X, Y, eval_set=(X, Y[:, 0]))
+    table = pd.DataFrame(Y, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="column 0 of y is 'c'; in training it was 'a'"):
+        boosting.fit(X, table, eval_set=(X, table[["c", "b", "a"]]))
+    boosting.fit(X, table, eval_set=(X, table))

@@ -117,7 +117,7 @@ impl Model {
         context: &FitContext<'_>,
     ) -> Result<Self, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
-        context.check_start(estimator, data)?;
+        context.check(estimator, data)?;
         Ok(estimator.fit(data, context)?.recorded(estimator))
     }
 
@@ -129,7 +129,7 @@ impl Model {
         samples: &[usize],
     ) -> Result<Option<(Self, Array2<f32>)>, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
-        context.check_start(estimator, data)?;
+        context.check(estimator, data)?;
         let fitted = estimator.fit_leaving_one_out(data, context, samples)?;
         Ok(fitted.map(|(model, scores)| (model.recorded(estimator), scores)))
     }

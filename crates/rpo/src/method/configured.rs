@@ -44,7 +44,7 @@ impl Configured {
         context: &FitContext<'_>,
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
-        context.check_start(self, data)?;
+        context.check(self, data)?;
         context.check_start_parameters(&self.recorded(data))?;
         let nominal = self.nominal(data);
         let targets = match nominal {

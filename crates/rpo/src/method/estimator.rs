@@ -286,8 +286,40 @@ pub struct FitContext<'a> {
 }
 
 impl FitContext<'_> {
+    /// Refuses what does not belong to a fit of a method to a data set: a model to continue, or withheld samples.
+    pub(crate) fn check(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        self.check_start(estimator, data)?;
+        self.check_validation(estimator, data)
+    }
+
+    /// Refuses withheld samples of other columns: scores on them would mean nothing.
+    fn check_validation(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        let Some(withheld) = self.validation else {
+            return Ok(());
+        };
+        let counts = |what: &str, ours: usize, theirs: usize| match ours == theirs {
+            true => format!("has other {what}"),
+            false => format!("has {theirs} {what} in place of {ours}"),
+        };
+        let difference = if withheld.task() != data.task() {
+            "is of another task".to_owned()
+        } else if withheld.feature_names() != data.feature_names() || withheld.nominal() != data.nominal() {
+            counts("features", data.n_features(), withheld.n_features())
+        } else if withheld.output_names() != data.output_names() {
+            counts("outputs", data.n_outputs(), withheld.n_outputs())
+        } else {
+            return Ok(());
+        };
+        Err(MethodError::Data {
+            method: estimator.method().to_owned(),
+            problem: format!(
+                "scores its steps on samples like those it is fitted to; what was withheld {difference}"
+            ),
+        })
+    }
+
     /// Refuses to continue a model that the method, or the data, do not fit.
-    pub(crate) fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+    fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         let problem = match self.start {
             None => return Ok(()),
             Some(_) if !estimator.continues() => "continues no model; boosting does, and forests merge",

@@ -87,6 +87,33 @@ fn a_fit_stops_between_steps() {
 }
 
 #[test]
+fn withheld_samples_have_the_columns_of_the_data() {
+    let data = data();
+    let boosting = Method::named("gbmort")
+        .unwrap()
+        .with("validation", "0.2")
+        .unwrap();
+    let fit = |outputs, features| {
+        let withheld = MultiLabelSet::new(30, features, outputs)
+            .generate(Seed::new(4))
+            .unwrap();
+        let context = FitContext {
+            validation: Some(&withheld),
+            ..FitContext::default()
+        };
+        Model::fit_with(&boosting, &data, &context).map_err(|error| error.to_string())
+    };
+    assert!(fit(6, 10).is_ok());
+    for (withheld, difference) in [
+        (fit(3, 10), "has 3 outputs in place of 6"),
+        (fit(6, 9), "has 9 features in place of 10"),
+    ] {
+        let message = withheld.unwrap_err();
+        assert!(message.ends_with(difference), "{message}");
+    }
+}
+
+#[test]
 fn leaves_are_those_of_the_trees() {
     let data = data();
     let x = data.features().view();
