@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
 
 from ._estimator import Estimator
 from ._labels import MULTILABEL, MULTIOUTPUT
 from ._samples import Samples
+from ._scores import accuracy, r2
 from ._supervised import Classifier, Regressor
 from .model import Model
 
@@ -162,7 +162,7 @@ class ForestClassifier(Classifier, Forest):
         elif self._encoding.kind == MULTIOUTPUT:
             self.oob_score_ = float((predicted == y).mean())
         else:
-            self.oob_score_ = float(accuracy_score(y, predicted))
+            self.oob_score_ = accuracy(y, predicted)
 
 
 class ForestRegressor(Regressor, Forest):
@@ -187,7 +187,7 @@ class ForestRegressor(Regressor, Forest):
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
         self.oob_prediction_ = self._decoded(scores)
-        score = self.oob_score if callable(self.oob_score) else r2_score
+        score = self.oob_score if callable(self.oob_score) else r2
         self.oob_score_ = float(score(y[:, 0] if self._is_vector else y, self.oob_prediction_))
 
 

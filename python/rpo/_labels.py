@@ -25,7 +25,10 @@ class Labels:
 
     def __init__(self, y: Any, *, missing: bool):
         self.sparse = sp.issparse(y)
-        if self.sparse or missing:
+        self.missing = missing
+        if missing and y.ndim == 1:
+            self.kind = "binary"
+        elif self.sparse or missing:
             self.kind = MULTILABEL
         else:
             check_classification_targets(y)
@@ -34,6 +37,8 @@ class Labels:
         if self.kind == MULTILABEL:
             # One array, as of all of scikit-learn's classifiers that give one array of probabilities.
             self.classes = np.tile([0, 1], (self.n_outputs, 1))
+        elif missing:
+            self.classes = [np.array([0, 1])]
         else:
             columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
             self.classes = [np.unique(column) for column in columns]
@@ -42,8 +47,8 @@ class Labels:
 
     def encode(self, y: Any) -> Any:
         """Return y as a matrix of labels."""
-        if self.kind == MULTILABEL:
-            return y
+        if self.kind == MULTILABEL or self.missing:
+            return y.reshape(-1, 1) if y.ndim == 1 else y
         columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
         places = [_places(column, classes) for column, classes in zip(columns, self.classes, strict=True)]
         n = len(places[0])
@@ -87,6 +92,15 @@ class Labels:
             return np.column_stack([classes[part.argmax(axis=1)] for classes, part in pairs])
         best: NDArray[Any] = self.classes[0][np.asarray(probabilities).argmax(axis=1)]
         return best
+
+
+def indicators(y: NDArray[Any]) -> NDArray[np.float32]:
+    """Return labels that may be missing as 0, 1 and NaN."""
+    try:
+        return y.astype(np.float32)
+    except (TypeError, ValueError) as error:
+        message = "with missing_outputs=True y holds indicators of labels: 0, 1, or NaN where missing"
+        raise ValueError(message) from error
 
 
 def _kind(y: NDArray[Any]) -> str:

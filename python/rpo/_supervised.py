@@ -9,14 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import r2_score
 from sklearn.utils import check_array, check_consistent_length, compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from ._bases import ClassifierMixin, RegressorMixin
 from ._estimator import Estimator
 from ._frames import is_frame
-from ._labels import MULTILABEL, MULTIOUTPUT, Labels
+from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
 from ._outputs import output_names, outputs_as_array
 from ._samples import Samples
+from ._scores import accuracy, r2
 from .model import PROPENSITY
 
 
@@ -107,8 +110,10 @@ class Classifier(ClassifierMixin, Supervised):
         return (by_class * weights.T).T
 
     def _column(self, y: Any) -> Any:
-        """Return a single column of classes as a vector."""
-        return y if sp.issparse(y) or self.missing_outputs else vector(y)
+        """Return a single column of classes as a vector, and labels that may be missing as numbers."""
+        if sp.issparse(y):
+            return y
+        return indicators(y) if self.missing_outputs else vector(y)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes.
@@ -178,12 +183,14 @@ class Classifier(ClassifierMixin, Supervised):
         return [row if names is None else names[row] for row in rows]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; of labels the fraction of samples whose labels are all right."""
+        """Return the accuracy; of labels the fraction of samples whose labels are all right, as far as y has them."""
+        check_is_fitted(self, "model_")
         y = self._same_outputs(y)
-        if y.ndim == 2 and self._encoding.kind == MULTIOUTPUT:
-            equal = (self.predict(X) == y).all(axis=1)
-            return float(np.average(equal, weights=sample_weight))
-        return float(super().score(X, y, sample_weight))
+        y = indicators(y) if self.missing_outputs and not sp.issparse(y) else y
+        predicted = self.predict(X)
+        if self._encoding.kind == MULTIOUTPUT:
+            return float(np.average((predicted == y).all(axis=1), weights=sample_weight))
+        return accuracy(y, predicted, sample_weight)
 
 
 class Regressor(RegressorMixin, Supervised):
@@ -221,6 +228,16 @@ class Regressor(RegressorMixin, Supervised):
             y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=finite, input_name="y"
         )
         return y if sp.issparse(y) else vector(y)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R², the mean over outputs; those of y that may be missing count as far as they are there."""
+        check_is_fitted(self, "model_")
+        y = self._same_outputs(y)
+        y = y.toarray() if sp.issparse(y) else y
+        predicted = self.predict(X)
+        if self.missing_outputs:
+            return r2(np.asarray(y, np.float64), predicted, sample_weight)
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs).

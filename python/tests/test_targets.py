@@ -101,7 +101,47 @@ def test_missing_labels_are_left_out(labels):
         assert np.isfinite(model.predict_proba(X)).all()
 
 
+def test_missing_labels_are_left_out_of_scores(labels):
+    X, Y = labels
+    y = Y.astype(float)
+    y[::3, 1] = np.nan
+    y[7] = np.nan
+    model = rpo.RandomForestClassifier(40, random_state=0, missing_outputs=True, oob_score=True).fit(X, y)
+    right = ((model.predict(X) == y) | np.isnan(y)).all(axis=1)
+    observed = np.arange(len(y)) != 7
+    assert model.score(X, y) == pytest.approx(right[observed].mean()) == pytest.approx(model.score(X, sp.csr_array(y)))
+    assert model.score(X, y) == pytest.approx(rpo.metrics.subset_accuracy(y, model.predict(X)))
+    weights = np.arange(len(y)) % 2
+    assert model.score(X, y, weights) == pytest.approx(right[observed & (weights == 1)].mean())
+    assert 0.1 < model.oob_score_ < 1.0
+    assert model.score(X, Y) == np.mean((model.predict(X) == Y).all(axis=1))
+
+
+def test_one_label_may_be_missing(labels):
+    X, Y = labels
+    y = np.where(np.arange(len(Y)) % 3 == 0, np.nan, Y[:, 0])
+    model = rpo.RandomForestClassifier(40, random_state=0, missing_outputs=True, oob_score=True).fit(X, y)
+    observed = ~np.isnan(y)
+    assert model.predict(X).shape == y.shape
+    assert model.predict_proba(X).shape == (len(y), 2)
+    assert model.score(X, y) == np.mean(model.predict(X)[observed] == y[observed]) > 0.9
+    assert 0.7 < model.oob_score_ < 1.0
+    with pytest.raises(ValueError, match="labels are 0 or 1"):
+        forest(missing_outputs=True).fit(X, y + 1)
+    with pytest.raises(ValueError, match="missing_outputs=True y holds indicators"):
+        forest(missing_outputs=True).fit(X, np.where(Y[:, 0] == 1, "yes", "no"))
+
+
+def test_sparse_outputs_are_scored(labels, numbers):
+    X, Y = labels
+    assert forest().fit(X, sp.csr_array(Y[:, :1])).score(X, sp.csr_array(Y[:, :1])) > 0.9
+    X, Y = numbers
+    model = rpo.RandomForestRegressor(5, random_state=0).fit(X, sp.csr_array(Y))
+    assert model.score(X, sp.csr_array(Y)) == model.score(X, Y)
+
+
 def test_missing_numbers_are_left_out(numbers):
+    pd = pytest.importorskip("pandas")
     X, Y = numbers
     y = Y.copy()
     y[::4, 2] = np.nan
@@ -110,7 +150,12 @@ def test_missing_numbers_are_left_out(numbers):
             estimator(5).fit(X, y)
         model = estimator(50, random_state=0, missing_outputs=True).fit(X, y)
         assert np.isfinite(model.predict(X)).all()
-        assert rpo.metrics.r2(y, model.predict(X)) > 0.7
+        assert model.score(X, y) == pytest.approx(rpo.metrics.r2(y, model.predict(X)))
+        assert model.score(X, y) > 0.7
+    model = rpo.RandomForestRegressor(50, random_state=0, missing_outputs=True, oob_score=True).fit(X, y)
+    assert model.oob_score_ == pytest.approx(rpo.metrics.r2(y, model.oob_prediction_), rel=1e-4)
+    with pytest.raises(ValueError, match="column 0 of y"):
+        model.fit(X, pd.DataFrame(y, columns=["a", "b", "c"])).score(X, pd.DataFrame(y, columns=["c", "b", "a"]))
 
 
 def test_regression_of_one_output_and_of_many(numbers):

@@ -1,0 +1,44 @@
+"""The scores of estimators: those of scikit-learn over the outputs that are observed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
+
+
+def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
+    """Return the fraction of samples whose observed outputs are all right; samples with none do not count."""
+    if sp.issparse(y) and y.shape[1] == 1:
+        # scikit-learn takes no sparse column.
+        y, predicted = _dense(y), _dense(predicted)
+    values = y.data if sp.issparse(y) else y
+    if values.dtype.kind != "f" or not np.isnan(values).any():
+        return float(accuracy_score(y, predicted, sample_weight=weights))
+    y, predicted = _dense(y), _dense(predicted)
+    missing = np.isnan(y)
+    right = ((y == predicted) | missing).all(axis=1)
+    counted = ~missing.all(axis=1)
+    return float(np.average(right[counted], weights=None if weights is None else np.asarray(weights)[counted]))
+
+
+def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
+    """Return R², the mean over outputs, each over the samples in which it is observed."""
+    if not np.isnan(y).any():
+        return float(r2_score(y, predicted, sample_weight=weights))
+    y, predicted = _dense(y), _dense(predicted)
+    of_outputs = []
+    for j in range(y.shape[1]):
+        observed = ~np.isnan(y[:, j])
+        of_samples = None if weights is None else np.asarray(weights)[observed]
+        of_outputs.append(r2_score(y[observed, j], predicted[observed, j], sample_weight=of_samples))
+    return float(np.mean(of_outputs))
+
+
+def _dense(y: Any) -> NDArray[Any]:
+    """Return outputs with a column for each."""
+    y = y.toarray() if sp.issparse(y) else np.asarray(y)
+    return y.reshape(-1, 1) if y.ndim == 1 else y
