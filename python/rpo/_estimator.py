@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -25,6 +25,7 @@ from ._callbacks import Course
 from ._categories import FROM_DTYPE, categories_of, chosen
 from ._frames import Nominal, is_frame, library, read_frame
 from ._samples import Samples, Work, fitter
+from ._seeds import seed_of
 from .model import Model
 
 
@@ -85,14 +86,6 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         `n_labels` holds for each output the number of labels that stand for it.
         """
         return {name: getattr(self, ours) for ours, name in self._renamed.items()}
-
-    def _seed(self) -> int:
-        state = self.random_state
-        if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
-            if state < 0:
-                raise ValueError(f"random_state must not be negative, got {state}")
-            return int(state)
-        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
     def _n_threads(self) -> int:
         return int(effective_n_jobs(self.n_jobs))
@@ -200,7 +193,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
         """Fit and keep the model."""
-        self._fitted_seed = self._seed()
+        self._fitted_seed = seed_of(self.random_state)
         self.model_ = self._grow(X, y, data, n_labels, validation)
         return self
 

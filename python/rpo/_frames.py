@@ -45,6 +45,15 @@ def column_names(x: Any) -> list[str]:
     return [str(name) for name in (x.column_names if library(x) == "pyarrow" else x.columns)]
 
 
+def selected(x: Any, names: list[str]) -> Any:
+    """Return some columns of a table, which has them, in this order."""
+    if library(x) != "pandas":
+        return x.select(names)
+    # By place: the names of pandas need not be words.
+    place = {name: j for j, name in enumerate(column_names(x))}
+    return x.iloc[:, [place[name] for name in names]]
+
+
 def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.bool_] | None = None) -> Frame:
     """Return the columns of a table.
 

@@ -11,14 +11,29 @@ from numpy.typing import NDArray
 from ._types import Borrowed, CsrArrays
 
 
-def borrow(matrix: Any) -> Borrowed:
+def borrow(matrix: Any, name: str) -> Borrowed:
     """Return a matrix as the extension module takes it: not copied where it is float32 and C-ordered or CSR.
 
     Read-only arrays are borrowed like others; misaligned ones are copied.
+
+    Raises
+    ------
+    ValueError
+        For an array that is no matrix, with the name of the argument that it was.
     """
     if sp.issparse(matrix):
         return _borrow_csr(matrix)
-    return np.require(matrix, np.float32, ["C", "A"])
+    return dense(matrix, name)
+
+
+def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
+    """Return a matrix that must be dense as a C-ordered array."""
+    if sp.issparse(matrix):
+        raise ValueError(f"{name} must be dense here, with a value for every output")
+    array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got {array.ndim}")
+    return array
 
 
 def _borrow_csr(matrix: Any) -> Borrowed:

@@ -30,8 +30,8 @@ class Samples(NamedTuple):
         """Return the data set of the extension module."""
         of_samples = self.weights is None or self.weights.ndim == 1
         return _native.Dataset.from_arrays(
-            borrow(self.X),
-            borrow(self.Y),
+            borrow(self.X, "X"),
+            borrow(self.Y, "y"),
             labels=self.labels,
             missing_outputs=self.missing_outputs,
             feature_names=self.feature_names,

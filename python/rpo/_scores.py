@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
 
 def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
     """Return the fraction of samples whose observed outputs are all right; samples with none do not count."""
-    if sp.issparse(y) and y.shape[1] == 1:
+    is_sparse = hasattr(y, "toarray")
+    if is_sparse and y.shape[1] == 1:
         # scikit-learn takes no sparse column.
-        y, predicted = _dense(y), _dense(predicted)
-    values = y.data if sp.issparse(y) else y
+        y, predicted, is_sparse = _dense(y), _dense(predicted), False
+    values = y.tocsr().data if is_sparse else y
     if values.dtype.kind != "f" or not np.isnan(values).any():
         return float(accuracy_score(y, predicted, sample_weight=weights))
     y, predicted = _dense(y), _dense(predicted)
@@ -40,5 +40,5 @@ def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
 
 def _dense(y: Any) -> NDArray[Any]:
     """Return outputs with a column for each."""
-    y = y.toarray() if sp.issparse(y) else np.asarray(y)
-    return y.reshape(-1, 1) if y.ndim == 1 else y
+    array = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+    return array.reshape(-1, 1) if array.ndim == 1 else array

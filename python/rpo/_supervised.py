@@ -233,7 +233,7 @@ class Regressor(RegressorMixin, Supervised):
         """Return R², the mean over outputs; those of y that may be missing count as far as they are there."""
         check_is_fitted(self, "model_")
         y = self._same_outputs(y)
-        y = y.toarray() if sp.issparse(y) else y
+        y = y.toarray() if hasattr(y, "toarray") else y
         predicted = self.predict(X)
         if self.missing_outputs:
             return r2(np.asarray(y, np.float64), predicted, sample_weight)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from ._matrix import borrow
+from ._matrix import borrow, dense
 
 __all__ = [
     "arrmse",
@@ -94,15 +94,22 @@ def evaluate(
         The value of 0/0 in "jaccard" and F1.
     """
     values = _native.evaluate(
-        list(metrics),
-        borrow(truth),
-        borrow(scores),
+        names_of(metrics),
+        borrow(truth, "truth"),
+        borrow(scores, "scores"),
         inverse_propensities=_floats(inverse_propensities),
         train_means=_floats(train_means),
         empty_samples=empty_samples,
         zero_division=float(zero_division),
     )
     return dict(zip(metrics, values, strict=True))
+
+
+def names_of(metrics: Sequence[str]) -> list[str]:
+    """Return names of metrics as a list; a single name is none."""
+    if isinstance(metrics, str):
+        raise TypeError(f"metrics must be a list of names: [{metrics!r}]")
+    return list(metrics)
 
 
 def _one(name: str, truth: Any, scores: Any, **options: Any) -> float:
@@ -174,7 +181,7 @@ def average_precision(truth: Any, scores: Any, *, average: str | None = "macro")
 
 
 def _label_scores(what: str, truth: Any, scores: Any) -> NDArray[np.float64]:
-    return _native.label_scores(what, borrow(truth), np.require(scores, np.float64, ["C", "A"]))
+    return _native.label_scores(what, borrow(truth, "truth"), dense(scores, "scores", np.float64))
 
 
 def _averaged(values: NDArray[np.float64], average: str | None) -> Any:
@@ -225,17 +232,20 @@ def confusion_counts(truth: Any, predicted: Any) -> dict[str, NDArray[np.int64]]
     """Return for each label the true positives, false positives and false negatives."""
     whats = ("true-positives", "false-positives", "false-negatives")
     return {
-        what.replace("-", "_"): _native.set_scores(what, borrow(truth), borrow(predicted)).astype(np.int64)
+        what.replace("-", "_"): _native.set_scores(what, borrow(truth, "truth"), borrow(predicted, "predicted")).astype(
+            np.int64
+        )
         for what in whats
     }
 
 
 def _set_score(what: str, truth: Any, predicted: Any, average: str | None = "micro", zero_division: float = 0.0) -> Any:
+    average_name = _choice({"micro": "micro", "macro": "macro", "samples": "samples", None: "none"}, average)
     values = _native.set_scores(
         what,
-        borrow(truth),
-        borrow(predicted),
-        average=average or "none",
+        borrow(truth, "truth"),
+        borrow(predicted, "predicted"),
+        average=average_name,
         zero_division=float(zero_division),
     )
     return values if average is None else float(values[0])
@@ -296,15 +306,19 @@ def _regression(
     what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None, levels: Any = None
 ) -> Any:
     values = _native.regression_scores(
-        what, _matrix(truth), _matrix(predicted), baseline=_floats(baseline), levels=_floats(levels)
+        what,
+        _matrix(truth, "truth"),
+        _matrix(predicted, "predicted"),
+        baseline=_floats(baseline),
+        levels=_floats(levels),
     )
     return values if average is None else float(values[0])
 
 
-def _matrix(values: Any) -> NDArray[np.float64]:
+def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return numbers with one column for each output."""
     array = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
-    return np.require(array.reshape(-1, 1) if array.ndim == 1 else array, requirements=["C", "A"])
+    return dense(array.reshape(-1, 1) if array.ndim == 1 else array, name, np.float64)
 
 
 def _choice(choices: dict[str | None, str], average: str | None) -> str:

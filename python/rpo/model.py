@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _native
-from ._frames import column_names, is_frame, read_frame
-from ._matrix import borrow, csr
+from ._frames import column_names, is_frame, read_frame, selected
+from ._matrix import borrow, csr, dense
+from ._outputs import outputs_as_array
 from ._types import Borrowed, Path
+from .metrics import names_of
 
 # A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
@@ -65,7 +67,7 @@ class Model:
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features, NaN where missing.
-        Y : array or sparse matrix of shape (n_samples, n_outputs)
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_outputs)
             Outputs.
         method : str, default="random-forest"
             The name of the method.
@@ -94,9 +96,11 @@ class Model:
             frame = read_frame(X)
             X, nominal = frame.values, frame.nominal
             feature_names = frame.names if feature_names is None else feature_names
+        if is_frame(Y) and output_names is None:
+            output_names = column_names(Y)
         data = _native.Dataset.from_arrays(
-            borrow(X),
-            borrow(Y),
+            borrow(X, "X"),
+            borrow(outputs_as_array(Y), "Y"),
             labels=labels,
             missing_outputs=missing_outputs,
             feature_names=None if feature_names is None else [str(name) for name in feature_names],
@@ -105,7 +109,7 @@ class Model:
             weights=None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32),
         )
         text = parameters_as_json({"method": method, **parameters})
-        return cls(_native.Model.fit(text, data, n_threads=n_threads, progress=progress))
+        return cls(_native.Model.fit(text, data, n_threads=_threads(n_threads), progress=progress))
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -152,8 +156,8 @@ class Model:
         """
         x = self._features(X)
         if memory_limit is None:
-            return self._native.predict(x, n_threads=n_threads)
-        return self._native.predict(x, n_threads=n_threads, memory_limit=memory_limit)
+            return self._native.predict(x, n_threads=_threads(n_threads))
+        return self._native.predict(x, n_threads=_threads(n_threads), memory_limit=memory_limit)
 
     def predict_top_k(
         self,
@@ -183,8 +187,10 @@ class Model:
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         """
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
         x = self._features(X)
-        best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=n_threads)
+        best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=_threads(n_threads))
         return csr(best, (_n_rows(x), self.n_outputs))
 
     def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
@@ -192,16 +198,16 @@ class Model:
 
         A label is predicted from its threshold on, or from a score of 0.5 where the model has no thresholds.
         """
-        return self.decide(self.predict(X, n_threads=n_threads))
+        return self.decide(self.predict(X, n_threads=_threads(n_threads)))
 
     def decide(self, scores: Any) -> sp.csr_array[Any]:
         """Return the labels to predict for samples with these scores, as CSR of ones."""
-        scores = np.require(scores, np.float32, ["C", "A"])
+        scores = dense(scores, "scores")
         return csr(self._native.decide(scores), scores.shape)
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees); None without trees."""
-        return self._native.apply(self._features(X), n_threads=n_threads)
+        return self._native.apply(self._features(X), n_threads=_threads(n_threads))
 
     def staged_predict(self, X: Any, *, n_threads: int = 0) -> Iterator[NDArray[np.float32]]:
         """Return the predictions after each step of boosting, one after the other: the last are those of `predict`.
@@ -213,7 +219,7 @@ class Model:
         ValueError
             For a model of another method.
         """
-        stages = self._native.stages(self._features(X), n_threads=n_threads)
+        stages = self._native.stages(self._features(X), n_threads=_threads(n_threads))
         if stages is None:
             raise ValueError(f"{self.parameters.get('method', 'the model')} has no steps that add up, as boosting has")
         return stages
@@ -223,7 +229,7 @@ class Model:
 
         None if the model has no such predictions.
         """
-        return self._native.oob_predictions(self._features(X), n_threads=n_threads)
+        return self._native.oob_predictions(self._features(X), n_threads=_threads(n_threads))
 
     def evaluate(
         self,
@@ -237,16 +243,17 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
+        The columns of DataFrames are found by name, of `X` and of `Y`.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it.
         `rerank` and `propensity` are those of `predict_top_k`, for metrics of the best k labels.
         """
-        names = list(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
+        names = names_of(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
         values = self._native.evaluate(
             self._dataset(X, Y),
             names,
             weights=propensity,
             rerank=_ranking(rerank, propensity),
-            n_threads=n_threads,
+            n_threads=_threads(n_threads),
         )
         return dict(zip(names, values, strict=True))
 
@@ -268,7 +275,7 @@ class Model:
         Parameters
         ----------
         X, Y : arrays, sparse matrices or DataFrames
-            Features and labels.
+            Features and labels; the columns of DataFrames are found by name.
         n_groups : int, default=10
             Number of groups: 10 for deciles.
         at : sequence of int, default=(1, 3, 5)
@@ -394,25 +401,26 @@ class Model:
         return self._native.n_trees
 
     def _dataset(self, X: Any, Y: Any) -> _native.Dataset:
-        """Return features and outputs under the names of the model's columns."""
+        """Return features in the order of the model, and outputs; those of a table are found by their names."""
+        names = self._native.target_names
         return _native.Dataset.from_arrays(
             self._features(X),
-            borrow(Y),
+            borrow(outputs_as_array(Y), "Y"),
             labels=self.is_multilabel,
             missing_outputs=True,
             feature_names=self._native.feature_names,
-            output_names=self._native.output_names,
+            output_names=column_names(Y) if is_frame(Y) and names is not None else names,
+            nominal=self._native.nominal,
         )
 
     def _features(self, X: Any) -> Borrowed:
         if not is_frame(X):
-            return borrow(X)
+            return borrow(X, "X")
         wanted, present = self.feature_names, set(column_names(X))
         if missing := [name for name in wanted if name not in present]:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs")
-        selected = X.select(wanted) if hasattr(X, "select") else X[wanted]
-        return borrow(read_frame(selected, self._native.nominal).values)
+        return borrow(read_frame(selected(X, wanted), self._native.nominal).values, "X")
 
     def __eq__(self, other: object) -> bool:
         """Return true if the models are the same."""
@@ -462,6 +470,13 @@ def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float
     if rerank not in (None, "propensity"):
         raise ValueError(f"rerank is None or 'propensity', not {rerank!r}")
     return propensity if rerank else None
+
+
+def _threads(n_threads: int) -> int:
+    """Return a number of threads, which must be one."""
+    if n_threads < 0:
+        raise ValueError(f"n_threads must be a number of threads, or 0 for one for each core, got {n_threads}")
+    return n_threads
 
 
 def _n_rows(x: Borrowed) -> int:

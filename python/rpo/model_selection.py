@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from . import _native
 from ._bases import BaseCrossValidator
 from ._matrix import borrow
 from ._outputs import outputs_as_array
+from ._seeds import seed_of
 
 __all__ = ["IterativeStratifiedKFold"]
 
@@ -64,10 +64,8 @@ class IterativeStratifiedKFold(BaseCrossValidator):
         n_samples = y.shape[0]
         if self.n_splits > n_samples:
             raise ValueError(f"n_splits={self.n_splits} is more than the number of samples, {n_samples}")
-        seed = self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        seed = seed_of(self.random_state)
         everything = np.arange(n_samples)
-        for fold in _native.stratified_folds(borrow(y), self.n_splits, int(seed)):
+        for fold in _native.stratified_folds(borrow(y, "y"), self.n_splits, seed):
             test = fold.astype(np.intp)
             yield np.setdiff1d(everything, test, assume_unique=True), test

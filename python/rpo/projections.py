@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ._matrix import borrow
+from ._seeds import seed_of
 
 __all__ = ["OutputProjection"]
 
@@ -70,11 +70,10 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             The features of the samples, for "label-embedding".
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
-        seed = self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
-        given = None if features is None else borrow(features)
-        matrix = _native.projection_matrix(self.kind, str(self.n_components), borrow(X), given, seed=int(seed))
+        given = None if features is None else borrow(features, "features")
+        matrix = _native.projection_matrix(
+            self.kind, str(self.n_components), borrow(X, "X"), given, seed=seed_of(self.random_state)
+        )
         self.components_: NDArray[np.float32] = np.ascontiguousarray(matrix.T)
         return self
 

@@ -2,6 +2,8 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyValueError};
+use rpo::ensemble::EnsembleError;
+use rpo::linear::LinearError;
 use rpo::model_file::{ModelFileError, ModelFileErrorKind};
 use rpo::{ModelError, TargetError};
 use std::fmt::Display;
@@ -16,7 +18,11 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
 /// all else.
 pub(crate) fn model_error(error: ModelError) -> PyErr {
     match error {
-        ModelError::MemoryLimit { .. } => PyMemoryError::new_err(error.to_string()),
+        ModelError::MemoryLimit(_)
+        | ModelError::Ensemble(EnsembleError::Predictions(_) | EnsembleError::Memory(_))
+        | ModelError::Linear(LinearError::Predictions(_) | LinearError::Memory(_)) => {
+            PyMemoryError::new_err(error.to_string())
+        }
         ModelError::File(error) => file_error(&error),
         error => value_error(error),
     }

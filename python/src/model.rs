@@ -299,6 +299,14 @@ impl Model {
         given(&self.0.schema().output_names)
     }
 
+    /// Names of the outputs of data, which are fewer where a model predicts several levels of each, unless they are numbered.
+    #[getter]
+    fn target_names(&self) -> Option<Vec<String>> {
+        let schema = self.0.schema();
+        let of_levels = schema.levels.as_ref().map(|(names, _)| names);
+        given(of_levels.unwrap_or(&schema.output_names))
+    }
+
     /// The values of nominal features by column.
     #[getter]
     fn nominal(&self) -> BTreeMap<usize, Vec<String>> {

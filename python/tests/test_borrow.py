@@ -12,16 +12,16 @@ from rpo._matrix import borrow, csr
 
 def test_float32_arrays_are_not_copied():
     x = np.ones((4, 3), np.float32)
-    assert np.shares_memory(borrow(x), x)
+    assert np.shares_memory(borrow(x, "X"), x)
     x.setflags(write=False)
-    assert np.shares_memory(borrow(x), x)
+    assert np.shares_memory(borrow(x, "X"), x)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_csr_is_not_copied(index):
     x = sp.random_array((5, 4), density=0.5, format="csr", dtype=np.float32, rng=0)
     x.indices, x.indptr = x.indices.astype(index), x.indptr.astype(index)
-    values, columns, starts, shape = borrow(x)
+    values, columns, starts, shape = borrow(x, "X")
     assert np.shares_memory(values, x.data)
     assert np.shares_memory(columns, x.indices) == (index == np.int32)
     assert np.shares_memory(starts, x.indptr) == (index == np.int64)

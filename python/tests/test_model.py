@@ -109,9 +109,10 @@ def test_bad_files_and_parameters_are_refused(tmp_path, labels):
 
 def test_large_results_are_refused_before_they_are_made(labels):
     X, Y = labels
-    model = rpo.Model.fit(X, Y, labels=True, trees=2)
-    with pytest.raises((MemoryError, ValueError), match="limit"):
-        model.predict(X, memory_limit=100)
+    for options in ({"method": "random-forest", "trees": 2}, {"method": "one-vs-rest"}, {"method": "baseline"}):
+        model = rpo.Model.fit(X, Y, labels=True, **options)
+        with pytest.raises(MemoryError, match="limit"):
+            model.predict(X, memory_limit=100)
 
 
 def test_parts_of_a_forest_merge_into_the_whole(sparse):
@@ -194,3 +195,76 @@ def test_any_method_of_the_registry_fits(labels):
         top = model.predict_top_k(X, 2)
         assert isinstance(top, sp.csr_array)
         assert top.shape == Y.shape
+
+
+def test_outputs_of_tables_have_their_names_and_are_found_by_them(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    table = pd.DataFrame(Y, columns=list("abcdef"))
+    model = rpo.Model.fit(X, table, labels=True, trees=3)
+    assert model.output_names == list("abcdef")
+    assert model == rpo.Model.fit(X, Y, labels=True, trees=3, output_names=list("abcdef"))
+    expected = model.evaluate(X, Y)
+    assert model.evaluate(X, table[list("fedcba")]) == expected
+    assert model.evaluate_by_frequency(X, table[list("fedcba")], 2) == model.evaluate_by_frequency(X, Y, 2)
+    with pytest.raises(ValueError, match='no output "a"'):
+        model.evaluate(X, table[list("bcdef")])
+    numbered = rpo.Model.fit(X, Y, labels=True, trees=3)
+    assert numbered.evaluate(X, table) == expected
+
+
+def test_columns_of_tables_may_be_numbers(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    model = rpo.RandomForestClassifier(3, random_state=0).fit(pd.DataFrame(X), Y).model_
+    assert np.array_equal(model.predict(pd.DataFrame(X)[[3, 2, 1, 0, 7, 6, 5, 4]]), model.predict(X))
+
+
+def test_models_with_categories_and_with_levels_are_evaluated(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    table = pd.DataFrame(X, columns=list("abcdefgh")).assign(c=pd.Categorical(np.array(["u", "v", "w"])[Y[:, 2] * 2]))
+    model = rpo.Model.fit(table, Y, labels=True, trees=3)
+    assert model.evaluate(table, Y, ["lrap"])["lrap"] == rpo.metrics.lrap(Y, model.predict(table))
+    for names in (None, ["low"]):
+        options = {"method": "gbmort", "loss": "quantile", "quantile": "0.1,0.9", "iterations": 3}
+        model = rpo.Model.fit(X, X[:, :1], labels=False, output_names=names, **options)
+        expected = rpo.metrics.pinball(X[:, [0, 0]], model.predict(X), levels=[0.1, 0.9])
+        assert model.evaluate(X, X[:, :1], ["pinball"])["pinball"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_what_is_no_matrix_is_named(labels):
+    X, Y = labels
+    fit = lambda X, Y: rpo.Model.fit(X, Y, labels=True, trees=2)  # noqa: E731
+    model = fit(X, Y)
+    for call, message in (
+        (lambda: fit(X[:, 0], Y), "X must have two dimensions, got 1"),
+        (lambda: fit(X, Y[:, 0]), "Y must have two dimensions, got 1"),
+        (lambda: model.predict(X[0]), "X must have two dimensions, got 1"),
+        (lambda: model.decide(sp.csr_array(Y)), "scores must be dense"),
+        (lambda: rpo.metrics.lrap(Y[:, 0], Y[:, 0]), "truth must have two dimensions, got 1"),
+        (lambda: rpo.metrics.mse(None, Y), "truth must have two dimensions, got 0"),
+        (lambda: rpo.metrics.roc_auc(Y, sp.csr_array(Y)), "scores must be dense"),
+        (lambda: model.predict(X, n_threads=-1), "n_threads must be a number of threads"),
+        (lambda: model.predict_top_k(X, -1), "k must be at least 1, got -1"),
+        (lambda: rpo.metrics.f1(Y, Y, average="none"), "average must be one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    for evaluate in (model.evaluate, rpo.metrics.evaluate):
+        with pytest.raises(TypeError, match=r"list of names: \['lrap'\]"):
+            evaluate(X[:, :6] if evaluate != model.evaluate else X, Y, "lrap")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_seeds_that_are_none_are_refused(labels, seed):
+    X, Y = labels
+    for use in (
+        lambda: rpo.RandomForestClassifier(2, random_state=seed).fit(X, Y),
+        lambda: next(rpo.model_selection.IterativeStratifiedKFold(2, random_state=seed).split(X, Y)),
+        lambda: rpo.projections.OutputProjection(random_state=seed).fit(Y),
+    ):
+        with pytest.raises(ValueError, match="random_state must be from 0"):
+            use()
+    most = 2**64 - 1
+    assert rpo.RandomForestClassifier(2, random_state=most).fit(X, Y).model_.parameters["seed"] == most
