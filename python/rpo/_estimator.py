@@ -33,7 +33,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """An estimator whose parameters are those of a registered method, under the names of scikit-learn."""
 
     _allows_nan: ClassVar[bool] = True
-    """True if features may be missing."""
+    """True if the method takes missing features as they are."""
 
     _renamed: ClassVar[Mapping[str, str]] = {}
     """Parameters by the name that the method has for them."""
@@ -68,8 +68,13 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         """Return what the estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._allows_nan
+        tags.input_tags.allow_nan = self._takes_missing
         return tags
+
+    @property
+    def _takes_missing(self) -> bool:
+        """Whether features may be missing: the method takes them as they are, or fills them in."""
+        return self._allows_nan or (isinstance(self.params, Mapping) and self.params.get("impute") is not None)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         """Fit to features and outputs."""
@@ -92,7 +97,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Any:
         """Return features as numbers, float32 and C-ordered or CSR; at a fit, remember the columns."""
-        finite: Any = "allow-nan" if self._allows_nan else True
+        finite: Any = "allow-nan" if self._takes_missing else True
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
         nominal: Nominal = {} if reset else self._nominal
@@ -103,7 +108,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             _check_n_features(self, frame.values, reset=reset)
             if reset:
                 self._nominal, self._encodes = frame.nominal, False
-            return check_array(frame.values, dtype=np.float32, ensure_all_finite=finite, estimator=self)
+            options = {"dtype": np.float32, "ensure_all_finite": finite, "input_name": "X"}
+            return check_array(frame.values, estimator=self, **options)
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": finite}
         X = validate_data(self, X, reset=reset, **options)
         if reset:

@@ -31,7 +31,7 @@ class LabelMethod(Classifier):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features, none missing.
+            Features; with `params={"impute": "median"}` some may be missing (NaN).
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Indicators of labels, dense or sparse; or classes.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import rpo
 
@@ -99,3 +100,21 @@ def test_values_that_training_did_not_have_count_as_missing(table):
         with pytest.warns(UserWarning, match="row 1 has the value 'violet' of column 'color'.*; 50 such values"):
             found = predict(unseen)
         assert np.array_equal(found, predict(missing))
+
+
+@pytest.mark.parametrize("library", ["numpy", "scipy", "pandas"])
+@pytest.mark.parametrize(
+    "estimator", [rpo.LabelEmbeddingClassifier, rpo.LinearOneVsRestClassifier, rpo.CraftmlClassifier]
+)
+def test_methods_that_need_every_value_fill_in_what_is_missing(estimator, library, labels):
+    X, Y = labels
+    holes = np.where(X > 1.5, np.nan, X)
+    if library == "scipy":
+        holes = sp.csr_array(holes)
+    elif library == "pandas":
+        holes = pd.DataFrame(holes, columns=list("abcdefgh")).assign(c=pd.Categorical(np.where(Y[:, 0], "u", None)))
+    model = estimator(params={"impute": "median"}, random_state=0).fit(holes, Y)
+    assert model.predict(holes).shape == Y.shape
+    assert model.__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(ValueError, match="X contains NaN"):
+        estimator(params={"impute": None}).fit(holes, Y)
