@@ -24,6 +24,7 @@ from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callb
 from ._callbacks import Course
 from ._categories import FROM_DTYPE, categories_of, chosen
 from ._frames import Nominal, is_frame, library, read_frame
+from ._parameters import in_own_terms
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from .model import Model
@@ -37,6 +38,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     _renamed: ClassVar[Mapping[str, str]] = {}
     """Parameters by the name that the method has for them."""
+
+    _spelled: ClassVar[Mapping[str, str]] = {"seed": "random_state", "components": "n_components"}
+    """Other parameters of the method by its names."""
 
     _n_steps: ClassVar[int] = 1
     """Most steps of a fit that has no parameter for their number."""
@@ -175,6 +179,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         **more: Any,
     ) -> Model:
         """Fit the method to a data set."""
+        if not isinstance(self.params, Mapping | None):
+            raise TypeError(f"params must be a dict of parameters by name, got {self.params!r}")
         given = self._parameters(X.shape[0], n_labels)
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
@@ -190,10 +196,16 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
         work = Work(given, data, validation, self._n_threads(), start)
         elsewhere = fitter.get()
-        if elsewhere is not None:
-            model = elsewhere(work, progress)
-        else:
-            model = work.fit(progress if self.verbose or course.has_listeners else None)
+        try:
+            if elsewhere is not None:
+                model = elsewhere(work, progress)
+            else:
+                model = work.fit(progress if self.verbose or course.has_listeners else None)
+        except ValueError as error:
+            # What `params` names keeps its name.
+            names = dict(self._spelled) | {name: ours for ours, name in self._renamed.items()}
+            names = {name: ours for name, ours in names.items() if name not in (self.params or {})}
+            raise ValueError(in_own_terms(str(error), names, given, self)) from None
         course.end(model_=model)
         return model
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,18 +12,11 @@ from numpy.typing import NDArray
 
 from ._estimator import Estimator
 from ._labels import MULTILABEL, MULTIOUTPUT
+from ._parameters import count, not_negative
 from ._samples import Samples
 from ._scores import accuracy, r2
 from ._supervised import Classifier, Regressor
 from .model import Model
-
-_CRITERIA = {
-    "gini": "variance",
-    "entropy": "entropy",
-    "log_loss": "entropy",
-    "squared_error": "variance",
-    "variance": "variance",
-}
 
 _MOSTLY = 0.1
 """The fraction of features that are not 0 up to which forests grow faster on CSR."""
@@ -40,6 +32,9 @@ class Forest(Estimator):
         "min_samples_leaf": "min_samples_leaf",
         "bootstrap": "bootstrap",
     }
+
+    _criteria: ClassVar[Mapping[str, str]]
+    """The method's names of criteria by those of scikit-learn."""
 
     n_estimators: int
     criterion: str
@@ -57,13 +52,13 @@ class Forest(Estimator):
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
-        if self.criterion not in _CRITERIA:
-            raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}, got {self.criterion!r}")
-        given["criterion"] = _CRITERIA[self.criterion]
-        given["min_samples_leaf"] = _count(self.min_samples_leaf, n_samples)
-        given["min_samples_split"] = max(_count(self.min_samples_split, n_samples), 2)
+        if self.criterion not in self._criteria:
+            raise ValueError(f"criterion must be one of {', '.join(self._criteria)}, got {self.criterion!r}")
+        given["criterion"] = self._criteria[self.criterion]
+        given["min_samples_leaf"] = count("min_samples_leaf", self.min_samples_leaf, n_samples, least=1)
+        given["min_samples_split"] = count("min_samples_split", self.min_samples_split, n_samples, least=2)
         given["max_features"] = "all" if self.max_features is None else self.max_features
-        decrease = float(self.min_impurity_decrease)
+        decrease = not_negative("min_impurity_decrease", self.min_impurity_decrease)
         if self.criterion == "gini":
             # Gini's impurity of k classes is the sum of the variances of k labels, of one label twice its variance;
             # here variances are averaged over labels.
@@ -130,6 +125,8 @@ class Forest(Estimator):
 class ForestClassifier(Classifier, Forest):
     """A forest that predicts classes or labels."""
 
+    _criteria: ClassVar[Mapping[str, str]] = {"gini": "variance", "entropy": "entropy", "log_loss": "entropy"}
+
     oob_decision_function_: Any
     oob_score_: float
 
@@ -168,6 +165,8 @@ class ForestClassifier(Classifier, Forest):
 class ForestRegressor(Regressor, Forest):
     """A forest that predicts numbers."""
 
+    _criteria: ClassVar[Mapping[str, str]] = {"squared_error": "variance"}
+
     oob_prediction_: NDArray[np.float64]
     oob_score_: float
 
@@ -196,12 +195,3 @@ def projection_parameters(projection: str | None, n_components: int | str | None
     if projection is None:
         return {}
     return {"projection": projection} | ({} if n_components is None else {"components": n_components})
-
-
-def _count(given: int | float, n_samples: int) -> int:
-    """Return a number of samples that may be given as a fraction."""
-    if isinstance(given, (float, np.floating)):
-        if not 0.0 < given <= 1.0:
-            raise ValueError(f"a fraction of the samples must be in (0, 1], got {given}")
-        return math.ceil(given * n_samples)
-    return int(given)

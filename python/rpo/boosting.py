@@ -50,6 +50,14 @@ class _GradientBoosting(Estimator):
         "min_samples_leaf": "min_samples_leaf",
     }
 
+    _spelled: ClassVar[Mapping[str, str]] = {
+        **Estimator._spelled,
+        "early_stopping": "n_iter_no_change",
+        "validation": "validation_fraction",
+        "quantile": "alpha",
+        "output_losses": "loss",
+    }
+
     n_estimators: int
     loss: Any
     max_features: Any

@@ -228,6 +228,36 @@ def test_importances_and_leaves(numbers):
     assert boosted.feature_importances_.shape == (5,)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "given", "message"),
+    [
+        (rpo.RandomForestClassifier, {"n_estimators": 0}, "`n_estimators` must be at least 1, got 0"),
+        (rpo.RandomForestClassifier, {"n_estimators": None}, "`n_estimators` must .* got None"),
+        (rpo.RandomForestClassifier, {"params": {"trees": 0}}, "`trees` must be at least 1, got 0"),
+        (rpo.RandomForestClassifier, {"max_leaf_nodes": 0}, "`max_leaf_nodes` must be at least 1, got 0"),
+        (rpo.RandomForestClassifier, {"min_samples_split": 1}, "min_samples_split must be at least 2"),
+        (rpo.RandomForestClassifier, {"min_samples_leaf": "a"}, "min_samples_leaf must be a whole number"),
+        (rpo.RandomForestClassifier, {"min_impurity_decrease": -1}, "min_impurity_decrease must be .* got -1"),
+        (rpo.RandomForestClassifier, {"projection": "gaussian", "n_components": 0}, "`n_components` must be"),
+        (rpo.RandomForestClassifier, {"criterion": "mse"}, "one of gini, entropy, log_loss, got 'mse'"),
+        (rpo.RandomForestRegressor, {"criterion": "gini"}, "one of squared_error, got 'gini'"),
+        (rpo.GradientBoostingClassifier, {"n_estimators": 0}, "`n_estimators` must be at least 1, got 0"),
+        (rpo.GradientBoostingClassifier, {"n_iter_no_change": 0}, "`n_iter_no_change` must be at least 1"),
+        (rpo.GradientBoostingRegressor, {"loss": "quantile", "alpha": 0}, "`alpha` must be in"),
+        (rpo.LinearOneVsRestClassifier, {"C": -1.0}, "`C` must be positive"),
+    ],
+)
+def test_messages_have_the_names_of_the_parameters(estimator, given, message, labels):
+    X, Y = labels
+    with pytest.raises(ValueError, match=message):
+        estimator(**given).fit(X, Y)
+
+
+def test_parameters_that_are_no_dict_are_refused(labels):
+    with pytest.raises(TypeError, match="params must be a dict"):
+        rpo.RandomForestClassifier(2, params=["trees"]).fit(*labels)
+
+
 def test_fractions_of_the_samples(labels):
     X, Y = labels
     fit = lambda **options: rpo.RandomForestClassifier(3, random_state=0, **options).fit(X, Y).model_  # noqa: E731

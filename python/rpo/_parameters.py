@@ -1,0 +1,58 @@
+"""Parameters of methods in terms of those of estimators."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+_PARAMETER = re.compile(r"`(\w+)`")
+
+
+def in_own_terms(message: str, names: Mapping[str, str], given: Mapping[str, Any], own: Any) -> str:
+    """Return what a method says of its parameters under the names and with the values of an estimator's.
+
+    Parameters
+    ----------
+    message : str
+        What the method says.
+    names : mapping
+        The names of the estimator by those of the method.
+    given : mapping
+        What the method was given.
+    own : estimator
+        The estimator.
+    """
+    first = _PARAMETER.match(message)
+    if first is not None and first[1] in names:
+        value = f"got {json.dumps(given[first[1]])}" if first[1] in given else None
+        if value is not None and message.endswith(value):
+            message = message.removesuffix(value) + f"got {getattr(own, names[first[1]])!r}"
+    return _PARAMETER.sub(lambda found: f"`{names.get(found[1], found[1])}`", message)
+
+
+def count(name: str, given: Any, n_samples: int, least: int) -> int:
+    """Return a number of samples that may be given as a fraction of all.
+
+    Raises
+    ------
+    ValueError
+        For what is neither, with the name of the parameter.
+    """
+    if isinstance(given, Integral):
+        if given < least:
+            raise ValueError(f"{name} must be at least {least}, or a fraction of the samples in (0, 1], got {given!r}")
+        return int(given)
+    if not isinstance(given, Real) or not 0.0 < float(given) <= 1.0:
+        raise ValueError(f"{name} must be a whole number, or a fraction of the samples in (0, 1], got {given!r}")
+    return max(math.ceil(float(given) * n_samples), least)
+
+
+def not_negative(name: str, given: Any) -> float:
+    """Return a number that must not be negative."""
+    if not isinstance(given, Real) or not 0.0 <= float(given) < math.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0, got {given!r}")
+    return float(given)
