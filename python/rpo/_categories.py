@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +105,19 @@ def are_numbers(values: list[str]) -> bool:
     except ValueError:
         return False
     return True
+
+
+def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
+    """Return a column of numbers, which may be objects of Python, NaN where missing; None if a value is no number."""
+    if column.dtype.kind in "biuf":
+        return column
+    if column.dtype.kind != "O":
+        return None
+    missing = [_is_missing(value) for value in column]
+    pairs = list(zip(column, missing, strict=True))
+    if not all(is_missing or isinstance(value, (Real, Decimal, np.bool_)) for value, is_missing in pairs):
+        return None
+    return np.array([np.nan if is_missing else value for value, is_missing in pairs], np.float32)
 
 
 def _word(number: np.float32) -> str:

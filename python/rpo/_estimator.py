@@ -105,7 +105,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
         nominal: Nominal = {} if reset else self._nominal
-        if is_frame(X) and (library(X) != "pandas" or nominal or not of_dtype or _has_categories(X)):
+        if is_frame(X) and (library(X) != "pandas" or nominal or not of_dtype or not _is_of_numbers(X)):
             _check_feature_names(self, X, reset=reset)
             names = getattr(self, "feature_names_in_", None)
             frame = read_frame(X, None if reset else nominal, chosen(choice, X.shape[1], names) if reset else None)
@@ -237,5 +237,6 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return self.model_.predict(X, n_threads=self._n_threads())
 
 
-def _has_categories(X: Any) -> bool:
-    return any(hasattr(dtype, "categories") for dtype in X.dtypes)
+def _is_of_numbers(X: Any) -> bool:
+    """Return whether all columns of a table of pandas are of types for numbers."""
+    return all(dtype.kind in "biuf" for dtype in X.dtypes)

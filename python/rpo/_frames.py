@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import Categories, are_numbers, categories_of
+from ._categories import Categories, are_numbers, categories_of, numbers_of
 
 Nominal = dict[int, list[str]]
 """The values of categories by column."""
@@ -82,28 +82,35 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
         else:
             is_category = declared is not None if categorical is None else bool(categorical[j])
         if is_category:
-            if declared is None and read.dtype.kind in "biuf" and nominal is not None and not are_numbers(nominal[j]):
+            if declared is None and nominal is not None and _has_numbers(read) and not are_numbers(nominal[j]):
                 raise ValueError(f"column {name!r} is a number; it was a category in training")
             column = Categories(read, declared) if declared is not None else categories_of(read)
             found[j] = column.values if nominal is None else nominal[j]
             values[:, j] = column.positions(repr(name), found[j])
         else:
-            values[:, j] = _numbers(name, read, declared, in_training=nominal is not None)
+            numbers = numbers_of(read) if declared is None else _numbers_of_category(read, declared)
+            if numbers is None and declared is None:
+                raise ValueError(
+                    f"column {name!r} holds {_TYPES[kind](x, j)}, neither numbers nor categories; make it a category, "
+                    "or encode it"
+                )
+            if numbers is None:
+                why = "categorical_features does not name it" if nominal is None else "it was a number in training"
+                raise ValueError(f"column {name!r} is a category; {why}")
+            values[:, j] = numbers
     return Frame(values, names, found)
 
 
-def _numbers(name: str, read: NDArray[Any], declared: list[str] | None, *, in_training: bool) -> NDArray[Any]:
-    """Return a column of numbers, those of a category's values too."""
-    if declared is None:
-        if read.dtype.kind in "biuf":
-            return read
-        raise ValueError(
-            f"column {name!r} holds {read.dtype}, neither numbers nor categories; make it a category, or encode it"
-        )
+def _has_numbers(read: NDArray[Any]) -> bool:
+    """Return whether a column is of numbers and not all of them are missing."""
+    return read.dtype.kind in "biuf" and bool((read == read).any())  # noqa: PLR0124 - what is not NaN
+
+
+def _numbers_of_category(codes: NDArray[Any], declared: list[str]) -> NDArray[np.float32] | None:
+    """Return the values of a category that are numbers; None if they are not."""
     if not are_numbers(declared):
-        why = "it was a number in training" if in_training else "categorical_features does not name it"
-        raise ValueError(f"column {name!r} is a category; {why}")
-    numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[read]
+        return None
+    numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[codes]
     return numbers
 
 
@@ -142,8 +149,8 @@ def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     else:
         if not (column.dtype.is_numeric() or kind == "Boolean"):
             return np.array(column.to_list(), object), None
-        values = [np.nan if value is None else value for value in column.to_list()] if column.null_count() else column
-        return np.asarray(values, np.float32 if column.null_count() else None), None
+        # numpy lacks some of the types, such as decimal numbers.
+        return column.cast(float).to_numpy(), None
     position = {value: i for i, value in enumerate(categories)} | {None: -1}
     return np.array([position[value] for value in column.to_list()], np.int64), categories
 
@@ -163,3 +170,10 @@ def _of_arrow(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
 
 
 _READERS: dict[str | None, Any] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+
+_TYPES: dict[str | None, Any] = {
+    "pandas": lambda x, j: x.dtypes.iloc[j],
+    "polars": lambda x, j: x.dtypes[j],
+    "pyarrow": lambda x, j: x.column(j).type,
+}
+"""What the libraries call the type of a column."""

@@ -118,3 +118,53 @@ def test_methods_that_need_every_value_fill_in_what_is_missing(estimator, librar
     assert model.__sklearn_tags__().input_tags.allow_nan
     with pytest.raises(ValueError, match="X contains NaN"):
         estimator(params={"impute": None}).fit(holes, Y)
+
+
+def test_columns_that_are_neither_numbers_nor_categories_are_named_by_column_and_type(table):
+    frame, y = table
+    for column, type_name in ((["a"] * 150, "str|object"), (pd.date_range("2020-01-01", periods=150), "datetime64")):
+        # With a category beside, and without.
+        for of in (frame, frame[["size"]]):
+            with pytest.raises(ValueError, match=f"column 'note' holds ({type_name})"):
+                rpo.RandomForestClassifier(2).fit(of.assign(note=column), y)
+
+
+def test_numbers_in_columns_of_objects_are_numbers(table):
+    frame, y = table
+    numbers = np.where(np.arange(150) % 4 == 0, np.nan, np.arange(150))
+    expected = rpo.RandomForestClassifier(5, random_state=0).fit(frame.assign(size=numbers), y)
+    objects = frame.assign(size=pd.Series([None if i % 4 == 0 else i for i in range(150)], dtype=object))
+    assert rpo.RandomForestClassifier(5, random_state=0).fit(objects, y).model_ == expected.model_
+    marked = frame.assign(size=frame["size"] > 0)
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(marked, y)
+    as_objects = marked.assign(size=marked["size"].astype(object))
+    assert np.array_equal(model.predict(as_objects), model.predict(marked))
+
+
+def test_a_category_may_be_missing_from_all_samples(table):
+    frame, y = table
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(frame, y)
+    missing = frame.assign(color=pd.Categorical([None] * 150, frame["color"].cat.categories))
+    for column in (np.nan, None):
+        assert np.array_equal(model.predict(frame.assign(color=column)), model.predict(missing))
+
+
+def test_decimal_numbers_are_numbers(table):
+    pl = pytest.importorskip("polars")
+    _, y = table
+    numbers = [None, *range(149)]
+    floats = pl.DataFrame({"a": numbers}, schema={"a": pl.Float64})
+    expected = rpo.RandomForestClassifier(3, random_state=0).fit(floats, y)
+    for kind in (pl.Decimal(10, 2), pl.Int64, pl.UInt8):
+        cast = floats.with_columns(pl.col("a").cast(kind))
+        assert rpo.RandomForestClassifier(3, random_state=0).fit(cast, y).model_ == expected.model_
+    whole = floats.with_columns(pl.col("a").fill_null(0).cast(pl.Decimal(10, 2)))
+    assert rpo.RandomForestClassifier(3, random_state=0).fit(whole, y).score(whole, y) > 0.5
+    with pytest.raises(ValueError, match="column 'a' holds Date"):
+        expected.predict(floats.with_columns(pl.date(2020, 1, 1).alias("a")))
+
+
+def test_values_beyond_numbers_are_said_to_be_of_the_features(table):
+    frame, y = table
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        rpo.RandomForestClassifier(2).fit(frame.assign(size=np.inf), y)
