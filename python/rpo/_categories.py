@@ -51,7 +51,7 @@ def categories_of(column: NDArray[Any]) -> Categories:
         values, codes = np.unique(numbers[observed], return_inverse=True)
         words = [_word(number) for number in values]
     else:
-        observed = np.array([not _is_missing(value) for value in column], bool)
+        observed = np.array([not is_missing(value) for value in column], bool)
         found, codes = np.unique(np.array([str(value) for value in column[observed]], object), return_inverse=True)
         words = list(found)
     all_codes = np.full(len(column), -1)
@@ -113,16 +113,17 @@ def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
         return column
     if column.dtype.kind != "O":
         return None
-    missing = [_is_missing(value) for value in column]
+    missing = [is_missing(value) for value in column]
     pairs = list(zip(column, missing, strict=True))
-    if not all(is_missing or isinstance(value, (Real, Decimal, np.bool_)) for value, is_missing in pairs):
+    if not all(absent or isinstance(value, (Real, Decimal, np.bool_)) for value, absent in pairs):
         return None
-    return np.array([np.nan if is_missing else value for value, is_missing in pairs], np.float32)
+    return np.array([np.nan if absent else value for value, absent in pairs], np.float32)
 
 
 def _word(number: np.float32) -> str:
     return str(int(number)) if number.is_integer() else str(number)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Return whether a value of a column of objects is missing."""
     return value is None or (not isinstance(value, str) and str(value) in {"nan", "<NA>", "NaT"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,9 @@ from ._parameters import in_own_terms
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from .model import Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
@@ -80,7 +83,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         """Whether features may be missing: the method takes them as they are, or fills them in."""
         return self._allows_nan or (isinstance(self.params, Mapping) and self.params.get("impute") is not None)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to features and outputs."""
         raise NotImplementedError
 
@@ -139,8 +142,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     @property
     def is_categorical_(self) -> NDArray[np.bool_] | None:
         """Which features are categories, of shape (n_features,); None if none is."""
-        if not hasattr(self, "_nominal"):
-            raise AttributeError("is_categorical_: the estimator is not fitted")
+        check_is_fitted(self, "model_")
         mask = np.zeros(self.n_features_in_, bool)
         mask[list(self._nominal)] = True
         return mask if self._nominal else None
@@ -209,7 +211,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         course.end(model_=model)
         return model
 
-    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         """Fit and keep the model."""
         self._fitted_seed = seed_of(self.random_state)
         self.model_ = self._grow(X, y, data, n_labels, validation)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import Estimator
 from ._labels import MULTILABEL, MULTIOUTPUT
@@ -17,6 +18,9 @@ from ._samples import Samples
 from ._scores import accuracy, r2
 from ._supervised import Classifier, Regressor
 from .model import Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _MOSTLY = 0.1
 """The fraction of features that are not 0 up to which forests grow faster on CSR."""
@@ -71,7 +75,7 @@ class Forest(Estimator):
         is_sparse = not self._nominal and not sp.issparse(X) and np.count_nonzero(X) < _MOSTLY * X.size
         return super()._samples(sp.csr_array(X) if is_sparse else X, Y, names, weights)
 
-    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         if not (self.warm_start and hasattr(self, "model_")):
             super()._finish(X, y, data, n_labels, validation)
         else:
@@ -108,8 +112,7 @@ class Forest(Estimator):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importance of each feature: its fraction of the decrease of impurity, mean over the trees."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("feature_importances_: the estimator is not fitted")
+        check_is_fitted(self, "model_")
         importances = self.model_.importances
         return np.zeros(self.n_features_in_) if importances is None else importances
 
@@ -130,7 +133,7 @@ class ForestClassifier(Classifier, Forest):
     oob_decision_function_: Any
     oob_score_: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
         Parameters
@@ -170,7 +173,7 @@ class ForestRegressor(Regressor, Forest):
     oob_prediction_: NDArray[np.float64]
     oob_score_: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the forest.
 
         Parameters

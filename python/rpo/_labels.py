@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from ._categories import is_missing
+
 MULTILABEL = "multilabel-indicator"
 MULTIOUTPUT = "multiclass-multioutput"
 
@@ -31,6 +33,7 @@ class Labels:
         elif self.sparse or missing:
             self.kind = MULTILABEL
         else:
+            _check_present(y)
             check_classification_targets(y)
             self.kind = _kind(y)
         self.n_outputs = 1 if y.ndim == 1 else y.shape[1]
@@ -92,6 +95,14 @@ class Labels:
             return np.column_stack([classes[part.argmax(axis=1)] for classes, part in pairs])
         best: NDArray[Any] = self.classes[0][np.asarray(probabilities).argmax(axis=1)]
         return best
+
+
+def _check_present(y: NDArray[Any]) -> None:
+    """Refuse classes of which some are missing, which scikit-learn calls unknown where they are words."""
+    if y.dtype.kind == "O":
+        absent = np.frompyfunc(is_missing, 1, 1)(y).astype(bool)
+        if absent.any():
+            raise ValueError(f"y has no class for sample {np.argwhere(absent)[0][0]}; leave out samples without one")
 
 
 def indicators(y: NDArray[Any]) -> NDArray[np.float32]:

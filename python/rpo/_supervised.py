@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,9 @@ from ._outputs import output_names, outputs_as_array
 from ._samples import Samples
 from ._scores import accuracy, r2
 from .model import PROPENSITY
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Supervised(Estimator):
@@ -73,7 +76,7 @@ class Classifier(ClassifierMixin, Supervised):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         features = self._features(X, reset=True)
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
@@ -175,6 +178,7 @@ class Classifier(ClassifierMixin, Supervised):
 
     def predict_sets(self, X: Any) -> list[NDArray[Any]]:
         """Return the labels predicted for each sample: their names where y had any, else their indices."""
+        check_is_fitted(self, "model_")
         if self._encoding.kind != MULTILABEL:
             raise ValueError(f"predict_sets is for indicators of labels; y was {self._encoding.kind}")
         labels = self._decide(self._scores(X))
@@ -201,7 +205,7 @@ class Regressor(RegressorMixin, Supervised):
     n_outputs_: int
     output_names_: list[str] | None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         features = self._features(X, reset=True)
         self.output_names_ = self._remember_outputs(y)
         y = self._numbers(outputs_as_array(y))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from ._estimator import Estimator
 from ._supervised import Classifier, Regressor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _Auto(Estimator):
@@ -53,7 +56,7 @@ class _Auto(Estimator):
     def _method(self) -> str:
         return "auto"
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit.
 
         Parameters

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import Estimator
 from ._forest import projection_parameters
@@ -14,6 +15,9 @@ from ._labels import MULTIOUTPUT, Labels
 from ._samples import Samples
 from ._supervised import Classifier, Regressor
 from .model import Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LOSSES_OF_LABELS = {
     "log_loss": "logistic",
@@ -117,12 +121,12 @@ class _GradientBoosting(Estimator):
         """Return whether labels are classes, of which each sample has exactly one."""
         return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
-    def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+    def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
         """Fit with the steps scored on an evaluation set, if there is one."""
         self._scored = eval_set is not None
         return self._fit(X, y, sample_weight, eval_set)
 
-    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         if not (self.warm_start and hasattr(self, "model_")):
             return super()._finish(X, y, data, n_labels, validation)
         if self._is_to_grow(self.n_estimators_, "steps made"):
@@ -137,8 +141,7 @@ class _GradientBoosting(Estimator):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The importance of each feature: its fraction of the decrease of impurity, over all trees."""
-        if not hasattr(self, "model_"):
-            raise AttributeError("feature_importances_: the estimator is not fitted")
+        check_is_fitted(self, "model_")
         importances = self.model_.importances
         return np.zeros(self.n_features_in_) if importances is None else importances
 
@@ -284,7 +287,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         self.categorical_features = categorical_features
         self.params = params
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
         """Boost.
 
         Parameters
@@ -474,7 +477,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         self.categorical_features = categorical_features
         self.params = params
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
         """Boost.
 
         Parameters
@@ -507,7 +510,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         """
         return (self._decoded(scores) for scores in self._staged_scores(X))
 
-    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._distance = self._huber_distance(y) if self._has_loss("huber") else None
         return super()._finish(X, y, data, n_labels, validation, **more)
 

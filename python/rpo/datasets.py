@@ -41,7 +41,7 @@ def load_arff(path: Path, targets: Any, *, missing_outputs: bool = False, **opti
 
 
 def load_csv(path: Path, targets: Any, *, missing_outputs: bool = False, **options: Any) -> Bunch:
-    """Load a CSV file of numbers with a header; see `load_arff`."""
+    """Load a CSV file with a header, whose columns of words are nominal features; see `load_arff`."""
     return _load(path, {"format": "csv", "targets": _targets(targets)} | options, missing_outputs)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .multilabel import LabelMethod
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class _LinearMethod(LabelMethod):
     """Linear classifiers, whose samples may have weights."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit.
 
         Parameters

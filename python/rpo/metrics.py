@@ -3,6 +3,9 @@
 Truth may be dense or CSR. Entries that are NaN are missing and left out, as if they and their predictions had been
 removed. Scores may be dense, or CSR with the best labels of each sample where a metric reads no more than those.
 
+`evaluate`, and what ranks the labels of a sample, take numbers in single precision: scores that differ by less are
+ties. The areas of each label and the errors of numbers by their own functions are computed in double precision.
+
 Examples
 --------
 >>> import numpy as np

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import NDArray
 
 from ._supervised import Classifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class LabelMethod(Classifier):
@@ -25,7 +28,7 @@ class LabelMethod(Classifier):
         given = super()._parameters(n_samples, n_labels)
         return given | {name: value for name in self._own if (value := getattr(self, name)) is not None}
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit.
 
         Parameters

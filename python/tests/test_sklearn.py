@@ -13,6 +13,7 @@ from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain
@@ -377,3 +378,15 @@ def test_defaults_of_the_registry_and_of_scikit_learn():
             assert differ == set()
     with pytest.raises(ValueError, match="did you mean"):
         rpo.RandomForestClassifier(2, params={"leafs": "dense"}).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("use", ["score", "predict_sets", "feature_importances_", "is_categorical_"])
+def test_estimators_without_a_model_are_not_fitted(use, labels):
+    estimator = rpo.RandomForestClassifier(2)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        estimator.score(*labels) if use == "score" else getattr(estimator, use)(labels[0])
+
+
+def test_fit_is_typed_to_return_the_estimator():
+    for estimator in [*ALL, rpo.RandomForestRegressor(), rpo.GradientBoostingRegressor(), rpo.AutoRegressor()]:
+        assert type(estimator).fit.__annotations__["return"] == "Self"

@@ -75,6 +75,15 @@ def test_classes_are_predicted_as_they_were_given(labels, values):
     assert np.array_equal(model.predict(X), model.classes_[probabilities.argmax(axis=1)])
 
 
+def test_samples_without_a_class_are_named(labels):
+    X, Y = labels
+    words = np.where(Y[:, 0] == 1, "yes", "no").astype(object)
+    words[7] = None
+    for y in (words, np.column_stack([words, words])):
+        with pytest.raises(ValueError, match="y has no class for sample 7"):
+            forest().fit(X, y)
+
+
 def test_several_outputs_of_classes(labels):
     X, Y = labels
     y = np.column_stack([Y[:, 0] * 2 + Y[:, 1], Y[:, 2] + 1])
