@@ -1,6 +1,7 @@
 //! Means of labels, by counting.
 
 use super::{LeafMembers, SparseLeaves};
+use crate::partition::partition;
 use rpo_core::{CsrMatrix, CsrView, csr_row};
 
 impl SparseLeaves {
@@ -12,7 +13,7 @@ impl SparseLeaves {
     pub(super) fn of_labels(members: &LeafMembers, weights: &[f32], labels: CsrView<'_>) -> Option<Self> {
         let (_, _, values) = labels.into_raw_storage();
         let are_labels = values.iter().all(|&v| v == 1.0) && weights.iter().all(|&w| w == 1.0);
-        if !are_labels || u32::try_from(values.len()).is_err() {
+        if !are_labels {
             return None;
         }
         let dealt = DealtLabels::new(members, labels)?;
@@ -53,11 +54,11 @@ impl SparseLeaves {
 struct DealtLabels {
     labels: Vec<u32>,
     /// Where those of each leaf end.
-    end: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 impl DealtLabels {
-    /// Of fewer than 2^32 labels; `None` if a leaf is empty, or a row is in two.
+    /// `None` if a leaf is empty, or a row is in two.
     fn new(members: &LeafMembers, labels: CsrView<'_>) -> Option<Self> {
         const NO_LEAF: u32 = u32::MAX;
         let mut leaf_of = vec![NO_LEAF; labels.rows()];
@@ -72,28 +73,19 @@ impl DealtLabels {
         if n_dealt != members.all_rows().len() {
             return None;
         }
-        let rows = || {
-            let of_leaves = leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NO_LEAF);
-            of_leaves.map(|(row, &leaf)| (leaf as usize, csr_row(&labels, row).0))
-        };
-        // First where the labels of each leaf begin; dealing moves that to where they end.
-        let mut end = vec![0; members.n_leaves() + 1];
-        rows().for_each(|(leaf, own)| end[leaf + 1] += own.len() as u32);
-        for leaf in 1..end.len() {
-            end[leaf] += end[leaf - 1];
-        }
-        let mut dealt = vec![0; end[members.n_leaves()] as usize];
-        for (leaf, own) in rows() {
-            let place = end[leaf] as usize;
-            dealt[place..place + own.len()].copy_from_slice(own);
-            end[leaf] += own.len() as u32;
-        }
-        Some(Self { labels: dealt, end })
+        let of_leaves = leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NO_LEAF);
+        let of_rows = of_leaves.flat_map(|(row, &leaf)| {
+            let own = csr_row(&labels, row).0;
+            own.iter().map(move |&label| (leaf as usize, label))
+        });
+        let (mut ends, mut dealt) = (vec![0; members.n_leaves()], Vec::new());
+        partition(of_rows, &mut ends, &mut dealt);
+        Some(Self { labels: dealt, ends })
     }
 
     fn of(&self, leaf: usize) -> &[u32] {
-        let start = if leaf == 0 { 0 } else { self.end[leaf - 1] };
-        &self.labels[start as usize..self.end[leaf] as usize]
+        let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] };
+        &self.labels[start..self.ends[leaf]]
     }
 }
 

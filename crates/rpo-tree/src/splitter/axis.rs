@@ -467,8 +467,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 ThresholdSearch::Best => Threshold::Between(0, 1),
                 ThresholdSearch::Random => {
                     let value = columns.values(feature).value(rank);
-                    let uniform = uniform(self.threshold_seed, feature);
-                    Threshold::At(random::draw(value.min(0.0), value.max(0.0), uniform))
+                    Threshold::At(drawn_beside_zero(self.threshold_seed, feature, value))
                 }
             };
             return self.binary(rank == 0, threshold, entries);
@@ -529,6 +528,11 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
 /// The number in [0, 1) that draws the threshold of a feature.
 fn uniform(seed: Seed, feature: u32) -> f64 {
     (seed.hash(u64::from(feature)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The random threshold of a feature that has one value besides zero.
+fn drawn_beside_zero(seed: Seed, feature: u32, value: f32) -> f32 {
+    random::draw(value.min(0.0), value.max(0.0), uniform(seed, feature))
 }
 
 /// Scores all features.

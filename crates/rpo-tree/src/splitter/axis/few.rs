@@ -4,14 +4,13 @@
 //! zero, the rows of such a node that hold a feature are a word: a candidate costs a few instructions, and to
 //! split a node is to split a word.
 
-use super::{AxisParams, AxisSearch, ThresholdSearch, is_among, uniform};
+use super::{AxisParams, AxisSearch, ThresholdSearch, drawn_beside_zero, is_among};
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
 use crate::grow::{GrowParams, Subtree};
 use crate::ranks::{SparseRanks, bits, threshold_between};
 use crate::rule::AxisRule;
 use crate::splitter::NodeRows;
 use crate::splitter::candidates::RandomOrder;
-use crate::splitter::random;
 use crate::splitter::sweep::is_admissible;
 use rpo_core::{Seed, vectorized};
 
@@ -217,12 +216,9 @@ impl AxisSearch {
             return None;
         }
         let value = values[feature as usize];
-        let (low, high) = if value < 0.0 { (value, 0.0) } else { (0.0, value) };
         let threshold = match params.thresholds {
-            ThresholdSearch::Best => threshold_between(low, high),
-            ThresholdSearch::Random => {
-                random::draw(low, high, uniform(node.seed.purpose("threshold"), feature))
-            }
+            ThresholdSearch::Best => threshold_between(value.min(0.0), value.max(0.0)),
+            ThresholdSearch::Random => drawn_beside_zero(node.seed.purpose("threshold"), feature, value),
         };
         let left = if value < 0.0 {
             holding
