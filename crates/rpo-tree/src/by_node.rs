@@ -1,4 +1,4 @@
-//! Samples through a tree, node by node.
+//! Routing of samples through a tree, node by node.
 
 use crate::partition::Deal;
 use crate::rule::Rule;
@@ -8,18 +8,19 @@ use std::ops::Range;
 /// Buffers of [`Structure::leaves_by_node`].
 #[derive(Debug, Clone, Default)]
 pub struct ByNode {
-    /// Rows, those of a node side by side.
+    /// Rows, with those of a node adjacent.
     order: Vec<u32>,
     deal: Deal,
-    /// Nodes that rows wait at.
+    /// Nodes at which rows are waiting.
     waiting: Vec<(usize, Range<usize>)>,
 }
 
 impl<R: Rule> Structure<R> {
-    /// Writes the leaf of each of `leaves.len()` samples, given the `child` that a rule sends the i-th sample to.
+    /// Writes the leaf of each of `leaves.len()` samples, where `child` returns the child to which a rule sends the
+    /// i-th sample.
     ///
-    /// All samples of a node are sent on before any goes further, so that a large rule is brought to the cache once for all
-    /// of them. Where rules are small, [`leaves`](Self::leaves) is faster.
+    /// All samples of a node are routed before any goes further, so that a large rule is loaded into the cache once for
+    /// all of them. For small rules, [`leaves`](Self::leaves) is faster.
     pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
         let ByNode { order, deal, waiting } = work;
         order.clear();
@@ -50,7 +51,7 @@ mod tests {
     use crate::rule::Row;
     use proptest::prelude::*;
 
-    /// Sends a row to the child that is a digit of its number.
+    /// Sends a row to the child given by a digit of its number.
     #[derive(Debug, Clone, PartialEq)]
     struct Digit(u32);
 

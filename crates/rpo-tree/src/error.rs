@@ -17,7 +17,7 @@ pub enum TreeError {
     /// A count beyond the range of 32-bit indices.
     #[error("{what} is {given}; at most {limit} are supported")]
     TooLarge {
-        /// What is counted, as in "the number of rows".
+        /// The quantity counted, as in "the number of rows".
         what: &'static str,
         /// The count given.
         given: usize,
@@ -27,7 +27,7 @@ pub enum TreeError {
     /// A sparse matrix that is stored by columns.
     #[error("the sparse {what} must be stored by rows (CSR), not by columns")]
     NotCsr {
-        /// Which matrix.
+        /// Name of the matrix.
         what: &'static str,
     },
     /// A feature value that is infinite. NaN is allowed and means missing.
@@ -40,7 +40,7 @@ pub enum TreeError {
         /// The value.
         value: f32,
     },
-    /// A value of a categorical feature that is no code of a category.
+    /// A value of a categorical feature that is not a category code.
     #[error(
         "the value of categorical feature {column} of sample {row} is {value}; codes of categories are whole numbers from 0 to 16777215, and NaN is a missing value"
     )]
@@ -60,10 +60,10 @@ pub enum TreeError {
         /// The feature, from 0.
         column: usize,
     },
-    /// A value to be clustered that is NaN or infinite.
+    /// A NaN or infinite value in data to be clustered.
     #[error("rows to cluster: {0}")]
     NonFinite(#[source] MatrixError),
-    /// A missing feature value where the method needs all.
+    /// A missing feature value where the method needs all values.
     #[error(
         "the value of feature {column} of sample {row} is missing, but hyperplanes need all values; impute it first"
     )]

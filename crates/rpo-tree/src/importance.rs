@@ -5,15 +5,15 @@ use crate::rule::Rule;
 use crate::structure::Node;
 
 impl<R: Rule> Grown<R> {
-    /// Mean decrease of impurity: for each feature the gains |S| ΔI of its splits, summed, as a fraction of the sum
-    /// over all features (after Breiman, Friedman, Olshen, Stone 1984, chapter 5, without surrogate splits). Splits of
-    /// several features are left out.
+    /// Mean decrease of impurity: for each feature the summed gains |S| ΔI of its splits, as a fraction of the sum over
+    /// all features (after Breiman, Friedman, Olshen, Stone 1984, chapter 5, without surrogate splits). Splits on
+    /// several features are ignored.
     ///
-    /// One value in [0, 1] per feature, summing to 1, or all 0 if no split gains anything. The gains are those of
-    /// the targets the tree was grown on, projected ones if it was.
+    /// Returns one value in [0, 1] per feature; the values sum to 1, or are all 0 if no split gains anything. The gains
+    /// are those of the targets that the tree was grown on, projected ones if it was grown on projections.
     ///
     /// # Panics
-    /// If a rule has a feature of `n_features` or more.
+    /// If a rule uses a feature of `n_features` or more.
     pub fn importances(&self, n_features: usize) -> Vec<f64> {
         let mut sums = vec![0.0; n_features];
         for (node, gain) in self.structure.nodes().iter().zip(&self.gains) {

@@ -1,4 +1,4 @@
-//! Samples in blocks, as rules read them.
+//! Blocks of samples in the form that rules read.
 
 use crate::TreeError;
 use crate::rule::Row;
@@ -6,7 +6,7 @@ use ndarray::s;
 use rpo_core::{MatrixView, csr_row};
 use std::ops::Range;
 
-/// Refuses a sparse matrix that is stored by columns: everything here walks rows.
+/// Rejects a sparse matrix that is stored by columns: everything here walks rows.
 ///
 /// # Errors
 /// [`TreeError::NotCsr`], naming the matrix as `what`.
@@ -17,10 +17,10 @@ pub fn check_csr(what: &'static str, matrix: MatrixView<'_>) -> Result<(), TreeE
     }
 }
 
-/// A block of consecutive rows of a matrix, each of which is available as a [`Row`].
+/// A block of consecutive rows of a matrix, each available as a [`Row`].
 ///
-/// Contiguous dense rows are used in place; sparse rows are spread out into a buffer that stays zero elsewhere, so that
-/// loading a block costs its stored values.
+/// Contiguous dense rows are used in place; sparse rows are expanded into a buffer that stays zero elsewhere, so that
+/// loading a block costs only its stored values.
 #[derive(Debug)]
 pub struct RowBlock<'a> {
     x: MatrixView<'a>,
@@ -29,15 +29,15 @@ pub struct RowBlock<'a> {
 }
 
 impl<'a> RowBlock<'a> {
-    /// Bytes of spread rows that keep a block inside a core's cache.
+    /// Bytes of expanded rows that keep a block inside a core's cache.
     const BYTES: usize = 512 << 10;
 
-    /// Number of rows of a block that fits in a core's cache.
+    /// Returns the number of rows of a block that fits into a core's cache.
     pub fn good_size(x: MatrixView<'_>) -> usize {
         (Self::BYTES / (size_of::<f32>() * x.n_cols().max(1))).clamp(1, 256)
     }
 
-    /// An empty block.
+    /// Creates an empty block.
     pub fn new(x: MatrixView<'a>) -> Self {
         Self {
             x,
@@ -82,7 +82,7 @@ impl<'a> RowBlock<'a> {
         self.range.len()
     }
 
-    /// The values of the rows, row by row.
+    /// Returns the values of the rows, row by row.
     pub fn values(&self) -> &[f32] {
         let p = self.x.n_cols();
         match &self.x {
@@ -94,7 +94,7 @@ impl<'a> RowBlock<'a> {
         }
     }
 
-    /// The rows of the block.
+    /// Returns the rows of the block.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let p = self.x.n_cols();
         let values = self.values();

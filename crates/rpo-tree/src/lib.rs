@@ -29,7 +29,7 @@ mod structure;
 pub mod structured;
 mod tree;
 
-/// The types of features, targets and seeds, and what checks parameters.
+/// Types of features, targets and seeds, and the trait that checks parameters.
 pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;

@@ -1,9 +1,9 @@
-//! Rows of a node by child, or by cluster.
+//! Sorting of the rows of a node by child or cluster.
 
 use std::ops::Range;
 
-/// Sorts values by their group, stably, into the front of `sorted`, which grows where it has to; `ends` become where the
-/// values of each group end.
+/// Sorts values by group, stably, into the front of `sorted`, which grows if needed; writes the end of the values of
+/// each group into `ends`.
 #[inline]
 pub(crate) fn partition(
     values: impl Iterator<Item = (usize, u32)> + Clone,
@@ -26,9 +26,10 @@ pub(crate) fn partition(
     }
 }
 
-/// Sorts the rows of a node by child, stably, given the child of each, 0 or 1; returns how many go to child 0.
+/// Sorts the rows of a node by child, stably, given the child of each, 0 or 1; returns the number of rows that go to
+/// child 0.
 ///
-/// Where few rows go to one of the children, as in a chain of nodes that each part with a few rows, the others move in
+/// If few rows go to one of the children, as in a chain of nodes that each split off a few rows, the others move in
 /// whole blocks: a row then costs next to nothing.
 pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut Vec<u32>) -> usize {
     const BLOCK: usize = 64;
@@ -36,7 +37,7 @@ pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut V
     let n_left = rows.len() - n_right;
     let of_fewer = u16::from(n_right <= n_left);
     let n_fewer = n_left.min(n_right);
-    // One more, as a row is written before it is known to belong there.
+    // One more, as each row is written before its child is known.
     if fewer.len() <= n_fewer {
         fewer.resize(n_fewer + 1, 0);
     }
@@ -71,17 +72,17 @@ pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut V
     n_left
 }
 
-/// Deals the rows of a node to its children; holds the buffers.
+/// Sorts the rows of a node by child; holds the buffers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deal {
     children: Vec<usize>,
     sorted: Vec<u32>,
-    /// Where the rows of each child end.
+    /// End of the rows of each child.
     pub(crate) ends: Vec<usize>,
 }
 
 impl Deal {
-    /// Sorts rows by their child, stably; [`ends`](Self::ends) become where those of each of `arity` children end.
+    /// Sorts rows by child, stably; [`ends`](Self::ends) are set to the end of the rows of each of `arity` children.
     pub(crate) fn sort(&mut self, rows: &mut [u32], arity: usize, child: impl FnMut(u32) -> usize) {
         self.children.clear();
         self.children.extend(rows.iter().copied().map(child));
@@ -91,7 +92,7 @@ impl Deal {
         rows.copy_from_slice(&self.sorted[..rows.len()]);
     }
 
-    /// The children that rows were dealt to, and which rows: their range among those of the node.
+    /// Returns the children that received rows, each with the range of its rows among those of the node.
     pub(crate) fn reached(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends).map(|(start, &end)| start..end);

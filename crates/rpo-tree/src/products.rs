@@ -3,15 +3,15 @@
 use rpo_core::vectorized;
 use std::ops::{AddAssign, Mul};
 
-/// Adds Σ_j x_j table[j] to `sums`, for a table of rows as wide as `sums` of which `columns` names those met.
+/// Adds Σ_j x_j table[j] to `sums`, for a table with rows as wide as `sums`, of which `columns` lists those used.
 ///
-/// Each sum is made in the order of the entries, so that the result depends on nothing else.
+/// Each sum is computed in the order of the entries, so the result depends on nothing else.
 #[inline]
 pub(crate) fn add_products<T>(columns: &[u32], values: &[f32], table: &[T], sums: &mut [T])
 where
     T: Copy + From<f32> + Mul<Output = T> + AddAssign,
 {
-    // Widths that fit in registers; the others go through memory.
+    // Widths that fit into registers; other widths go through memory.
     vectorized(
         #[inline(always)]
         || match sums.len() {
@@ -34,8 +34,8 @@ where
     );
 }
 
-/// The first of the offsets plus products, as [`add_products`] makes them, that are at least `least(largest)`, and its
-/// number. Offsets behind the vectors of a table are -∞, so that none of those is it.
+/// Returns the first index at which the offset plus the product, computed as in [`add_products`], is at least
+/// `least(largest)`, and that value. Offsets beyond the vectors of a table are -∞, so that none of them is selected.
 ///
 /// For loops that run inside [`vectorized`].
 #[inline(always)]
@@ -79,7 +79,7 @@ where
 {
     let sums: [T; WIDTH] = sums_of_fixed(columns, values, table, offsets);
     let larger = |a: T, b: T| if b > a { b } else { a };
-    // Lane by lane, as vectors do it.
+    // Lane by lane, as vector instructions do it.
     let largest = match sums.as_chunks::<4>().0 {
         [first, others @ ..] => {
             let [a, b, c, d] = others.iter().fold(*first, |lanes, sums| {
@@ -94,7 +94,7 @@ where
     for (i, &sum) in sums.iter().enumerate() {
         reach |= u32::from(sum >= least) << i;
     }
-    // None reaches it where there are numbers that are not.
+    // No value reaches it if some values are NaN.
     let first = if reach == 0 {
         0
     } else {
@@ -103,7 +103,7 @@ where
     (first, sums[first])
 }
 
-/// The width of a table for `n` vectors: one that [`add_products`] is fast for, filled up with zeros.
+/// Returns the width of a table for `n` vectors: one for which [`add_products`] is fast, padded with zeros.
 pub(crate) fn table_width(n: usize) -> usize {
     match n {
         0..=2 => 2,
@@ -142,8 +142,8 @@ where
     acc
 }
 
-/// The first of the values that are at least `least(largest)`; 0 without values. By selections in place of branches: which it is
-/// cannot be foretold.
+/// Returns the first index at which a value is at least `least(largest)`; 0 if there are no values. Uses selections
+/// instead of branches, as the index cannot be predicted.
 #[inline]
 pub(crate) fn first_of_largest<T: Copy + PartialOrd>(values: &[T], least: impl FnOnce(T) -> T) -> usize {
     let larger = |a: T, b: T| if b > a { b } else { a };
@@ -187,7 +187,7 @@ mod tests {
                 let expected = 1.0 + 2.0 * table[3 * width + i] - table[i] + 0.5 * table[4 * width + i];
                 assert_eq!(sums[i], expected, "width {width}, vector {i}");
             }
-            // Ties within a half, and vectors behind the n-th that none is.
+            // Ties within a half, and padding vectors beyond the n-th, which are never selected.
             let mut offsets = vec![1.0; width];
             offsets[n..].fill(f64::NEG_INFINITY);
             let least = |largest: f64| largest - 0.5;

@@ -1,10 +1,10 @@
-//! Rules: how a node routes a sample to one of its children.
+//! Rules, which route a sample of a node to one of its children.
 
 use crate::categories::{CategorySet, code_of};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// A sample as rules read it: all its values, and which of them are stored if the matrix is sparse.
+/// A sample in the form that rules read: all its values, and the features that are stored if the matrix is sparse.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     /// One value per feature; zero where nothing is stored, NaN where missing.
@@ -17,50 +17,51 @@ pub struct Row<'a> {
 pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     /// Number of children, at least 1.
     fn arity(&self) -> usize;
-    /// The child of a sample, below `arity`.
+    /// Returns the child of a sample, below `arity`.
     fn child(&self, row: Row<'_>) -> usize;
     /// Number of features that a sample must have to be routed: one more than the largest that the rule reads.
     fn n_features(&self) -> usize;
-    /// Returns the comparison of one feature with a threshold that the rule is. Forests predict faster if all their rules
-    /// are one. Default: none.
+    /// Returns the rule as a comparison of one feature with a threshold, if it is one. Forests predict faster if all
+    /// their rules are. Default: `None`.
     fn as_axis(&self) -> Option<&AxisRule> {
         None
     }
-    /// The feature that the rule reads, if it reads one. Default: that of [`as_axis`](Self::as_axis).
+    /// Returns the feature that the rule reads, if it reads only one. Default: that of [`as_axis`](Self::as_axis).
     fn single_feature(&self) -> Option<u32> {
         self.as_axis().map(AxisRule::feature)
     }
 }
 
-/// Splits on one feature. A number: `x[feature] <= threshold` goes to child 0 (left), larger values to child 1 (right), and
-/// missing values to the side that the rule stores. A category: those [listed](AxisTest::categories) go to the other side than
-/// missing values, with which all others go.
+/// Splits on one feature. For a numeric feature, `x[feature] <= threshold` goes to child 0 (left), larger values go to
+/// child 1 (right), and missing values to the side that the rule stores. For a categorical feature, the
+/// [listed](AxisTest::categories) categories go to the side opposite to missing values, and all others go with missing
+/// values.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct AxisRule {
     threshold: f32,
-    /// The feature, and in the top bit whether missing values go left.
+    /// The feature; the top bit is set if missing values go left.
     packed: u32,
-    /// Behind a pointer, as rules of numbers need none.
+    /// Boxed, as numeric rules have none.
     categories: Option<Box<CategorySet>>,
 }
 
-/// What an [`AxisRule`] compares, as plain values.
+/// The comparison made by an [`AxisRule`], as plain values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AxisTest<'a> {
     /// The feature.
     pub feature: u32,
-    /// The largest value that goes left; infinity in a rule of a category.
+    /// The largest value that goes left; infinity in a categorical rule.
     pub threshold: f32,
     /// True if missing values go left.
     pub missing_left: bool,
-    /// The codes of the categories that go to the other side than missing values; `None` in a rule of a number.
+    /// The codes of the categories that go to the side opposite to missing values; `None` in a numeric rule.
     pub categories: Option<&'a CategorySet>,
 }
 
 impl AxisRule {
     const MISSING_LEFT: u32 = 1 << 31;
 
-    /// A rule of a number. A threshold of infinity sends all observed values left.
+    /// Creates a numeric rule. A threshold of infinity sends all observed values left.
     ///
     /// # Panics
     /// If `feature` is 2^31 or more.
@@ -73,7 +74,8 @@ impl AxisRule {
         }
     }
 
-    /// A rule of a category: the codes in `listed` go to the other side than missing values, and all others with these.
+    /// Creates a categorical rule: the codes in `listed` go to the side opposite to missing values, and all others go
+    /// with missing values.
     ///
     /// # Panics
     /// If `feature` is 2^31 or more.
@@ -84,7 +86,7 @@ impl AxisRule {
         }
     }
 
-    /// What the rule compares.
+    /// Returns the comparison that the rule makes.
     pub fn test(&self) -> AxisTest<'_> {
         AxisTest {
             feature: self.feature(),
@@ -94,12 +96,12 @@ impl AxisRule {
         }
     }
 
-    /// The feature that is compared.
+    /// Returns the feature that is compared.
     pub(crate) fn feature(&self) -> u32 {
         self.packed & !Self::MISSING_LEFT
     }
 
-    /// The largest value that goes left; infinity in a rule of a category.
+    /// Returns the largest value that goes left; infinity in a categorical rule.
     pub(crate) fn threshold(&self) -> f32 {
         self.threshold
     }
@@ -109,17 +111,17 @@ impl AxisRule {
         self.packed & Self::MISSING_LEFT != 0
     }
 
-    /// The codes of the categories that go to the other side than missing values; `None` in a rule of a number.
+    /// Returns the codes of the categories that go to the side opposite to missing values; `None` in a numeric rule.
     pub(crate) fn categories(&self) -> Option<&CategorySet> {
         self.categories.as_deref()
     }
 
-    /// The child of a sample with this value of the feature.
+    /// Returns the child of a sample with this value of the feature.
     #[inline]
     pub(crate) fn child_of(&self, value: f32) -> usize {
         match &self.categories {
             None => {
-                // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
+                // Without short-circuiting, to avoid branches: which way a row goes cannot be predicted.
                 let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
                 usize::from(!left)
             }

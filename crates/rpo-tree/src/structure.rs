@@ -12,7 +12,7 @@ pub enum Node<R> {
     Split {
         /// The rule.
         rule: R,
-        /// The node of child 0; the others follow it.
+        /// The node of child 0; the other children follow it.
         first_child: u32,
     },
     /// A leaf, with its index among the leaves.
@@ -21,8 +21,8 @@ pub enum Node<R> {
 
 /// The rules of a tree, which send every sample to a leaf.
 ///
-/// Nodes lie in one vector, the children of a node side by side; node 0 is the root. A structure is immutable; together
-/// with leaves it is a [`Tree`](crate::Tree).
+/// Nodes are stored in one vector, with the children of a node adjacent; node 0 is the root. A structure is immutable;
+/// together with leaves it is a [`Tree`](crate::Tree).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure<R> {
     nodes: Vec<Node<R>>,
@@ -32,11 +32,11 @@ pub struct Structure<R> {
 impl<R: Rule> TryFrom<Vec<Node<R>>> for Structure<R> {
     type Error = TreeError;
 
-    /// Makes a structure of nodes: every node but the root must be the child of exactly one earlier node, and leaves must be
-    /// numbered 0, 1, ... each once.
+    /// Makes a structure from nodes: every node but the root must be the child of exactly one earlier node, and leaves
+    /// must be numbered 0, 1, ..., each number once.
     ///
     /// # Errors
-    /// [`TreeError::Structure`] with the first offending node.
+    /// [`TreeError::Structure`] with the first invalid node.
     fn try_from(nodes: Vec<Node<R>>) -> Result<Self, TreeError> {
         let fail = |node, why| Err(TreeError::Structure { node, why });
         let mut has_parent = vec![false; nodes.len()];
@@ -76,13 +76,13 @@ impl<R: Rule> TryFrom<Vec<Node<R>>> for Structure<R> {
 }
 
 impl<R: Rule> Structure<R> {
-    /// Takes nodes that a grower made.
+    /// Creates a structure from the nodes made by a grower.
     pub(crate) fn from_grower(nodes: Vec<Node<R>>, n_leaves: u32) -> Self {
         debug_assert!(Self::try_from(nodes.clone()).is_ok_and(|s| s.n_leaves == n_leaves));
         Self { nodes, n_leaves }
     }
 
-    /// The nodes, root first.
+    /// Returns the nodes, root first.
     pub fn nodes(&self) -> &[Node<R>] {
         &self.nodes
     }
@@ -92,8 +92,8 @@ impl<R: Rule> Structure<R> {
         self.n_leaves as usize
     }
 
-    /// The nodes with their numbers, in preorder: a node before what lies below it, child 0 and all below it before
-    /// child 1.
+    /// Returns the nodes with their numbers, in preorder: a node before all nodes below it, and child 0 with its
+    /// subtree before child 1.
     pub(crate) fn preorder(&self) -> impl Iterator<Item = (usize, &Node<R>)> {
         let mut stack = vec![0_usize];
         std::iter::from_fn(move || {
@@ -107,7 +107,7 @@ impl<R: Rule> Structure<R> {
         })
     }
 
-    /// The splits in preorder: the number of the node and its rule.
+    /// Returns the splits in preorder: the number of the node and its rule.
     pub fn splits(&self) -> impl Iterator<Item = (usize, &R)> {
         self.preorder().filter_map(|(number, node)| match node {
             Node::Split { rule, .. } => Some((number, rule)),
@@ -125,16 +125,16 @@ impl<R: Rule> Structure<R> {
 
     /// Writes the leaf that each sample reaches into `leaves`.
     ///
-    /// Several samples descend side by side: a step waits for its node to come from memory, and the steps of different
-    /// samples wait together.
+    /// Several samples descend side by side: each step waits for its node to be loaded from memory, and the waits of
+    /// different samples overlap.
     ///
     /// # Panics
-    /// If `leaves` is not as long as `rows`.
+    /// If `leaves` and `rows` differ in length.
     pub fn leaves(&self, rows: &[Row<'_>], leaves: &mut [u32]) {
         const LANES: usize = 8;
         assert_eq!(rows.len(), leaves.len(), "one leaf per row");
         let Some(&any) = rows.first() else { return };
-        // Per lane: which row descends in it, and at which node it is.
+        // Per lane: the row that descends in it, and its current node.
         let mut active = LANES.min(rows.len());
         let mut next = active;
         let mut place: [usize; LANES] = std::array::from_fn(|lane| lane);
@@ -198,8 +198,8 @@ impl<R: Rule> Structure<R> {
 }
 
 impl Structure<AxisRule> {
-    /// The leaf of a sample of which only some values are stored: those of `features`, which increase; the others are 0.
-    /// Looks features up instead of spreading the sample out.
+    /// Returns the leaf of a sample given only its stored values: those of `features`, which are increasing; the other
+    /// values are 0. Looks features up instead of expanding the sample.
     pub fn leaf_of_stored(&self, features: &[u32], values: &[f32]) -> u32 {
         let mut node = 0;
         loop {

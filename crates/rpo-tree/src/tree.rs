@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A tree: a structure and the predictions of its leaves, in the original output space.
 ///
-/// The leaves are one of the storages of [`Leaves`] unless another [`LeafModel`] is named.
+/// The leaves are one of the storages of [`Leaves`] unless another [`LeafModel`] is specified.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree<R, L = Leaves> {
     structure: Structure<R>,
@@ -19,7 +19,7 @@ pub struct Tree<R, L = Leaves> {
 }
 
 impl<R: Rule, L: LeafModel> Tree<R, L> {
-    /// Joins a structure and its leaves.
+    /// Combines a structure and its leaves.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] if they differ in the number of leaves.
@@ -28,12 +28,12 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         Ok(Self { structure, leaves })
     }
 
-    /// The structure.
+    /// Returns the structure.
     pub fn structure(&self) -> &Structure<R> {
         &self.structure
     }
 
-    /// The leaves.
+    /// Returns the leaves.
     pub fn leaves(&self) -> &L {
         &self.leaves
     }
@@ -47,7 +47,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// rounded to `f32`.
     ///
     /// # Panics
-    /// As [`Structure::apply`].
+    /// See [`Structure::apply`].
     pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
         let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
         let mut sums = vec![0.0; self.leaves.n_outputs()];
@@ -61,12 +61,12 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         out
     }
 
-    /// Makes the leaves anew from the samples of `x` that reach them: other outputs, other samples, or both, as for
-    /// honest trees (structure and predictions from different samples: Wager and Athey 2018).
+    /// Replaces the leaves by new ones made from the samples of `x` that reach them: other outputs, other samples, or
+    /// both, as for honest trees (structure and predictions from different samples: Wager and Athey 2018).
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, [`TreeError::NotCsr`], and those of the builder;
-    /// [`LeafKind`](crate::LeafKind) has those of [`LeafBuilder`](crate::LeafBuilder).
+    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, [`TreeError::NotCsr`], and the errors of the
+    /// builder; for [`LeafKind`](crate::LeafKind), those of its [`LeafBuilder`](crate::LeafBuilder).
     ///
     /// # Panics
     /// If `x` has fewer [features](Structure::n_features) than the rules read.

@@ -1,21 +1,22 @@
-//! The order of the categories of a node.
+//! Ordering of the categories of a node.
 
-/// Most categories of several targets of which all subsets are tried: 64 of them.
+/// Largest number of categories for which all subsets are tried with several targets: 64 subsets.
 const FEW: usize = 6;
 
-/// Steps of the power iteration. The gap to the second direction decides how close it comes; an order needs little.
+/// Number of steps of the power iteration. Its accuracy depends on the gap to the second direction; an order needs
+/// little accuracy.
 const STEPS: usize = 8;
 
-/// Sums of the split targets of a node by category, and the order that follows from them. A workspace, used again and again.
+/// Sums of the split targets of a node by category, and the order derived from them. A reusable workspace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Groups {
     n_targets: usize,
-    /// The categories that are sorted, as their coding numbers them.
+    /// The categories to be ordered, numbered as in their coding.
     categories: Vec<u16>,
-    /// Samples and weight of each, and of the rest.
+    /// Number of samples and weight of each category, and of the rest.
     counts: Vec<f64>,
     weights: Vec<f64>,
-    /// Sums of the targets of each, and of the rest, one after the other.
+    /// Sums of the targets of each category, and of the rest, one after the other.
     sums: Vec<f64>,
     /// The deviations d_k, the direction v, and v·d_k.
     deviations: Vec<f64>,
@@ -25,7 +26,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Begins with sums of 0 for some categories and their numbers of samples, and for the rest of so many samples.
+    /// Starts with sums of 0 for some categories with their numbers of samples, and for the rest with `n_rest` samples.
     pub(crate) fn start(
         &mut self,
         n_targets: usize,
@@ -46,19 +47,19 @@ impl Groups {
         self.sums.resize(self.counts.len() * n_targets, 0.0);
     }
 
-    /// The categories that are sorted, group by group.
+    /// Returns the categories to be ordered, group by group.
     pub(crate) fn categories(&self) -> &[u16] {
         &self.categories
     }
 
-    /// The weight and the sums of a group; the rest is the last one.
+    /// Returns the weight and the sums of a group; the rest is the last group.
     #[inline]
     pub(crate) fn group(&mut self, group: usize) -> (&mut f64, &mut [f64]) {
         let sums = &mut self.sums[group * self.n_targets..][..self.n_targets];
         (&mut self.weights[group], sums)
     }
 
-    /// The categories in their order.
+    /// Returns the categories in order.
     pub(crate) fn order(
         &mut self,
         smoothing: f64,
@@ -86,7 +87,7 @@ impl Groups {
             .map(|&group| self.categories[usize::from(group)])
     }
 
-    /// The deviations of the smoothed means from that of all categories.
+    /// Computes the deviations of the smoothed means from the mean of all categories.
     fn deviate(&mut self, smoothing: f64) {
         let (k, m) = (self.categories.len(), self.n_targets);
         let weight: f64 = self.weights[..k].iter().sum();
@@ -104,8 +105,8 @@ impl Groups {
         }
     }
 
-    /// The keys: the deviations along their first principal direction, by power iteration from that of the category which
-    /// explains most by itself.
+    /// Computes the keys: the deviations along their first principal direction, by power iteration starting from the
+    /// deviation of the category that explains most by itself.
     fn project(&mut self) {
         let m = self.n_targets;
         let Self {
@@ -142,7 +143,7 @@ impl Groups {
         }
     }
 
-    /// Makes the subset of largest score a prefix, in which categories keep their order, as have the others.
+    /// Makes the subset of largest score a prefix; the order within the subset and within the others is kept.
     fn put_best_subset_first(&mut self, min_samples_leaf: f64) {
         let (k, m) = (self.categories.len(), self.n_targets);
         let mut total = vec![0.0; m];
@@ -150,12 +151,12 @@ impl Groups {
             add_scaled(&mut total, 1.0, sums);
         }
         let (weight, count): (f64, f64) = (self.weights.iter().sum(), self.counts.iter().sum());
-        // Without a rest, a subset and its complement are one split.
+        // Without a rest, a subset and its complement are the same split.
         let free = if self.counts[k] > 0.0 { k } else { k - 1 };
         let mut side = vec![0.0; m];
         let (mut best, mut members) = ((f64::NEG_INFINITY, 0_u32), 0_u32);
         let (mut n, mut w) = (0.0, 0.0);
-        // Each subset differs from the one before in one category (Gray's code).
+        // Each subset differs from the previous one in one category (Gray code).
         for step in 1_u32..1 << free {
             let group = step.trailing_zeros() as usize;
             members ^= 1 << group;
@@ -173,7 +174,7 @@ impl Groups {
                 best = (score, members);
             }
         }
-        // As far before the others as no difference of theirs is.
+        // Moved before the others by more than any difference between keys.
         let range = self.keys.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         for (group, key) in self.keys.iter_mut().enumerate() {
             if best.1 >> group & 1 != 0 {
@@ -190,7 +191,7 @@ fn add_scaled(sums: &mut [f64], factor: f64, values: &[f64]) {
     }
 }
 
-/// A sum of four that a processor adds up side by side.
+/// Dot product in four partial sums that run side by side.
 #[inline]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];

@@ -1,11 +1,11 @@
-//! Splits between subsets of the categories of a feature.
+//! Splits of a categorical feature into subsets of its categories.
 //!
 //! A categorical feature holds codes 0, 1, 2, ... that have no order. A split sends a subset S of them to one child and
-//! everything else to the other: of K categories there are 2^(K−1) − 1 splits, too many to score. For the variance of one
-//! target the best one is found by sorting the categories by the mean of the target and scoring the K − 1 prefixes (Fisher,
-//! *On grouping for maximum homogeneity*, JASA 53, 1958; Breiman, Friedman, Olshen, Stone, *Classification and regression
-//! trees*, 1984, theorem 4.5). For several targets the means are sorted along their first principal direction, and where
-//! categories are few, all subsets are tried.
+//! everything else to the other: K categories have 2^(K−1) − 1 splits, too many to score. For the variance of one
+//! target the best one is found by sorting the categories by the mean of the target and scoring the K − 1 prefixes
+//! (Fisher, *On grouping for maximum homogeneity*, JASA 53, 1958; Breiman, Friedman, Olshen, Stone, *Classification and
+//! regression trees*, 1984, theorem 4.5). For several targets the means are sorted along their first principal
+//! direction, and if there are few categories, all subsets are tried.
 //!
 //! With n_k samples of weight w_k and the sum of targets g_k in category k, W = Σ w_k and G = Σ g_k,
 //!
@@ -14,9 +14,9 @@
 //! v   = the first eigenvector of Σ_k w_k d_k d_kᵀ
 //! ```
 //!
-//! and categories are sorted by v·d_k, of equal ones the smaller code first. Categories of fewer samples in the node than a
-//! smallest count are not sorted: with missing values and categories that the node does not have, in training or later, they
-//! make up a rest that goes to one side as a whole, the better one.
+//! and categories are sorted by v·d_k; among equal ones the smaller code comes first. Categories with fewer samples in
+//! the node than a minimum count are not sorted: with missing values and categories that do not occur in the node, in
+//! training or later, they form a rest that goes to the better side as a whole.
 
 mod groups;
 mod set;
@@ -24,20 +24,20 @@ mod set;
 pub(crate) use groups::Groups;
 pub use set::CategorySet;
 
-/// Most categories of a feature that splits tell apart; the rarest beyond it count as missing.
+/// Most categories of a feature that splits distinguish; the rarest beyond this number count as missing.
 pub(crate) const MOST_CATEGORIES: usize = 255;
 
-/// Codes are below this: a larger whole number may not be one as `f32`.
+/// Codes are below this number: larger whole numbers may not be exact in `f32`.
 const MOST_CODES: u32 = 1 << 24;
 
-/// The code that a value is; `None` for a missing value and what is no code.
+/// Returns the code that a value represents; `None` for a missing value and for values that are not codes.
 #[inline]
 pub(crate) fn code_of(value: f32) -> Option<u32> {
     let code = value as u32;
     (code as f32 == value && code < MOST_CODES).then_some(code)
 }
 
-/// Sorted values as distinct ones with their numbers.
+/// Returns the distinct values of a sorted sequence with their counts.
 pub(crate) fn count_distinct(sorted: impl IntoIterator<Item = u32>) -> Vec<(u32, u32)> {
     let mut distinct: Vec<(u32, u32)> = Vec::new();
     for value in sorted {
@@ -49,8 +49,8 @@ pub(crate) fn count_distinct(sorted: impl IntoIterator<Item = u32>) -> Vec<(u32,
     distinct
 }
 
-/// The most frequent of some categories and their numbers of samples, at most `limit`, of equally frequent ones those of
-/// smaller codes; by increasing code.
+/// Returns the most frequent categories with their numbers of samples, at most `limit`, by increasing code. Among
+/// equally frequent ones, those with smaller codes are kept.
 pub(crate) fn most_frequent(mut counted: Vec<(u32, u32)>, limit: usize) -> Vec<(u32, u32)> {
     if counted.len() > limit {
         counted.sort_unstable_by_key(|&(code, count)| (std::cmp::Reverse(count), code));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Codes of categories. Of every 32 consecutive codes that have a member, a word of bits: eight bytes for up to 32
-/// categories, and never more than eight per member.
+/// A set of category codes, stored as a word of bits for every 32 consecutive codes that have a member: eight bytes for
+/// up to 32 categories, and never more than eight per member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(u32, u32)>", into = "Vec<(u32, u32)>")]
 pub struct CategorySet {
@@ -11,10 +11,10 @@ pub struct CategorySet {
     words: Box<[(u32, u32)]>,
 }
 
-/// Codes in a word.
+/// Number of codes in a word.
 const BITS: u32 = u32::BITS;
 
-/// Takes codes in any order.
+/// Accepts codes in any order.
 impl FromIterator<u32> for CategorySet {
     fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
         let mut codes: Vec<u32> = codes.into_iter().collect();
@@ -36,7 +36,7 @@ impl CategorySet {
     #[inline]
     pub(crate) fn contains(&self, code: u32) -> bool {
         let word = code / BITS;
-        // Mostly the words are 0, 1, 2, ... without a gap.
+        // Mostly the words are numbered 0, 1, 2, ... without gaps.
         let bits = match self.words.get(word as usize) {
             Some((number, bits)) if *number == word => *bits,
             _ => match self.words.binary_search_by_key(&word, |w| w.0) {
@@ -47,7 +47,7 @@ impl CategorySet {
         bits >> (code % BITS) & 1 != 0
     }
 
-    /// The members, increasing.
+    /// Returns the members, increasing.
     pub fn codes(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().flat_map(|&(word, bits)| {
             let members = (0..BITS).filter(move |bit| bits >> bit & 1 != 0);
@@ -55,7 +55,7 @@ impl CategorySet {
         })
     }
 
-    /// Numbers of words, and their bits.
+    /// Returns the numbers of the words and their bits.
     pub(crate) fn words(&self) -> &[(u32, u32)] {
         &self.words
     }
@@ -67,7 +67,7 @@ impl From<CategorySet> for Vec<(u32, u32)> {
     }
 }
 
-/// Takes words as they are stored, and says what is wrong with them.
+/// Accepts words in the stored form; the error describes what is wrong with them.
 impl TryFrom<Vec<(u32, u32)>> for CategorySet {
     type Error = &'static str;
 

@@ -4,7 +4,7 @@ use super::sparse_accumulator::SparseAccumulator;
 use super::weights::Weights;
 use crate::TreeError;
 
-/// How a child scores samples: offset + weights · x.
+/// The scoring of samples by a child: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Centroid {
     /// Added to the product.
@@ -16,7 +16,7 @@ pub(super) struct Centroid {
 }
 
 impl Centroid {
-    /// Drops weights of 0.
+    /// Returns the centroid without weights of 0.
     pub(super) fn without_zeros(&self) -> Self {
         let entries = self.features.iter().zip(&self.weights);
         let (features, weights) = entries.filter(|(_, weight)| **weight != 0.0).unzip();
@@ -28,7 +28,7 @@ impl Centroid {
     }
 }
 
-/// Refuses more entries of centroids than 32 bits can count.
+/// Rejects more entries of centroids than 32 bits can count.
 pub(super) fn check_entries(given: usize) -> Result<(), TreeError> {
     let (what, limit) = ("the number of entries of centroids", u32::MAX as usize);
     if given > limit {
@@ -42,10 +42,10 @@ pub(super) fn check_entries(given: usize) -> Result<(), TreeError> {
 pub(super) struct Gather {
     /// Per feature, the number of its entries.
     counts: SparseAccumulator<u32>,
-    /// The features of any centroid, increasing, and how many centroids have each.
+    /// The features of any centroid, increasing, and the number of centroids that have each.
     features: Vec<u32>,
     n_entries: Vec<u32>,
-    /// Per feature, where its next entry goes; anything for features that no centroid has.
+    /// Per feature, the position of its next entry; undefined for features that no centroid has.
     places: Vec<u32>,
 }
 
@@ -59,8 +59,8 @@ impl Gather {
         }
     }
 
-    /// The features of the centroids, increasing, and the weights by feature: counts the entries of each feature, then
-    /// puts each in place. There are at most as many entries as [`check_entries`] accepts.
+    /// Returns the features of the centroids, increasing, and the weights by feature: counts the entries of each
+    /// feature, then puts each entry in place. There are at most as many entries as [`check_entries`] accepts.
     pub(super) fn merge<'a>(
         &mut self,
         centroids: impl ExactSizeIterator<Item = &'a Centroid> + Clone,

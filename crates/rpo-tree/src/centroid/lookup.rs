@@ -1,6 +1,6 @@
-//! Finding a feature among those of a node.
+//! Lookup of a feature among those of a node.
 
-/// A set of features as bits, with what precedes each word counted: a lookup is a load.
+/// A set of features as bits, with the number of features before each word: a lookup takes one load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BitIndex {
     words: Box<[Word]>,
@@ -15,8 +15,8 @@ struct Word {
 }
 
 impl BitIndex {
-    /// An index of increasing features, or `None` where it would take more memory than the features: then
-    /// [`advance`] finds them as well.
+    /// Creates an index of increasing features, or returns `None` if it would take more memory than the features;
+    /// [`advance`] finds them as well then.
     pub(super) fn new(features: &[u32]) -> Option<Self> {
         let n_words = features.last().map_or(0, |&last| last as usize / 64 + 1);
         if size_of_val(features) < n_words * size_of::<Word>() {
@@ -35,7 +35,7 @@ impl BitIndex {
         Some(Self { words })
     }
 
-    /// The place of a feature among the indexed ones.
+    /// Returns the position of a feature among the indexed ones.
     #[inline]
     pub(super) fn position(&self, feature: u32) -> Option<u32> {
         let Word { bits, before } = *self.words.get(feature as usize / 64)?;
@@ -45,9 +45,9 @@ impl BitIndex {
     }
 }
 
-/// Moves `from` to the first of the increasing features that is not below `feature`; returns true if it is that one.
+/// Moves `from` to the first of the increasing features that is not below `feature`; returns true if they are equal.
 ///
-/// Gallops, so that a walk through sorted lookups costs the logarithm of the steps it takes.
+/// Gallops, so that a walk through sorted lookups costs the logarithm of its steps.
 #[inline]
 pub(super) fn advance(features: &[u32], from: &mut usize, feature: u32) -> bool {
     let rest = &features[*from..];

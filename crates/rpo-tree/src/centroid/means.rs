@@ -6,14 +6,14 @@ use super::sparse_accumulator::SparseAccumulator;
 use super::{Scoring, SparseVector};
 use crate::partition::partition;
 
-/// Makes centroids; holds what it works in.
+/// Computes centroids; holds the buffers.
 #[derive(Debug)]
 pub(super) struct Means {
     sums: SparseAccumulator<f64>,
-    /// What is left of a total.
+    /// Sums that remain of a total.
     rest: Vec<f64>,
     mean: SparseVector,
-    /// Rows cluster by cluster, and where each cluster ends.
+    /// Rows cluster by cluster, and the end of each cluster.
     rows: Vec<u32>,
     end: Vec<usize>,
     sizes: Vec<u64>,
@@ -31,11 +31,11 @@ impl Means {
         }
     }
 
-    /// Replaces `centroids` by those of clusters 1 to `n_clusters`, given the cluster and the number of each row; rows of
-    /// cluster 0 teach no centroid. Sums are made in the order in which rows are given.
+    /// Replaces `centroids` by those of clusters 1 to `n_clusters`, given the cluster and the number of each row; rows
+    /// of cluster 0 belong to no centroid. Sums are computed in the order in which rows are given.
     ///
-    /// The `total` of all given rows of unit length, if known, saves adding up the largest cluster: it is the total less
-    /// the others.
+    /// The `total` of all given rows of unit length, if available, makes it unnecessary to sum the largest cluster: its
+    /// sum is the total minus the others.
     #[expect(clippy::too_many_arguments, reason = "what makes a centroid")]
     pub(super) fn compute(
         &mut self,
@@ -56,7 +56,7 @@ impl Means {
             let entries = (0..=n_clusters).map(|cluster| (rows.n_entries(of(cluster)), cluster));
             let all = rows.n_entries(sorted);
             let (most, largest) = entries.max().filter(|(_, cluster)| *cluster > 0)?;
-            // A pass over all sums costs about as much as adding so many entries.
+            // A pass over all sums costs about as much as adding this many entries.
             (most > all - most + total.len() / 2).then_some((total, largest))
         });
         for (centroid, cluster) in centroids.iter_mut().zip(1..) {
@@ -96,8 +96,8 @@ impl Means {
     }
 }
 
-/// The sums by feature of the rows of a node's child, given those of the node if they are known: `None` unless they help
-/// to compute its centroids.
+/// Returns the sums by feature of the rows of a node's child, given those of the node if available; `None` unless they
+/// help to compute its centroids.
 pub(super) fn total_of_child<'r>(
     total: Option<Vec<f64>>,
     rows: &MemberRows<'_>,
@@ -105,7 +105,7 @@ pub(super) fn total_of_child<'r>(
     others: impl Iterator<Item = &'r [u32]> + Clone,
     n_columns: usize,
 ) -> Option<Vec<f64>> {
-    // Taking rows off sums is less than adding up the others only where most stay together, node after node.
+    // Subtracting rows is cheaper than summing the remaining rows only if most rows stay together, node after node.
     let n_others = others.clone().map(<[u32]>::len).sum();
     if own.len() <= n_others || rows.n_entries(own) < 4 * n_columns {
         return None;
@@ -123,7 +123,7 @@ pub(super) fn total_of_child<'r>(
     Some(total)
 }
 
-/// Takes rows off sums that hold them.
+/// Subtracts rows from sums that contain them.
 fn take(sums: &mut [f64], rows: &MemberRows<'_>, taken: &[u32]) {
     for &row in taken {
         let (features, values) = rows.row(row);
@@ -133,12 +133,12 @@ fn take(sums: &mut [f64], rows: &MemberRows<'_>, taken: &[u32]) {
 }
 
 impl SparseVector {
-    /// Replaces the vector by the numbers that are not 0.
+    /// Replaces the vector by the non-zero numbers.
     fn assign(&mut self, numbers: &[f64]) {
         self.features.resize(numbers.len(), 0);
         self.values.resize(numbers.len(), 0.0);
         let mut n = 0;
-        // Written in any case and kept only if it counts: which ones do cannot be predicted.
+        // Always written, and kept only if non-zero: which numbers are cannot be predicted.
         for (feature, &value) in numbers.iter().enumerate() {
             (self.features[n], self.values[n]) = (feature as u32, value);
             n += usize::from(value != 0.0);
@@ -147,7 +147,7 @@ impl SparseVector {
         self.values.truncate(n);
     }
 
-    /// Replaces the vector by what a row stores that is not 0.
+    /// Replaces the vector by the non-zero values stored in a row.
     fn assign_row(&mut self, (features, values): (&[u32], &[f32])) {
         let entries = || features.iter().zip(values).filter(|(_, value)| **value != 0.0);
         self.features.clear();
@@ -156,12 +156,12 @@ impl SparseVector {
         self.values.extend(entries().map(|(_, &value)| f64::from(value)));
     }
 
-    /// Keeps the `n` values largest in size, of equal ones the first.
+    /// Keeps the `n` values largest in magnitude, the first among equal ones.
     fn keep_largest(&mut self, n: usize, sizes: &mut Vec<u64>) {
         if self.values.len() <= n {
             return;
         }
-        // The bits of numbers that are not negative are in their order.
+        // The bits of nonnegative numbers sort like the numbers.
         let size = |value: f64| value.abs().to_bits();
         sizes.clear();
         sizes.extend(self.values.iter().map(|&v| size(v)));

@@ -1,25 +1,25 @@
-//! Training samples as they count in means.
+//! Training samples in the form used in means.
 
 use super::Routing;
 use rpo_core::{CsrView, csr_row, math};
 use std::borrow::Cow;
 
-/// Rows whose means are centroids: as they are, or scaled to unit length.
+/// Rows whose means are centroids: unchanged, or scaled to unit length.
 ///
-/// Components of unit vectors are rounded to multiples of 2^-b so coarse that any sum of them is exact in `f64`: sums then
-/// depend neither on their order nor on whether they were added up or are what is left of a larger sum.
+/// Components of unit vectors are rounded to multiples of 2^-b that are coarse enough for any sum of them to be exact
+/// in `f64`: sums then depend neither on their order nor on whether they were added up or subtracted from a larger sum.
 #[derive(Debug)]
 pub(super) struct MemberRows<'a> {
-    /// Where each row begins, and the end.
+    /// Start of each row, and the end.
     start: Vec<usize>,
     columns: Cow<'a, [u32]>,
     values: Cow<'a, [f32]>,
-    /// Whether every sum of them is exact: they are of unit length.
+    /// True if every sum of them is exact, which holds for unit length.
     pub(super) is_exact: bool,
 }
 
 impl<'a> MemberRows<'a> {
-    /// The rows of a matrix as a routing wants them.
+    /// Creates the rows of a matrix in the form that a routing needs.
     pub(super) fn new(x: CsrView<'a>, routing: &dyn Routing) -> Self {
         let (_, columns, values) = x.into_raw_storage();
         let mut rows = Self {
@@ -41,7 +41,7 @@ impl<'a> MemberRows<'a> {
         rows
     }
 
-    /// Rows of unit length, given one after the other: some of `n_train` on which a tree was grown.
+    /// Creates rows of unit length, given one after the other: some of the `n_train` rows on which a tree was grown.
     pub(super) fn collect(
         n_train: usize,
         for_each_row: impl FnOnce(&mut dyn FnMut(&[u32], &[f32])),
@@ -61,7 +61,7 @@ impl<'a> MemberRows<'a> {
         }
     }
 
-    /// The same rows, of which the i-th gets another number: rows lie in memory in the order of their numbers.
+    /// Returns the same rows with the i-th renumbered to `numbers[i]`: rows are stored in the order of their numbers.
     pub(super) fn renumbered(&self, numbers: &[u32]) -> MemberRows<'static> {
         let mut start = vec![0; numbers.len() + 1];
         for (&number, bounds) in numbers.iter().zip(self.start.windows(2)) {
@@ -85,7 +85,7 @@ impl<'a> MemberRows<'a> {
         }
     }
 
-    /// The columns and values of a row.
+    /// Returns the columns and values of a row.
     #[inline]
     pub(super) fn row(&self, row: u32) -> (&[u32], &[f32]) {
         let range = self.start[row as usize]..self.start[row as usize + 1];
@@ -104,14 +104,15 @@ impl<'a> MemberRows<'a> {
     }
 }
 
-/// Multiples of a power of two so small that sums of as many components as there are rows stay exact.
+/// Multiples of a power of two, such that sums of as many components as there are rows are exact.
 struct Grid {
-    /// The numbers as large as this in `f64` are the multiples.
+    /// A number of the magnitude at which `f64` numbers are the multiples.
     shift: f64,
 }
 
 impl Grid {
-    /// Bits behind the point. All of them fit in an `f32` of at most 1, as far as it has bits.
+    /// Largest number of bits after the binary point. All of them fit into an `f32` of at most 1, as far as it has
+    /// bits.
     const MOST_BITS: u32 = 30;
 
     fn new(n_rows: usize) -> Self {
@@ -152,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every sum of as many components as there are rows is exact, so that a part of it can be taken off again.
+        /// Every sum of as many components as there are rows is exact, so that a part of it can be subtracted again.
         #[test]
         fn components_are_unit_vectors_on_a_grid(seed in any::<u64>(), n in 1_usize..50, log_rows in 0_u32..40) {
             let seed = Seed::new(seed);

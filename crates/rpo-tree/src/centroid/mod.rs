@@ -1,14 +1,14 @@
 //! Splits into many children: samples go to the nearest of k centroids, found by clustering the targets.
 //!
-//! The node classifier of CRAFTML: the targets of some of the node's samples are clustered by k-means, the features of
-//! each cluster are averaged to a centroid, and *every* sample of the node goes to the centroid nearest to its
-//! features, not to its own cluster, so that growing and prediction use one rule. Children that no sample reaches are
-//! dropped with their centroids.
+//! This is the node classifier of CRAFTML: the targets of some of the node's samples are clustered by k-means, the
+//! features of each cluster are averaged to a centroid, and *every* sample of the node goes to the centroid nearest to
+//! its features, not to its own cluster, so that growing and prediction use the same rule. Children that no sample
+//! reaches are dropped with their centroids.
 //!
-//! The splitter uses features and targets through two traits and does not depend on projections: [`ClusterTargets`]
+//! The splitter accesses features and targets through two traits and does not depend on projections: [`ClusterTargets`]
 //! appends the target rows to be clustered, which may be projected anew at every node, and [`Routing`] turns the mean
-//! of a cluster into the weights that score samples. Samples are routed by the features given; a projection of them per
-//! tree happens before.
+//! of a cluster into the weights that score samples. Samples are routed by the given features; any projection of them
+//! per tree happens before.
 //!
 //! Source: Siblini, Kuntz, Meyer, ICML 2018, algorithms 1 and 2.
 
@@ -37,8 +37,8 @@ pub trait ClusterTargets: Sync {
     /// Number of columns of the rows that [`push`](Self::push) appends.
     fn n_columns(&self) -> usize;
 
-    /// Appends the target rows of the given training samples to `points`, in their order; a target may depend on the
-    /// seed of the node.
+    /// Appends the targets of the given training samples to `points`, in their order; a target may depend on the seed
+    /// of the node.
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points);
 
     /// Returns true if all the given rows have the same targets: such a node is a leaf.
@@ -64,9 +64,9 @@ pub trait Scoring {
 /// A sparse vector in `f64`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SparseVector {
-    /// Increasing.
+    /// The features, increasing.
     pub features: Vec<u32>,
-    /// One per feature.
+    /// One value per feature.
     pub values: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ impl Scoring for Cosine {
     }
 }
 
-/// Routing by the smallest distance: -‖x - μ‖² is 2 (μ · x - ‖μ‖²/2) minus a term that all centroids share.
+/// Routing by the smallest distance: -‖x - μ‖² is 2 (μ · x - ‖μ‖²/2) minus a term common to all centroids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Euclidean;
 
@@ -117,7 +117,7 @@ impl SparseVector {
         self.values.iter().map(|v| v * v).sum()
     }
 
-    /// Scales to unit length; the zero vector stays.
+    /// Scales to unit length; the zero vector is unchanged.
     fn normalize(&mut self) {
         let length = self.square().sqrt();
         if length > 0.0 {

@@ -8,14 +8,14 @@ use crate::products::first_of_largest;
 use crate::rule::{Row, Rule};
 use rpo_core::{Mismatch, ParameterError};
 
-/// Sends a sample to the child with the largest score offset_c + w_c · x, of equal ones to the first.
+/// Sends a sample to the child with the largest score offset_c + w_c · x, the first among equal ones.
 ///
-/// With unit vectors as weights and no offsets that is the nearest direction (largest cosine), with means as weights and
-/// offsets of -‖w‖²/2 the nearest mean (smallest distance). A sample without any of the features goes to the largest
-/// offset. Missing features (NaN) are not supported.
+/// With unit vectors as weights and no offsets that is the nearest direction (largest cosine); with means as weights
+/// and offsets of -‖w‖²/2, the nearest mean (smallest distance). A sample without any of the features goes to the
+/// largest offset. Missing features (NaN) are not supported.
 ///
-/// Weights are stored feature by feature. Scores are sums in `f32` in the order of the features, however the features of
-/// sample and rule are matched, and so do not depend on where a sample is routed.
+/// Weights are stored feature by feature. Scores are sums in `f32` in the order of the features, however the features
+/// of sample and rule are matched, and so do not depend on where a sample is routed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CentroidRule {
     pub(super) offsets: Box<[f32]>,
@@ -29,7 +29,7 @@ pub struct CentroidRule {
 pub(super) const MAX_CHILDREN: usize = u16::MAX as usize;
 
 impl CentroidRule {
-    /// A rule of centroids without weights of 0, which have at most as many entries as
+    /// Creates a rule from centroids without weights of 0, which have at most as many entries as
     /// [`check_entries`](super::gather::check_entries) accepts.
     pub(super) fn gather<'a>(
         centroids: impl ExactSizeIterator<Item = &'a Centroid> + Clone,
@@ -46,7 +46,7 @@ impl CentroidRule {
         }
     }
 
-    /// A rule of so many children, of centroids without weights.
+    /// Creates a rule with `arity` children, whose centroids have no weights.
     pub(super) fn without_weights(arity: usize) -> Self {
         Self {
             offsets: vec![0.0; arity].into(),
@@ -57,8 +57,8 @@ impl CentroidRule {
         }
     }
 
-    /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of
-    /// its entries; per entry the child, increasing inside a feature, and the weight.
+    /// Creates a rule from stored parts: an offset per child; the features of any centroid, increasing; per feature the
+    /// number of its entries; per entry the child, increasing inside a feature, and the weight.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] or [`TreeError::Parameter`] for parts that do not fit together.
@@ -116,29 +116,29 @@ impl CentroidRule {
         })
     }
 
-    /// The offset of each child.
+    /// Returns the offset of each child.
     pub(crate) fn offsets(&self) -> &[f32] {
         &self.offsets
     }
 
-    /// For each training row of the node, in increasing order, 1 + the child whose centroid averages it, or 0 if none
-    /// does. Empty unless the splitter stores [them](super::StoredCentroids::Members).
+    /// Returns for each training row of the node, in increasing order, 1 + the child whose centroid averages it, or 0
+    /// if none does. Empty unless the splitter stores [members](super::StoredCentroids::Members).
     pub(crate) fn members(&self) -> &[u16] {
         &self.members
     }
 
-    /// The features with a weight in any centroid, increasing.
+    /// Returns the features with a weight in any centroid, increasing.
     pub(crate) fn features(&self) -> &[u32] {
         &self.features
     }
 
-    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight other than 0,
+    /// Returns the children in whose centroids the i-th of the [`features`](Self::features) has a non-zero weight,
     /// increasing, and those weights.
     pub(crate) fn entries_of(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
         self.weights.of(i)
     }
 
-    /// The weights of the centroids that are not 0: the feature, the child, and the weight, by feature, then child.
+    /// Returns the non-zero weights of the centroids: the feature, the child, and the weight, by feature, then child.
     pub fn entries(&self) -> impl Iterator<Item = (u32, u16, f32)> + '_ {
         let numbered = self.features.iter().enumerate();
         numbered.flat_map(|(i, &feature)| {
@@ -147,7 +147,7 @@ impl CentroidRule {
         })
     }
 
-    /// The [child](Rule::child) of a sparse sample, given by its features, increasing, and their values.
+    /// Returns the [child](Rule::child) of a sparse sample, given by its features, increasing, and their values.
     pub fn nearest(&self, features: &[u32], values: &[f32]) -> usize {
         self.largest_score(|scores| {
             if self.is_looked_up(features.len()) {
@@ -160,8 +160,8 @@ impl CentroidRule {
         })
     }
 
-    /// Whether to look up the features that a row stores among those of the node, or the other way round: the fewer ones
-    /// are looked up.
+    /// Returns true if the features that a row stores should be looked up among those of the node, false for the
+    /// opposite: the smaller set is looked up.
     fn is_looked_up(&self, n_stored: usize) -> bool {
         match self.index {
             Some(_) => n_stored < 2 * self.features.len(),
@@ -182,7 +182,7 @@ impl CentroidRule {
         }
     }
 
-    /// Adds the products of a row to the scores, given its value of a feature if that is not 0.
+    /// Adds the products of a row to the scores; `value` returns the row's value of a feature if it is not 0.
     fn read(&self, mut value: impl FnMut(u32) -> Option<f32>, scores: &mut [f32]) {
         let features = self.features.iter().zip(0..);
         let entry = |(&feature, place): (&u32, u32)| {
@@ -192,14 +192,14 @@ impl CentroidRule {
         self.add(features.map(entry), scores);
     }
 
-    /// Adds values × weights to the scores, for values with the places of their features, if they have one.
+    /// Adds values × weights to the scores, for values with the positions of their features, if they have one.
     #[inline]
     fn add(&self, entries: impl Iterator<Item = (Option<u32>, f32)>, scores: &mut [f32]) {
-        /// Entries brought together in one go, on the stack.
+        /// Number of entries collected at a time, on the stack.
         const CHUNK: usize = 64;
         let (mut places, mut values, mut n) = ([0; CHUNK], [0.0; CHUNK], 0);
         for (place, value) in entries {
-            // Written in any case and kept only if it counts: which ones do cannot be predicted.
+            // Always written, and kept only if it counts: which entries do cannot be predicted.
             (places[n], values[n]) = (place.unwrap_or(0), value);
             n += usize::from(place.is_some());
             if n == CHUNK {
@@ -210,7 +210,7 @@ impl CentroidRule {
         self.weights.add(&places[..n], &values[..n], scores);
     }
 
-    /// The child of the largest score, the offsets being added to.
+    /// Returns the child with the largest score; `add` adds to the offsets.
     #[inline]
     fn largest_score(&self, add: impl FnOnce(&mut [f32])) -> usize {
         let arity = self.offsets.len();
@@ -248,7 +248,7 @@ impl Rule for CentroidRule {
     }
 }
 
-/// The first of the largest scores.
+/// Returns the index of the first of the largest scores.
 #[inline]
 pub(super) fn largest(scores: &[f32]) -> usize {
     first_of_largest(scores, |largest| largest)
@@ -294,7 +294,7 @@ mod tests {
             prop_assert_eq!(rule.child(Row { values: &values, stored: Some(&stored) }), expected);
             let of_stored: Vec<f32> = stored.iter().map(|f| values[*f as usize]).collect();
             prop_assert_eq!(rule.nearest(&stored, &of_stored), expected);
-            // Through its parts it is the same rule.
+            // The rule restored from its parts is the same.
             let n = rule.features().len();
             let counts: Vec<u16> = (0..n).map(|i| rule.entries_of(i).count() as u16).collect();
             let (children, weights) = (0..n).flat_map(|i| rule.entries_of(i)).unzip();

@@ -1,9 +1,9 @@
-//! Sums over scattered indices that come out sorted.
+//! Sums over scattered indices, returned in sorted order.
 
-/// An array of sums that knows which of its elements were changed, so that emptying it costs those.
+/// An array of sums that records which of its elements were changed, so that emptying it costs only those.
 ///
-/// Where nearly all elements are expected to change, nothing is recorded and all are looked at in the end: that is
-/// faster both ways.
+/// If nearly all elements are expected to change, nothing is recorded and all are inspected at the end: that makes
+/// both changing and emptying faster.
 #[derive(Debug)]
 pub(super) struct SparseAccumulator<T> {
     values: Vec<T>,
@@ -12,7 +12,7 @@ pub(super) struct SparseAccumulator<T> {
 }
 
 impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
-    /// Sums for indices below `n`, all of them the default.
+    /// Creates sums for indices below `n`, all of them the default.
     pub(super) fn new(n: usize) -> Self {
         Self {
             values: vec![T::default(); n],
@@ -23,7 +23,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
 
     /// Chooses how changes are recorded, given how many there will be; to be called while all sums are the default.
     pub(super) fn begin(&mut self, n_changes: usize) {
-        /// Looking at an element costs this many times less than recording one (measured crossover near 2).
+        /// Ratio of the cost of recording an element to that of inspecting one (measured crossover near 2).
         const RATIO: usize = 2;
         self.is_dense = n_changes >= self.values.len() / RATIO;
         self.changed.begin(n_changes);
@@ -32,7 +32,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
     /// Changes the elements at these indices, each by the operand given with it.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If an element does not exist.
     #[inline]
     pub(super) fn update<U: Copy>(&mut self, indices: &[u32], operands: &[U], change: impl Fn(&mut T, U)) {
         if !self.is_dense {
@@ -43,12 +43,12 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
         }
     }
 
-    /// Replaces `indices` by those whose elements differ from the default, increasing, and `values` by these elements,
-    /// which become the default again.
+    /// Replaces `indices` by the increasing indices whose elements differ from the default, and `values` by these
+    /// elements, which are reset to the default.
     pub(super) fn drain(&mut self, indices: &mut Vec<u32>, values: &mut Vec<T>) {
         let all = &mut self.values;
         if self.is_dense {
-            // Written in any case and kept only if it counts: which ones do cannot be predicted.
+            // Always written, and kept only if it counts: which elements do cannot be predicted.
             indices.resize(all.len(), 0);
             values.resize(all.len(), T::default());
             let mut n = 0;
@@ -73,14 +73,14 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
     }
 }
 
-/// A set of indices below a bound: inserting costs a few operations, and emptying it, in increasing order, what is in
-/// it.
+/// A set of indices below a bound: inserting costs a few operations, and emptying it, in increasing order, costs its
+/// number of members.
 ///
-/// Bits in words of 64, and above them, where words are many, bits that say which words have any.
+/// It consists of bits in words of 64 and, if there are many words, of summary bits for the non-empty words.
 #[derive(Debug)]
 struct IndexSet {
     words: Vec<u64>,
-    /// Bit i: word i may have bits. Used unless looking at all words costs less.
+    /// Bit i: word i may be non-empty. Used unless inspecting all words costs less.
     summary: Vec<u64>,
     is_summed_up: bool,
 }
@@ -95,9 +95,9 @@ impl IndexSet {
         }
     }
 
-    /// Chooses, while it is empty, how it is emptied after so many insertions.
+    /// Chooses, while the set is empty, how it is emptied after `n_insertions` insertions.
     fn begin(&mut self, n_insertions: usize) {
-        /// Up to this many words are looked at one after the other.
+        /// Up to this many words are inspected one after the other.
         const FEW_WORDS: usize = 32;
         self.is_summed_up = self.words.len() > n_insertions.max(FEW_WORDS);
     }
@@ -112,7 +112,7 @@ impl IndexSet {
         }
     }
 
-    /// Empties the set and passes on what was in it, in increasing order.
+    /// Empties the set and passes its members to `f`, in increasing order.
     #[inline]
     fn drain(&mut self, mut f: impl FnMut(u32)) {
         let mut drain = |word: usize, bits: &mut u64| {

@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Samples of a node that are clustered, and whose features make its centroids.
+/// The sample of a node that is clustered, and whose features form its centroids.
 ///
-/// As text: a number, a fraction such as `0.6`, or `first:0.6`.
+/// Text form: a number, a fraction such as `0.6`, or `first:0.6`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NodeSample {
     /// At most this many, drawn without replacement.
     Count(usize),
-    /// ⌊fraction · n⌋ of n but at least one, drawn without replacement; the fraction is in (0, 1].
+    /// ⌊fraction · n⌋ of n samples but at least one, drawn without replacement; the fraction is in (0, 1].
     Share(f64),
-    /// As many, the first of the node: no random sample (kept to reproduce a published defect).
+    /// As many as `Share`, but the first of the node: no random sample (kept to reproduce a published defect).
     FirstShare(f64),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for NodeSample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(count) => write!(f, "{count}"),
-            // Always with a point, so that a fraction of 1 does not read as one sample.
+            // Always with a decimal point, so that a fraction of 1 is not read as one sample.
             Self::Share(share) => write!(f, "{share:?}"),
             Self::FirstShare(share) => write!(f, "first:{share:?}"),
         }
@@ -82,16 +82,16 @@ rpo_core::impl_text_serde!(NodeSample, ["integer", "number", "string"]);
 pub struct CentroidParams {
     /// Clustering of the targets; at most 65,535 clusters, the number of children.
     pub kmeans: KMeansParams,
-    /// The rows that are clustered. CRAFTML: 20,000.
+    /// The samples that are clustered. CRAFTML: 20,000.
     pub node_sample: NodeSample,
-    /// Largest number of features with a weight in a centroid: those with the largest absolute values are kept, of equal
-    /// ones the first. `None`: all.
+    /// Largest number of features with a weight in a centroid: those with the largest absolute values are kept, among
+    /// equal ones the first. `None`: all.
     pub centroid_entries: Option<usize>,
     /// Number of attempts, at least 1, with different random numbers, at a node whose samples all go to one child.
     pub attempts: u32,
 }
 
-/// CRAFTML's: spherical 10-means in 5 passes, 20,000 rows, 1000 entries, 5 attempts.
+/// The parameters of CRAFTML: spherical 10-means in 5 passes, 20,000 samples, 1000 entries, 5 attempts.
 impl Default for CentroidParams {
     fn default() -> Self {
         Self {
@@ -118,10 +118,10 @@ impl CheckParams for CentroidParams {
 
 /// Splits by the nearest of the centroids of clusters of targets; see the [module](super).
 ///
-/// A node whose samples all have the same features or the same targets is a leaf, and so is one whose samples go to one
-/// child in all attempts. (CRAFTML's released code makes nodes of one child instead, up to five in succession; leaving
-/// them out changes no leaf.) The gain of a split is its number of samples, so that best-first growth splits the largest
-/// node next.
+/// A node whose samples all have the same features or the same targets is a leaf, and so is a node whose samples go to
+/// one child in all attempts. (CRAFTML's released code makes nodes of one child instead, up to five in succession;
+/// omitting them changes no leaf.) The gain of a split is its number of samples, so that best-first growth splits the
+/// largest node next.
 #[derive(Debug)]
 pub struct CentroidSplitter<'a, T> {
     x: CsrView<'a>,
@@ -132,22 +132,24 @@ pub struct CentroidSplitter<'a, T> {
     stored: StoredCentroids<'a>,
 }
 
-/// What rules store of their centroids.
+/// Information that rules store about their centroids.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum StoredCentroids<'a> {
     /// The weights of the routing.
     #[default]
     Weights,
-    /// Weights of another routing, computed from the means of the samples that each child received: the defect of a published
-    /// implementation, kept to reproduce its figures. Such a tree does not send training samples to the leaves that hold them.
+    /// Weights of another routing, computed from the means of the samples that each child received: the defect of a
+    /// published implementation, kept to reproduce its figures. Such a tree does not send training samples to the
+    /// leaves that hold them.
     WeightsOf(&'a dyn Routing),
-    /// The members of each centroid, of which a [`RecordedTree`](super::RecordedTree) is made, in less time and room than
-    /// weights take. The rules themselves send all samples to child 0.
+    /// The members of each centroid, from which a [`RecordedTree`](super::RecordedTree) is made, in less time and
+    /// memory than weights take. The rules themselves send all samples to child 0.
     Members,
 }
 
 impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
-    /// A splitter of rows with features `x` (n x p, the columns increasing in each row), and what its rules store.
+    /// Creates a splitter of samples with features `x` (n x p, columns increasing in each row), and the choice of what
+    /// its rules store.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for parameters out of range, [`TreeError::NotCsr`], [`TreeError::NonFinite`] for
@@ -164,7 +166,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         MatrixView::Sparse(x)
             .check_values(f32::is_finite)
             .map_err(TreeError::NonFinite)?;
-        // Centroids have no more entries than the rows they are means of.
+        // Centroids have no more entries than the rows that they average.
         check_entries(x.nnz())?;
         Ok(Self {
             x,
@@ -206,7 +208,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             total,
             ..
         } = work;
-        // The sums of all rows, if all are clustered.
+        // The sums of all rows, if all rows are clustered.
         let total = total.as_ref().filter(|_| sample.len() == rows.len());
         let scoring = self.routing.at_node(seed.purpose("routing"));
         let members = clusters.labels().iter().map(|&label| label as usize + 1);
@@ -264,7 +266,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
 
     /// Sends every row to its nearest centroid, with all centroids side by side in one table.
     fn route(&self, rows: &[u32], work: &mut CentroidWorkspace, children: &mut [u16]) {
-        /// Rows that a thread takes in one go.
+        /// Number of rows that a thread takes at a time.
         const CHUNK: usize = 4096;
         let (centroids, table) = (&work.centroids, &mut work.table);
         table.fill(centroids, self.x.cols());
@@ -357,16 +359,16 @@ pub struct CentroidWorkspace {
     means: Means,
     gather: Gather,
     table: Table,
-    /// The number of the node that was searched last and the sums of its rows, if they were known.
+    /// The number of the node searched last and the sums of its rows, if available.
     total: Option<(usize, Vec<f64>)>,
-    /// The same of nodes to be searched.
+    /// The same pairs for nodes to be searched.
     totals: Vec<(usize, Vec<f64>)>,
 }
 
-/// The children that rows reach.
+/// The children that receive rows.
 struct Reached {
     n: usize,
-    /// Per centroid the number of its child, if any row goes there.
+    /// Per centroid: the number of its child, if any row goes there.
     names: Vec<Option<u16>>,
 }
 
@@ -387,7 +389,7 @@ fn keep_reached(children: &mut [u16], n_centroids: usize) -> Reached {
     Reached { n, names }
 }
 
-/// For each row of a node, 1 + the child whose centroid averages it, or 0 if none does.
+/// Returns for each row of a node 1 + the child whose centroid averages it, or 0 if none does.
 fn members_of(rows: &[u32], sample: &[u32], labels: &[u32], reached: &Reached) -> Box<[u16]> {
     let mut drawn = sample.iter().zip(labels).peekable();
     let code = |row: &u32| {

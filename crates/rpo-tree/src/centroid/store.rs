@@ -1,4 +1,4 @@
-//! Centroids as arrays, and back: as they are, or as the training samples that they average.
+//! Storing centroids as arrays, and restoring them: directly, or as the training samples that they average.
 //!
 //! The kind of a split is its number of children.
 
@@ -12,8 +12,8 @@ use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer
 
 const KINDS: &str = "at most 65535";
 
-/// A rule is stored by the columns of its features, so that `n_features` is not checked here: a tree that hashes
-/// features has other columns.
+/// A rule is stored by the columns of its features, so `n_features` is not checked here: a tree that hashes features
+/// has other columns.
 impl StoreRule for CentroidRule {
     const KINDS: &'static str = KINDS;
 
@@ -43,7 +43,7 @@ impl StoreRule for CentroidRule {
         }
         check_finite("split.offset", &offsets)?;
         check_finite("entry.weight", &weights)?;
-        // By bits, as what is left out is read as 0 and not as -0.
+        // Compared by bits, as omitted offsets are restored as 0 and not as -0.
         if offsets.iter().any(|v| v.to_bits() != 0) {
             out.array("split.offset", &offsets)?;
         }
@@ -87,7 +87,7 @@ impl StoreRule for CentroidRule {
     }
 }
 
-/// The next `n` entries, which were checked to have 16 bits.
+/// Returns the next `n` entries, which were checked to fit into 16 bits.
 fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreError> {
     Ok(entries.part(n)?.into_iter().map(|v| v as u16).collect())
 }
@@ -97,7 +97,7 @@ impl Store for RecordedTree {
         let leaves = 0..self.members().n_leaves();
         let sizes: Vec<u32> = leaves.map(|leaf| self.members()[leaf].len() as u32).collect();
         if let Some(max) = self.max_entries() {
-            // More than any number of features is as good as all.
+            // A limit beyond any number of features is equivalent to no limit.
             out.array("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
         }
         out.array("node.kind", &self.arities())?;

@@ -1,27 +1,27 @@
-//! The centroids of a node side by side, for sending many rows.
+//! The centroids of a node side by side, for routing many rows.
 
 use super::gather::Centroid;
 use crate::products::{largest_product, table_width};
 use rpo_core::vectorized;
 
-/// Weights feature by feature, each a row of a number per centroid: [`CentroidRule`](super::CentroidRule) in the most
-/// room and the least time, for as long as rows of one node are sent on.
+/// Weights feature by feature, each a row with one number per centroid. Like [`CentroidRule`](super::CentroidRule), but
+/// takes the most memory and the least time; used while rows of one node are routed.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// -∞ behind the centroids.
+    /// -∞ beyond the centroids.
     offsets: Vec<f32>,
     /// Zeros between nodes.
     weights: Vec<f32>,
 }
 
 impl Table {
-    /// Whether a table of these sizes is worth its room.
+    /// Returns whether a table of these sizes is worth its memory.
     pub(super) fn is_small(n_centroids: usize, n_columns: usize) -> bool {
         const MOST: usize = 1 << 22;
         table_width(n_centroids).saturating_mul(n_columns) <= MOST
     }
 
-    /// Takes the centroids of a node.
+    /// Inserts the centroids of a node.
     pub(super) fn fill(&mut self, centroids: &[Centroid], n_columns: usize) {
         let width = table_width(centroids.len());
         if self.weights.len() < width * n_columns {
@@ -37,8 +37,8 @@ impl Table {
         }
     }
 
-    /// The centroid of largest score for a row, of equal ones the first. Scores are the sums that
-    /// [`CentroidRule`](super::CentroidRule) makes, bit for bit.
+    /// Returns the centroid with the largest score for a row, the first among equal ones. Scores are the sums that
+    /// [`CentroidRule`](super::CentroidRule) computes, bit for bit.
     #[inline]
     pub(super) fn nearest(&self, columns: &[u32], values: &[f32], scores: &mut Vec<f32>) -> usize {
         let (weights, offsets) = (&self.weights, &self.offsets);
@@ -49,7 +49,7 @@ impl Table {
         .0
     }
 
-    /// Removes the centroids that it was [filled](Self::fill) with.
+    /// Removes the centroids with which the table was [filled](Self::fill).
     pub(super) fn clear(&mut self, centroids: &[Centroid]) {
         let width = self.offsets.len();
         for (c, centroid) in centroids.iter().enumerate() {

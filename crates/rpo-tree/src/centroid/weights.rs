@@ -5,26 +5,25 @@ use crate::products::{add_products, table_width};
 /// Most children of a table.
 pub(super) const MAX_TABLE: usize = 16;
 
-/// Weights by the place of their feature among those of the node.
+/// Weights by the position of their feature among those of the node.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Weights {
     /// The children in which a feature has a weight.
     Listed {
-        /// Where the entries of each feature begin, and the end.
+        /// Start of the entries of each feature, and the end.
         start: Box<[u32]>,
         children: Box<[u16]>,
         values: Box<[f32]>,
     },
-    /// A row per feature, of a number per child and zeros up to a width that sums are fast for.
+    /// A row per feature, with one number per child, padded with zeros to a width for which sums are fast.
     Table { width: usize, rows: Box<[f32]> },
 }
 
 impl Weights {
-    /// Numbers of a table for each weight in it, at most: so much room buys sums without a branch that cannot be
-    /// predicted.
+    /// Most numbers in a table per weight: the additional memory avoids branches that cannot be predicted.
     const ROOM: usize = 4;
 
-    /// Takes lists: where the entries of each feature begin and the end, and their children, increasing for each
+    /// Takes lists: the start of the entries of each feature and the end, and their children, increasing for each
     /// feature.
     pub(super) fn new(arity: usize, start: Vec<u32>, children: Vec<u16>, values: Vec<f32>) -> Self {
         let (width, n_features) = (table_width(arity), start.len() - 1);
@@ -47,7 +46,7 @@ impl Weights {
         }
     }
 
-    /// The children in which the i-th feature has a weight other than 0, increasing, and those weights.
+    /// Returns the children in which the i-th feature has a non-zero weight, increasing, and those weights.
     pub(super) fn of(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
         let (children, values) = match self {
             Self::Listed {
@@ -67,7 +66,7 @@ impl Weights {
             .map(move |(at, &value)| (child(at), value))
     }
 
-    /// Adds to the score of every child the sum of values × its weights for the features at these places, in this
+    /// Adds to the score of every child the sum of values × its weights for the features at these positions, in this
     /// order.
     #[inline]
     pub(super) fn add(&self, places: &[u32], values: &[f32], scores: &mut [f32]) {

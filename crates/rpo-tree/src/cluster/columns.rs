@@ -2,11 +2,11 @@
 
 use super::points::Points;
 
-/// What each column holds. Products of all rows with a sparse vector then cost what the columns of the vector hold, and not what
-/// all rows hold.
+/// The entries of each column. The products of all rows with a sparse vector then cost only the entries in the columns
+/// of the vector, not those of all rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
-    /// Where the entries of each column begin, and the end.
+    /// Start of the entries of each column, and the end.
     start: Vec<u32>,
     /// Rows, increasing in a column.
     rows: Vec<u32>,
@@ -14,7 +14,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Becomes those of some rows.
+    /// Replaces the columns by those of the given rows.
     pub(super) fn assign(&mut self, points: &Points) {
         let columns = points.columns();
         self.start.clear();

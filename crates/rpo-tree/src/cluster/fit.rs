@@ -11,29 +11,29 @@ use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, WeightError};
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clustering {
-    /// The cluster of each row, from 0. After learning from all rows they are those whose means the centres are, after
-    /// learning from a sample the nearest centres.
+    /// The cluster of each sample, from 0. If fitted on all samples, the centres are the means of these clusters; if
+    /// fitted on a random sample, these are the nearest centres.
     pub labels: Vec<u32>,
-    /// The centres (clusters x columns), in the scale of the rows: means, or unit vectors if spherical.
+    /// The centres (clusters x columns), in the scale of the samples: means, or unit vectors if spherical.
     pub centres: Array2<f64>,
-    /// The objective at each assignment of the rows learned from: the weighted sum of squared distances to the centres,
-    /// or of cosines with them.
+    /// The objective at each assignment of the fitted samples: the weighted sum of squared distances to the centres, or
+    /// of cosines with them.
     pub history: Vec<f64>,
-    /// Number of times that the centres moved.
+    /// Number of updates of the centres.
     pub n_updates: usize,
-    /// True if it ended because no assignment changed, false if it ended after the largest number of passes.
+    /// True if the fit ended because no assignment changed, false if it reached the largest number of passes.
     pub is_stable: bool,
 }
 
 /// Options of [`KMeansParams::fit`]. Default: none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KMeansOptions<'a> {
-    /// Factors of the columns. A weight v_j in the distance, Σ_j v_j (x_j - μ_j)², is the scale √v_j.
+    /// Factors of the columns. A weight v_j in the distance, Σ_j v_j (x_j - μ_j)², corresponds to the scale √v_j.
     pub scales: Option<&'a [f32]>,
-    /// Weights of the rows.
+    /// Weights of the samples.
     pub weights: Option<&'a [f32]>,
-    /// Centres (clusters x columns, in the scale of the scaled rows) to start from, at most k: one start and all rows,
-    /// whatever the parameters say.
+    /// Initial centres (clusters x columns, in the scale of the scaled samples), at most k: implies one start on all
+    /// samples, regardless of the parameters.
     pub centres: Option<ArrayView2<'a, f64>>,
 }
 
@@ -43,7 +43,7 @@ impl KMeansParams {
     /// # Errors
     /// [`TreeError::Parameter`] for parameters out of range, and for scales and centres that are not finite;
     /// [`TreeError::Empty`], [`TreeError::NotCsr`] or [`TreeError::NonFinite`] for a matrix that cannot be clustered;
-    /// [`TreeError::Mismatch`] or [`TreeError::Weight`] for options that do not fit it.
+    /// [`TreeError::Mismatch`] or [`TreeError::Weight`] for options that do not fit the matrix.
     pub fn fit(
         &self,
         x: MatrixView<'_>,
@@ -100,7 +100,7 @@ impl KMeansParams {
         }
     }
 
-    /// The nearest centre of every row of the matrix, sampled or not.
+    /// Returns the nearest centre of every row of the matrix, sampled or not.
     fn labels_of_all(
         &self,
         x: MatrixView<'_>,

@@ -1,15 +1,15 @@
 //! Rows that are compared by their images under a linear map.
 //!
-//! With z = P x for a sparse map P, distances of images need none of them: ⟨P x, P μ⟩ = x · (PᵀP μ), so that k-means on
-//! images costs per row what the row stores, and PᵀP is applied to centres alone. A row of 19 labels whose projection
-//! fills 300 of 700 components is compared with k centres in 19 k products instead of 300 k.
+//! With z = P x for a sparse map P, distances of images do not require the images: ⟨P x, P μ⟩ = x · (PᵀP μ), so that
+//! k-means on images costs per row only what the row stores, and PᵀP is applied to centres alone. A row of 19 labels
+//! whose projection fills 300 of 700 components is compared with k centres in 19 k products instead of 300 k.
 
 use rpo_core::vectorized;
 
-/// The images of the columns that occur, by their numbers.
+/// The images of the occurring columns, by their numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Images {
-    /// Where the entries of each column begin, and the end.
+    /// Start of the entries of each column, and the end.
     start: Vec<usize>,
     /// Components and values.
     entries: Vec<(u32, f32)>,
@@ -25,7 +25,7 @@ impl Images {
         }
     }
 
-    /// Takes the image of the next column.
+    /// Appends the image of the next column.
     pub(super) fn push(&mut self, image: impl Iterator<Item = (u32, f32)>) {
         self.entries.extend(image);
         self.start.push(self.entries.len());
@@ -57,7 +57,7 @@ impl Images {
         squares(&images, width)
     }
 
-    /// The squared length of the image of a row.
+    /// Returns the squared length of the image of a row.
     pub(super) fn square(&self, columns: &[u32], values: &[f32], image: &mut Vec<f64>) -> f64 {
         image.clear();
         image.resize(self.n_components, 0.0);
@@ -70,8 +70,8 @@ impl Images {
     }
 }
 
-/// Replaces numbers by those that `f` makes of each and another, for loops that run inside [`vectorized`]. Rows of a table
-/// are too short for the compiler to take four numbers at a time of its own accord.
+/// Replaces each number by `f` of it and of the corresponding other number, for loops that run inside [`vectorized`].
+/// Rows of a table are too short for the compiler to take four numbers at a time by itself.
 #[inline(always)]
 pub(super) fn by_fours(numbers: &mut [f64], others: &[f64], f: impl Fn(f64, f64) -> f64) {
     let (fours, rest) = numbers.as_chunks_mut::<4>();
@@ -84,7 +84,7 @@ pub(super) fn by_fours(numbers: &mut [f64], others: &[f64], f: impl Fn(f64, f64)
     }
 }
 
-/// Squared lengths of the vectors of a table.
+/// Returns the squared lengths of the vectors of a table.
 pub(super) fn squares(table: &[f64], width: usize) -> Vec<f64> {
     let mut squares = vec![0.0; width];
     vectorized(

@@ -1,4 +1,4 @@
-//! Passes: assignment and new centres, in turn.
+//! Passes: alternating assignment and update of centres.
 
 use super::images::{by_fours, squares};
 use super::points::Points;
@@ -8,9 +8,9 @@ use ndarray::ArrayView2;
 use rpo_core::{Seed, vectorized};
 
 impl KMeansParams {
-    /// Clusters points from random starts; the assignment is in the workspace and depends on nothing that was there
-    /// before. Centres are those of the pass before the last until they [settle](Self::settle). Rows without weight are
-    /// assigned but do not move centres; if no row has weight there are no clusters.
+    /// Clusters points from random starts. The assignment is stored in the workspace and does not depend on its
+    /// previous content. Centres are those of the pass before the last until they [settle](Self::settle). Rows without
+    /// weight are assigned but do not move centres; if no row has weight there are no clusters.
     pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         work.seeding.begin(points);
         for start in 0..self.starts {
@@ -33,7 +33,7 @@ impl KMeansParams {
         }
     }
 
-    /// Takes given centres (clusters x columns), scaled to unit length if spherical.
+    /// Sets the given centres (clusters x columns), scaled to unit length if spherical.
     pub(super) fn take_centres(&self, points: &Points, centres: ArrayView2<'_, f64>, work: &mut Workspace) {
         let run = &mut work.run;
         run.clear(points, centres.nrows());
@@ -54,14 +54,14 @@ impl KMeansParams {
         }
     }
 
-    /// Makes passes from the centres at hand until no assignment changes, or enough were made. What is left to do for the
-    /// centres of the last one is to [settle](Self::settle).
+    /// Makes passes from the current centres until no assignment changes, or the largest number of passes is reached.
+    /// The centres of the last pass still have to [settle](Self::settle).
     pub(super) fn iterate(&self, points: &Points, work: &mut Workspace) {
         self.assign(points, work);
         self.pass_on(points, work);
     }
 
-    /// As [`iterate`](Self::iterate), the first assignment being made.
+    /// Like [`iterate`](Self::iterate), but after the first assignment.
     fn pass_on(&self, points: &Points, work: &mut Workspace) {
         if work.run.n_clusters == 0 {
             work.run.is_stable = true;
@@ -85,7 +85,7 @@ impl KMeansParams {
         }
     }
 
-    /// Takes every row to its nearest centre and notes the objective; returns whether anything changed.
+    /// Assigns every row to its nearest centre and records the objective; returns true if any assignment changed.
     fn assign(&self, points: &Points, work: &mut Workspace) -> bool {
         let geometry = self.geometry;
         let Workspace { run, products, .. } = work;
@@ -101,7 +101,7 @@ impl KMeansParams {
                     *label = c as u32;
                     objective += points.weights[row]
                         * match geometry {
-                            // Rounding can leave less than nothing of a distance.
+                            // Rounding can make a distance negative.
                             Geometry::Euclidean => (points.squares[row] - 2.0 * product).max(0.0),
                             Geometry::Spherical => product / points.lengths[row],
                         };
@@ -148,7 +148,7 @@ impl KMeansParams {
             }
         }
         for c in (0..run.n_clusters).filter(|&c| weights[c] <= 0.0) {
-            // A cluster whose rows weigh nothing keeps its centre.
+            // A cluster whose rows have no weight keeps its centre.
             let places = (c..sums.len()).step_by(width);
             places.for_each(|place| sums[place] = run.centres[place]);
         }
@@ -165,7 +165,7 @@ impl KMeansParams {
     }
 }
 
-/// Removes clusters without rows; those behind them move up.
+/// Removes clusters without rows; later clusters move up.
 fn drop_empty(run: &mut Run) {
     let mut has_rows = vec![false; run.n_clusters];
     run.labels.iter().for_each(|&c| has_rows[c as usize] = true);

@@ -6,27 +6,27 @@ use crate::error::TreeError;
 use crate::input::check_csr;
 use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, WeightError, csr_row};
 
-/// Rows to be clustered: stored values only, with the columns that occur renumbered.
+/// Rows to be clustered: only stored values, with the occurring columns renumbered.
 ///
-/// The renumbering makes a clustering of few rows cost what these rows store, whatever the number of columns.
+/// With the renumbering, clustering few rows costs only what these rows store, whatever the number of columns.
 #[derive(Debug, Clone)]
 pub struct Points {
-    /// Where each row begins, and the end.
+    /// Start of each row, and the end.
     pub(super) start: Vec<usize>,
-    /// Renumbered columns, in the order given, and anything behind the end.
+    /// Renumbered columns in the given order; entries beyond the end are undefined.
     columns: Vec<u32>,
     values: Vec<f32>,
     pub(super) weights: Vec<f64>,
     /// Squared length of each row, or of its image.
     pub(super) squares: Vec<f64>,
-    /// Their roots, or 1 in place of 0.
+    /// Square roots of `squares`, with 1 in place of 0.
     pub(super) lengths: Vec<f64>,
-    /// The column behind each number, and anything behind those.
+    /// The column of each number; entries beyond `n_names` are undefined.
     names: Vec<u32>,
     n_names: usize,
     /// Per column its number, or [`ABSENT`].
     numbers: Vec<u32>,
-    /// Per number, where it was stored last: repeated columns of a row are summed.
+    /// Per number, the position where it was stored last: repeated columns of a row are summed.
     last: Vec<usize>,
     /// The map whose images of the rows are compared, if any.
     pub(super) images: Option<Images>,
@@ -35,7 +35,7 @@ pub struct Points {
 const ABSENT: u32 = u32::MAX;
 
 impl Points {
-    /// No rows, of `n_columns` columns.
+    /// Creates an empty set of rows with `n_columns` columns.
     pub(crate) fn new(n_columns: usize) -> Self {
         Self {
             start: vec![0],
@@ -52,7 +52,7 @@ impl Points {
         }
     }
 
-    /// Some rows of a matrix, scaled and weighted.
+    /// Collects some rows of a matrix, scaled and weighted.
     pub(super) fn from_matrix(
         x: MatrixView<'_>,
         rows: impl IntoIterator<Item = usize>,
@@ -66,7 +66,7 @@ impl Points {
         points
     }
 
-    /// Appends a row of a matrix with as many columns, multiplied column by column by `scales`.
+    /// Appends a row of a matrix with the same number of columns, multiplied column by column by `scales`.
     ///
     /// # Panics
     /// If the row, one of its columns, or its scale does not exist.
@@ -110,7 +110,7 @@ impl Points {
             if value == 0.0 {
                 continue;
             }
-            // Written in any case: whether a column occurs for the first time cannot be predicted.
+            // Always written: whether a column occurs for the first time cannot be predicted.
             let number = &mut numbers[column as usize];
             let is_new = *number == ABSENT;
             *number = if is_new { n_names as u32 } else { *number };
@@ -179,7 +179,7 @@ impl Points {
         self.lengths.clear();
     }
 
-    /// The [size](Geometry::size) of the products of a row with centres.
+    /// Returns the [size](Geometry::size) of the products of a row with centres.
     #[inline]
     pub(super) fn size(&self, row: usize, geometry: Geometry) -> f64 {
         match geometry {
@@ -199,28 +199,28 @@ impl Points {
         self.numbers.len()
     }
 
-    /// The columns that occur, by their numbers.
+    /// Returns the occurring columns, by their numbers.
     pub(super) fn names(&self) -> &[u32] {
         &self.names[..self.n_names]
     }
 
-    /// Where the last row ends.
+    /// Returns the end of the last row.
     fn end(&self) -> usize {
         self.start[self.len()]
     }
 
-    /// The number of a column among those that occur.
+    /// Returns the number of a column among the occurring ones.
     pub(super) fn number(&self, column: usize) -> Option<usize> {
         let number = self.numbers[column];
         (number != ABSENT).then_some(number as usize)
     }
 
-    /// The renumbered columns of all entries, one row after the other.
+    /// Returns the renumbered columns of all entries, one row after the other.
     pub(super) fn columns(&self) -> &[u32] {
         &self.columns[..self.end()]
     }
 
-    /// The renumbered columns and the values of a row.
+    /// Returns the renumbered columns and the values of a row.
     #[inline]
     pub(super) fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let range = self.start[row]..self.start[row + 1];
@@ -228,14 +228,14 @@ impl Points {
     }
 }
 
-/// Makes room for so many numbers, and for as many again.
+/// Makes room for `n` numbers, and for as many again.
 fn grow<T: Copy + Default>(numbers: &mut Vec<T>, n: usize) {
     if numbers.len() < n {
         numbers.resize(2 * n, T::default());
     }
 }
 
-/// Refuses a matrix, scales and weights that cannot be clustered.
+/// Rejects a matrix, scales and weights that cannot be clustered.
 pub(super) fn check(
     x: MatrixView<'_>,
     scales: Option<&[f32]>,
@@ -260,7 +260,7 @@ pub(super) fn check(
     scales.map_or(Ok(()), |scales| check_scaled(x, scales))
 }
 
-/// Refuses products of finite values and scales that are not finite.
+/// Rejects products of finite values and scales that are not finite.
 fn check_scaled(x: MatrixView<'_>, scales: &[f32]) -> Result<(), TreeError> {
     for row in 0..x.n_rows() {
         let mut bad = None;

@@ -1,4 +1,4 @@
-//! Starts: k-means++, and the first assignment, which it comes by.
+//! Starts: k-means++, and the first assignment, which is a by-product.
 
 use super::columns::Columns;
 use super::points::Points;
@@ -13,23 +13,23 @@ const ROUNDING: f64 = 1e-14;
 /// Buffers of the seeding.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SeedingBuffers {
-    /// What the columns hold, if centres hold few of them.
+    /// The entries of the columns, if centres store few columns.
     columns: Option<Columns>,
-    /// The newest centre, by column that occurs; zeros between calls, and without use where columns are.
+    /// The newest centre, by occurring column; zeros between calls, and unused if `columns` is set.
     newest: Vec<f64>,
     /// The product of each row with the newest centre.
     products: Vec<f64>,
-    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
+    /// Squared distance, or one minus cosine, of each row to the nearest centre so far.
     nearest: Vec<f64>,
-    /// The cluster of which the centre is that.
+    /// The cluster of that centre.
     labels: Vec<u32>,
-    /// What rows are drawn by.
+    /// Masses to which the drawing probabilities are proportional.
     mass: Vec<f64>,
 }
 
 impl KMeansParams {
-    /// Chooses rows for the centres to start from, fewer than k if the others coincide with them, and assigns every row to the
-    /// nearest of them. The centres themselves are not written down: they move next.
+    /// Chooses rows as initial centres, fewer than k if the other rows coincide with them, and assigns every row to the
+    /// nearest of them. The centres themselves are not stored: they move next.
     pub(super) fn seed_centres(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         let Workspace { run, seeding, .. } = work;
         seeding.nearest.clear();
@@ -60,9 +60,9 @@ impl KMeansParams {
 }
 
 impl SeedingBuffers {
-    /// Begins with other rows.
+    /// Prepares for other rows.
     pub(super) fn begin(&mut self, points: &Points) {
-        /// Largest part of the cells that are stored where columns pay: products by columns come in no order.
+        /// Columns are used if at most one in this many cells is stored: products by columns come in no order.
         const SPARSE: usize = 4;
         let n_columns = points.names().len();
         let (n, n_cells) = (points.columns().len(), points.len() * n_columns);
@@ -77,7 +77,7 @@ impl SeedingBuffers {
         }
     }
 
-    /// Takes a row as the centre of a new cluster into account, and assigns the rows that it is nearest to.
+    /// Adds a row as the centre of a new cluster, and assigns the rows nearest to it.
     fn approach(&mut self, points: &Points, geometry: Geometry, (cluster, centre): (usize, usize)) {
         self.products.clear();
         match &self.columns {
@@ -94,7 +94,7 @@ impl SeedingBuffers {
         );
     }
 
-    /// The products of all rows with one of them, or of their images.
+    /// Computes the products of all rows with one of them, or of their images.
     fn products_with(&mut self, points: &Points, centre: usize) {
         let (columns, values) = points.row(centre);
         let spread = columns.iter().zip(values);
@@ -113,7 +113,7 @@ impl SeedingBuffers {
         columns.iter().for_each(|&j| self.newest[j as usize] = 0.0);
     }
 
-    /// Takes a centre into account, given the product of each row with it.
+    /// Adds a centre, given the product of each row with it.
     #[inline(always)]
     fn approach_by_products(&mut self, points: &Points, geometry: Geometry, (cluster, centre): (u32, usize)) {
         let (centre_square, centre_length) = (points.squares[centre], points.lengths[centre]);
@@ -145,7 +145,7 @@ impl SeedingBuffers {
     }
 }
 
-/// The product of a row with a vector, summed in the order of the row.
+/// Computes the product of a row with a vector, summed in the order of the row.
 #[inline]
 fn product(vector: &[f64], columns: &[u32], values: &[f32]) -> f64 {
     let (column_fours, columns) = columns.as_chunks::<4>();
@@ -161,15 +161,16 @@ fn product(vector: &[f64], columns: &[u32], values: &[f32]) -> f64 {
     rest.fold(sum, |sum, (&j, &v)| sum + term(j, v))
 }
 
-/// Masses that are summed side by side.
+/// Number of masses summed side by side.
 const LANES: usize = 8;
 
-/// Masses of which the sum is taken at once.
+/// Number of masses summed as one block.
 const BLOCK: usize = 8 * LANES;
 
-/// An index with probability proportional to its mass; `None` if there is no mass.
+/// Draws an index with probability proportional to its mass; returns `None` if there is no mass.
 ///
-/// A sum of one mass after the other would wait for every addition, so masses are summed by blocks, and the block is drawn first.
+/// Summing the masses one after the other would wait for every addition, so they are summed by blocks, and the block is
+/// drawn first.
 fn draw(mass: &[f64], rng: &mut StreamRng) -> Option<usize> {
     vectorized(
         #[inline(always)]
@@ -180,7 +181,8 @@ fn draw(mass: &[f64], rng: &mut StreamRng) -> Option<usize> {
     )
 }
 
-/// The index at which the sum of the masses up to it exceeds `left`; the last that has mass if rounding leaves none.
+/// Returns the index at which the running sum of the masses exceeds `left`; the last index with mass if rounding leaves
+/// none.
 #[inline(always)]
 fn draw_at(mass: &[f64], mut left: f64) -> Option<usize> {
     let last_with_mass = |mass: &[f64]| mass.iter().rposition(|&mass| mass > 0.0);
@@ -215,7 +217,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whole numbers, of which sums are exact: the drawn index is the first at which the running sum exceeds the number drawn.
+        /// With whole numbers, sums are exact: the drawn index is the first at which the running sum exceeds the number
+        /// drawn.
         #[test]
         fn draws_are_those_of_running_sums(mass in proptest::collection::vec(0_u32..4, 1..300), part in 0.0..1.0) {
             let mass: Vec<f64> = mass.into_iter().map(f64::from).collect();

@@ -1,37 +1,38 @@
-//! The clusters of a start, and the buffers of all.
+//! The clusters of one start, and the buffers of all starts.
 
 use super::points::Points;
 use super::seeding::SeedingBuffers;
 use crate::products::{largest_product, table_width};
 
-/// Products, and objectives, that differ by less than this fraction of their size are equal: rows of few whole numbers
-/// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
+/// Products, and objectives, that differ by less than this fraction of their size are considered equal: rows of few
+/// whole numbers often lie midway between two centres, and rounding, which depends on the order of the columns, must
+/// not decide.
 pub(super) const TIE: f64 = 1e-12;
 
-/// Buffers of a clustering, and the clusters found last; made to be used again and again.
+/// Buffers of a clustering, and the clusters found last; reusable.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Workspace {
-    /// The start at hand.
+    /// The current start.
     pub(super) run: Run,
-    /// The best start so far, where there are several.
+    /// The best start so far, if there are several.
     pub(super) best: Run,
-    /// Per column that occurs and cluster, the sum of the values.
+    /// Sum of the values per occurring column and cluster.
     pub(super) sums: Vec<f64>,
-    /// Products of one row with all centres, where these are many.
+    /// Products of one row with all centres, if there are many.
     pub(super) products: Vec<f64>,
     pub(super) seeding: SeedingBuffers,
 }
 
-/// One start: clusters, and how they came about.
+/// One start: its clusters and statistics.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Run {
     pub(super) labels: Vec<u32>,
     pub(super) n_clusters: usize,
-    /// The factors of rows (columns that occur x `width`, zero from `n_clusters` on): the centres, or Pᵀ times the centres
+    /// Factors of rows (occurring columns x `width`, zero from `n_clusters` on): the centres, or Pᵀ times the centres
     /// of images.
     pub(super) centres: Vec<f64>,
     pub(super) width: usize,
-    /// Added to the products of a row with the centres before they are compared: -‖μ‖²/2 for distances; -∞ behind the
+    /// Added to the products of a row with the centres before they are compared: -‖μ‖²/2 for distances; -∞ beyond the
     /// clusters.
     pub(super) offsets: Vec<f64>,
     pub(super) history: Vec<f64>,
@@ -54,8 +55,8 @@ impl Run {
         (self.n_updates, self.is_stable) = (0, false);
     }
 
-    /// Products of a row of the given size with all centres and their offsets; of those that equal the largest
-    /// within [`TIE`] the first wins.
+    /// Computes the products of a row of the given size with all centres, plus their offsets; returns the first that
+    /// equals the largest within [`TIE`].
     #[inline(always)]
     pub(super) fn nearest(
         &self,
@@ -70,7 +71,7 @@ impl Run {
 }
 
 impl Workspace {
-    /// The cluster of each row, from 0.
+    /// Returns the cluster of each row, from 0.
     pub(crate) fn labels(&self) -> &[u32] {
         &self.run.labels
     }

@@ -1,19 +1,19 @@
 //! Bounds on the scores of the splits of a feature, from sums over the bins of its values.
 //!
-//! Adding the rows of a node up by bin takes one pass in the order of the rows. It gives the score of every split between
-//! two bins, and a bound on those inside a bin, so that few bins have to be searched value by value.
+//! Summing the rows of a node by bin takes one pass in the order of the rows. It gives the score of every split between
+//! two bins, and a bound on the splits inside a bin, so that few bins have to be searched value by value.
 //!
-//! Let the rows before a bin have the weight a and those up to its end the weight b, W being that of the node, and let G be the gain of
-//! a split. The bin's own rows have the weight w = b − a, the weighted sum D of targets and the scatter C = Σ c ‖z‖² − ‖D‖² / w.
-//! The first rows of the bin, of weight k, have the sum (k / w) D + d, where by the inequality of Cauchy and
-//! Schwarz, from either end of the bin,
+//! Let the rows before a bin have the weight a and those up to its end the weight b; W is the weight of the node and G
+//! the gain of a split. The bin's own rows have the weight w = b − a, the weighted sum D of targets and the scatter C =
+//! Σ c ‖z‖² − ‖D‖² / w. The first rows of the bin, of weight k, have the sum (k / w) D + d, where by the Cauchy-Schwarz
+//! inequality, applied from either end of the bin,
 //!
 //! ```text
 //! ‖d‖² ≤ k (w − k) / w · C ≤ w C / 4.
 //! ```
 //!
-//! Without d the gain, which is convex in sums and weights together, is at most the larger one of the bin's two ends.
-//! As G is the squared norm of a vector that is linear in the sums at a given weight,
+//! Without d the gain, which is convex in sums and weights together, is at most the larger of the gains at the bin's
+//! two ends. As G is the squared norm of a vector that is linear in the sums at a given weight,
 //!
 //! ```text
 //! √G ≤ √max(G_a, G_b) + √E,   E = min(C, w C / 4a) + min(C, w C / 4(W − b)).
@@ -21,20 +21,21 @@
 
 use super::NodeSums;
 
-/// Sums are added up in blocks of this many numbers.
+/// Sums are accumulated in blocks of this many numbers.
 pub(super) const LANES: usize = 4;
 
-/// Of what is added up, beside the targets: weights and squared norms.
+/// Number of sums besides those of the targets: weights and squared norms.
 const BESIDE: usize = 2;
 
-/// Part of a bin's squared norms by which its scatter may be too small for rounding, and of a score by which a bound may.
+/// Fraction of a bin's squared norms by which rounding may make its scatter too small, and fraction of a score by which
+/// it may make a bound too small.
 const ROUNDING: f64 = 1e-10;
 
-/// Bins of one feature in a node: the scores of splits between them, and bounds on those of splits inside.
+/// Bins of one feature in a node: the scores of splits between bins, and bounds on those of splits inside a bin.
 #[derive(Debug, Clone, Default)]
 pub struct SplitBounds {
     n_targets: usize,
-    /// Numbers per bin: sums of targets, weight, squared norms, and zeros.
+    /// Numbers stored per bin: sums of targets, weight, squared norms, and zeros.
     stride: usize,
     /// Per bin: the sums of all rows up to its end.
     sums: Vec<f64>,
@@ -42,16 +43,16 @@ pub struct SplitBounds {
     counts: Vec<u32>,
     /// Per bin: the score of the split at its end.
     scores: Vec<f64>,
-    /// Per bin: a bound on the scores of splits inside.
+    /// Per bin: a bound on the scores of splits inside it.
     inside: Vec<f64>,
 }
 
-/// Numbers per bin for so many targets.
+/// Returns the numbers stored per bin for this many targets.
 pub(super) fn stride(n_targets: usize) -> usize {
     (n_targets + BESIDE).next_multiple_of(LANES)
 }
 
-/// Writes what is added up of a row.
+/// Writes the terms that a row adds to the sums.
 #[inline(always)]
 pub(super) fn write_row(out: &mut [f64], targets: &[f32], weight: f64, square: f64) {
     for (out, &z) in out.iter_mut().zip(targets) {
@@ -86,7 +87,8 @@ impl SplitBounds {
         }
     }
 
-    /// Once all rows are added: the scores and bounds, for a node of these sums with the total `total` of its targets.
+    /// Computes the scores and bounds once all rows are added, for a node with these sums and the sum `total` of its
+    /// targets.
     #[inline(always)]
     pub(super) fn finish(&mut self, node: NodeSums, total: &[f64]) {
         let n_bins = self.counts.len();
@@ -140,28 +142,28 @@ impl SplitBounds {
         }
     }
 
-    /// The sums of the targets of all rows before a bin, and their weight.
+    /// Returns the sums of the targets of all rows before a bin, and their weight.
     pub(super) fn before(&self, bin: usize) -> Option<(&[f64], f64)> {
         let sums = &self.sums[bin.checked_sub(1)? * self.stride..];
         Some((&sums[..self.n_targets], sums[self.n_targets]))
     }
 
-    /// Number of rows of the bins up to one.
+    /// Returns the number of rows of the bins up to and including this one.
     pub(crate) fn n_rows(&self, bin: usize) -> usize {
         self.counts[bin] as usize
     }
 
-    /// Number of rows of the bins before one.
+    /// Returns the number of rows of the bins before this one.
     pub(crate) fn n_rows_before(&self, bin: usize) -> usize {
         bin.checked_sub(1).map_or(0, |bin| self.n_rows(bin))
     }
 
-    /// The score of the split at the end of each bin, whatever it leaves on both sides.
+    /// Returns the score of the split at the end of each bin, regardless of the number of rows on each side.
     pub(crate) fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// A bound on the scores of splits inside each bin.
+    /// Returns a bound on the scores of splits inside each bin.
     pub(crate) fn inside(&self) -> &[f64] {
         &self.inside
     }

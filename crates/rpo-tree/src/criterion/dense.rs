@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 /// Summed variance over dense targets (n x m), projected or not; see the [module](crate::criterion).
 ///
-/// Cost: O(m) per moved row and per score. Sums are kept in `f64`. Where they are exact, as those of
-/// [rounded targets](super::round_for_exact_sums) times whole weights, the larger child of a node takes over the node's sums less
-/// those of the smaller one.
+/// Cost: O(m) per moved row and per score. Sums are kept in `f64`. If they are exact, as those of [rounded
+/// targets](super::round_for_exact_sums) times whole weights, the sums of the larger child of a node are computed as
+/// the node's sums minus those of the smaller child.
 #[derive(Debug, Clone)]
 pub struct Variance<'a> {
     targets: Cow<'a, [f32]>,
@@ -25,16 +25,16 @@ pub struct Variance<'a> {
     sums: NodeSums,
     total: Vec<f64>,
     moved: Vec<f64>,
-    /// Rows that are added to bins next.
+    /// Rows to be added to bins next.
     block: Vec<f64>,
 }
 
 impl<'a> Variance<'a> {
-    /// Targets (n x m, contiguous rows, finite) and one weight per row (finite, not negative); rows of weight 0
-    /// are never used. Values are not checked here: what is not finite makes scores NaN, and no split.
+    /// Takes targets (n x m, contiguous rows, finite) and one weight per row (finite, not negative); rows of weight 0
+    /// are never used. Values are not checked here: non-finite values make scores NaN, and no split is made.
     ///
     /// # Panics
-    /// If the targets are not contiguous in row order or not as many as the weights.
+    /// If the targets are not contiguous in row order or their number differs from that of weights.
     pub fn new(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.nrows(), weights.len(), "one weight per row of targets");
         let n_targets = targets.ncols();
@@ -78,26 +78,26 @@ fn target_row(targets: &[f32], n_targets: usize, row: u32) -> &[f32] {
     &targets[row as usize * n_targets..][..n_targets]
 }
 
-/// Fewer targets fit into a core's cache, where reading ahead is of no use.
+/// Smallest number of targets for which reading ahead helps: fewer fit into a core's cache.
 const LARGE: usize = 1 << 18;
 
-/// Targets on a line of the cache.
+/// Number of targets in a cache line.
 const LINE: usize = 16;
 
-/// Rows that are added to the bins of one feature after the other while they are in a core's nearest cache.
+/// Number of rows that are added to the bins of one feature after another while they are in a core's nearest cache.
 const BLOCK: usize = 128;
 
-/// Most targets of which splits are bounded: the sums of all bins of a feature have to stay in a core's cache.
+/// Most targets for which splits are bounded: the sums of all bins of a feature have to stay in a core's cache.
 const MOST_BOUNDED: usize = 64;
 
-/// Most sums of all bins of all features together, 8 MiB, so that searches of very many features take no more memory.
+/// Most sums of all bins of all features together (8 MiB), to limit the memory of searches of very many features.
 const MOST_SUMS: usize = 1 << 20;
 
-/// Rows that are added in one pass over the sums.
+/// Number of rows added in one pass over the sums.
 const TOGETHER: usize = 4;
 
-/// Adds rows times their weights and a sign in their order, several in one pass over the sums, which costs less than a pass
-/// for each and has the rows come from memory at the same time.
+/// Adds rows times their weights and a sign in their order, several in one pass over the sums. One pass costs less than
+/// a pass for each row and loads the rows from memory at the same time.
 #[inline(always)]
 fn add_rows(
     sums: &mut [f64],
@@ -138,10 +138,10 @@ fn add_scaled(sums: &mut [f64], weight: f64, z: &[f32]) {
     }
 }
 
-/// Numbers that are added side by side.
+/// Number of values added side by side.
 const LANES: usize = 8;
 
-/// ‖z‖², in partial sums as [`norms`].
+/// Computes ‖z‖², in partial sums as in [`norms`].
 #[inline(always)]
 fn square_norm(z: &[f32]) -> f64 {
     let mut norm = [0.0; LANES];
@@ -157,7 +157,7 @@ fn square_norm(z: &[f32]) -> f64 {
     norm.iter().sum()
 }
 
-/// ‖a‖² and ‖b - a‖², each in eight partial sums: a single one would wait for itself at every addition.
+/// Computes ‖a‖² and ‖b - a‖², each in eight partial sums: a single sum would wait for itself at every addition.
 #[inline(always)]
 pub(super) fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
     let (mut norm, mut rest_norm) = ([0.0; LANES], [0.0; LANES]);
@@ -179,7 +179,7 @@ pub(super) fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
 }
 
 impl Variance<'_> {
-    /// Adds rows, with a sign, to the sums of the node, and moves everything back.
+    /// Adds rows, with a sign, to the sums of the node, and clears the moved rows.
     fn add(&mut self, rows: &[u32], sign: f64) {
         let (total, targets, weights) = (&mut self.total, &*self.targets, &*self.weights);
         vectorized(
@@ -269,7 +269,7 @@ impl Criterion for Variance<'_> {
                 bits |= target.to_bits();
             }
         }
-        // Reading must not be left out although nothing comes of it.
+        // Keeps the reads from being optimized away although their result is not used.
         std::hint::black_box(bits);
     }
 
@@ -371,8 +371,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Of rounded targets and whole weights, what is left when rows are taken out is what begins without them, bit for
-        /// bit; of others nothing is taken out.
+        /// With rounded targets and whole weights, removing rows gives the same state, bit for bit, as starting without
+        /// them; otherwise no rows are removed.
         #[test]
         fn rows_are_taken_out_of_exact_sums(
             cells in proptest::collection::vec((-1e3_f32..1e3, -30..1_i32), 13 * 5),
@@ -404,7 +404,7 @@ mod tests {
             prop_assert_eq!(inexact.total, total);
         }
 
-        /// The best of splits that are scored side by side is that of splits scored one by one, bit for bit.
+        /// The best split scored side by side is that of splits scored one by one, bit for bit.
         #[test]
         fn splits_are_scored_side_by_side_as_one_by_one(
             cells in proptest::collection::vec(prop_oneof![-1e3_f32..1e3, Just(0.0)], 23 * 3),
@@ -430,7 +430,7 @@ mod tests {
             }
         }
 
-        /// Scores between bins are those of the rows moved one by one, bit for bit, and no score inside a bin is above its
+        /// Scores between bins are those of rows moved one by one, bit for bit, and no score inside a bin is above its
         /// bound, in whatever order its rows are moved.
         #[test]
         fn bounds_hold(
@@ -465,7 +465,7 @@ mod tests {
             }
         }
 
-        /// Rows moved together leave the sums that rows moved one by one leave, bit for bit.
+        /// Rows moved together give the same sums as rows moved one by one, bit for bit.
         #[test]
         fn rows_move_together_as_one_by_one(
             cells in proptest::collection::vec(-1e3_f32..1e3, 13 * 5),
@@ -481,7 +481,7 @@ mod tests {
             together.move_rows(rows[..n_moved].iter().copied());
             prop_assert_eq!(&one_by_one.moved, &together.moved);
             prop_assert_eq!(one_by_one.sums.moved_weight, together.sums.moved_weight);
-            // A node is summed as its rows would be moved.
+            // The sums of a node are computed as if its rows were moved.
             rows[n_moved..].iter().for_each(|&row| one_by_one.move_row(row));
             prop_assert_eq!(&one_by_one.moved, &one_by_one.total);
         }

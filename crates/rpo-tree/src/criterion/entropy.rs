@@ -5,17 +5,17 @@ use super::grid::are_whole;
 use rpo_core::math;
 use std::sync::Arc;
 
-/// k log₂ k, and 0 for k = 0: looked up in a table, which clones share, for whole numbers up to a bound.
+/// k log₂ k, with 0 for k = 0: whole numbers up to a bound are looked up in a table, which clones share.
 #[derive(Debug, Clone)]
 pub struct XLogXTable(Arc<[f64]>);
 
 impl XLogXTable {
-    /// The table up to `most`, for instance the number of training samples: 8 bytes per number.
+    /// Makes the table up to `most`, for instance the number of training samples: 8 bytes per number.
     pub fn up_to(most: usize) -> Self {
         Self((0..=most).map(|k| direct(k as f64)).collect())
     }
 
-    /// k log₂ k; `whole` is true if k is a whole number.
+    /// Returns k log₂ k; `whole` is true if k is a whole number.
     #[inline]
     pub(super) fn of(&self, k: f64, whole: bool) -> f64 {
         match self.0.get(k as usize) {
@@ -25,19 +25,19 @@ impl XLogXTable {
     }
 }
 
-/// Rounding may leave a side without weight a trace below 0.
+/// Computes k log₂ k. Rounding may leave the weight of an empty side slightly below 0.
 fn direct(k: f64) -> f64 {
     if k > 0.0 { k * math::log2(k) } else { 0.0 }
 }
 
-/// Entropy of one 0/1 target in bits: with rows of weight n of which k are 1, split into l and r,
+/// Entropy of one 0/1 target in bits: with rows of weight n, k of which are 1, split into l and r,
 ///
 /// ```text
 /// n H   = n log₂ n − k log₂ k − (n−k) log₂ (n−k)
 /// gain  = n H − n_l H_l − n_r H_r = |S| · (information gain),   score = −n_l H_l − n_r H_r
 /// ```
 ///
-/// (0 log 0 = 0.) Weights are whole numbers, so that n and k are counted and the logarithms come from a table;
+/// (0 log 0 = 0.) Weights are whole numbers, so n and k are counted and the logarithms come from a table;
 /// [`WeightedEntropy`] takes other weights and [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per
 /// moved row and per score.
 #[derive(Debug, Clone)]
@@ -48,10 +48,10 @@ pub(crate) struct Entropy {
     moved: Counts,
 }
 
-/// n, and k in the upper half: both are summed at once.
+/// n in the lower half and k in the upper half: both are summed at once.
 type Counts = u64;
 
-/// In the upper half of counts: one.
+/// One in the upper half of counts.
 const ONE: Counts = 1 << 32;
 
 fn counts(positive: bool, weight: u32) -> Counts {
@@ -59,7 +59,7 @@ fn counts(positive: bool, weight: u32) -> Counts {
 }
 
 impl Entropy {
-    /// A target, by training sample; all samples have weight 1.
+    /// Takes a target, by training sample; all samples have weight 1.
     ///
     /// # Panics
     /// If there are 2^32 rows or more.
@@ -69,11 +69,11 @@ impl Entropy {
         Self::weighted(positive.into_iter(), &weights, k_log_k).expect("the rows can be counted")
     }
 
-    /// A target and a weight per training sample; samples of weight 0 are never used. `None` if a weight is not a whole
-    /// number from 0, or the table does not reach to their sum: use [`WeightedEntropy`] then.
+    /// Takes a target and a weight per training sample; samples of weight 0 are never used. Returns `None` if a weight
+    /// is not a whole number from 0, or the table does not reach their sum; [`WeightedEntropy`] is used then.
     ///
     /// # Panics
-    /// If there are not as many weights as targets.
+    /// If the number of weights differs from that of targets.
     pub(crate) fn weighted(
         positive: impl ExactSizeIterator<Item = bool>,
         weights: &[f32],
@@ -102,7 +102,7 @@ impl Entropy {
         }
     }
 
-    /// −n H of the rows counted.
+    /// Returns −n H of the counted rows.
     #[inline]
     fn certainty(&self, counts: Counts) -> f64 {
         let (n, ones) = (counts as u32 as usize, (counts >> 32) as usize);
@@ -141,23 +141,23 @@ impl Criterion for Entropy {
     }
 }
 
-/// [`Entropy`] with any weights; with whole ones the same scores, bit for bit.
+/// [`Entropy`] with any weights; with whole weights the scores are the same, bit for bit.
 #[derive(Debug, Clone)]
 pub(crate) struct WeightedEntropy {
     rows: Vec<Cell>,
-    /// Weight, and that of ones.
+    /// Weight, and weight of ones.
     node: [f64; 2],
     moved: [f64; 2],
 }
 
-/// The weight of a row, and that of its ones.
+/// The weight of a row, and the weight of its ones.
 type Cell = [f32; 2];
 
 impl WeightedEntropy {
-    /// A target and a weight (finite, not negative) per training sample; samples of weight 0 are never used.
+    /// Takes a target and a weight (finite, not negative) per training sample; samples of weight 0 are never used.
     ///
     /// # Panics
-    /// If there are not as many weights as targets.
+    /// If the number of weights differs from that of targets.
     pub(crate) fn new(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32]) -> Self {
         assert_eq!(positive.len(), weights.len(), "one weight per target");
         let cell = |(positive, &weight)| [weight, if positive { weight } else { 0.0 }];
@@ -169,7 +169,7 @@ impl WeightedEntropy {
     }
 }
 
-/// −n H of rows of weight n.
+/// Returns −n H of rows of weight n.
 #[inline]
 fn certainty([n, ones]: [f64; 2]) -> f64 {
     direct(ones) + direct(n - ones) - direct(n)
@@ -213,9 +213,9 @@ impl Criterion for WeightedEntropy {
     }
 }
 
-/// |S| times the information gain, in bits, of a split into children 0 and 1 on a 0/1 target.
+/// Computes |S| times the information gain, in bits, of a split into children 0 and 1 on a 0/1 target.
 pub(crate) fn information_gain(positive: &[bool], children: &[u16]) -> f64 {
-    // By child: rows, and ones among them.
+    // By child: rows, and the number of ones among them.
     let mut counts = [[0_usize; 2]; 2];
     for (&positive, &child) in positive.iter().zip(children) {
         counts[usize::from(child)][0] += 1;
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// n H by the definition.
+    /// Computes n H by the definition.
     fn spread(positive: &[bool]) -> f64 {
         let n = positive.len() as f64;
         let ones = positive.iter().filter(|p| **p).count() as f64;

@@ -1,14 +1,14 @@
-//! Rows of a small subtree, as a word.
+//! Subsets of the rows of a small subtree, as a word.
 
-/// Most rows of a subtree of few.
+/// Most rows of a subtree of few rows.
 pub const MOST_FEW: usize = u64::BITS as usize;
 
-/// Some of the rows of a subtree, in their order.
+/// A subset of the rows of a subtree, in their order.
 #[derive(Debug, Clone, Copy)]
 pub struct SomeRows<'a> {
     /// The rows of the subtree, at most [`MOST_FEW`], increasing.
     pub all: &'a [u32],
-    /// Bit i is set if the i-th of them is meant.
+    /// Bit i is set if the i-th row of `all` is in the subset.
     pub which: u64,
 }
 
@@ -31,7 +31,7 @@ impl<'a> IntoIterator for SomeRows<'a> {
     }
 }
 
-/// The rows that [`SomeRows`] are.
+/// Iterator over the rows of [`SomeRows`].
 #[derive(Debug, Clone)]
 pub struct SomeRowsIter<'a>(SomeRows<'a>);
 

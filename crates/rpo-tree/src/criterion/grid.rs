@@ -1,21 +1,21 @@
 //! Numbers whose sums are exact.
 //!
-//! Multiples of one power of two are summed by `f64` without rounding as long as no sum needs more than 53 bits. Then the
-//! sum over the rows of a node is that over some of them and over the others, in any order, so that a node's larger child
-//! may have what the smaller one leaves of the node's sums.
+//! `f64` sums multiples of one power of two without rounding as long as no sum needs more than 53 bits. The sum over
+//! the rows of a node then equals the sum over some of them plus that over the others, in any order, so the sums of a
+//! node's larger child may be computed as those of the node minus those of the smaller child.
 
 use rpo_core::vectorized;
 
-/// The coarsest grid that is needed: multiples of a power of two of which all sums are exact.
+/// The coarsest grid needed: multiples of a power of two, all sums of which are exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
-    /// Three halves of 2⁵² steps: a number added to it is rounded to a step, half to even.
+    /// Three halves of 2⁵² steps: adding a number to it rounds that number to a step, half to even.
     shift: f64,
 }
 
 impl Grid {
-    /// A grid for sums of numbers times weights from 0, the numbers at most `largest` and the weights at most `weight` in
-    /// sum. A step is at most 2⁻⁵⁰ of the product of the two.
+    /// Makes a grid for sums of numbers times nonnegative weights, where the numbers are at most `largest` and the
+    /// weights sum to at most `weight`. A step is at most 2⁻⁵⁰ of the product of the two.
     pub(super) fn new(largest: f64, weight: f64) -> Self {
         const EXPONENT: u64 = 0x7FF << 52;
         let power_below = f64::from_bits((largest * weight).to_bits() & EXPONENT);
@@ -24,19 +24,19 @@ impl Grid {
         }
     }
 
-    /// The nearest number on the grid, of one that is at most the largest.
+    /// Rounds a number, at most the largest, to the nearest point of the grid.
     #[inline(always)]
     pub(super) fn round(self, value: f64) -> f64 {
         (value + self.shift) - self.shift
     }
 }
 
-/// Numbers that are looked at side by side.
+/// Number of values compared side by side.
 const LANES: usize = 16;
 
-/// The largest magnitude of some numbers, those that are not numbers left out.
+/// Returns the largest magnitude of some numbers, ignoring NaN.
 fn largest(values: &[f32]) -> f64 {
-    // False for what is not a number.
+    // Comparisons with NaN are false.
     let larger = |a: f32, b: f32| if b.abs() > a { b.abs() } else { a };
     let largest = vectorized(
         #[inline(always)]
@@ -59,13 +59,14 @@ pub(super) fn are_whole(weights: &[f32]) -> bool {
     weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0)
 }
 
-/// Rounds targets so that their sums are exact, times weights that are whole numbers from 0 and at most `weight` in sum:
-/// to multiples of a power of two that is at most 2⁻⁵⁰ `weight` times the largest target. Of a million samples no target
-/// changes by more than 2⁻³¹ of the largest, and none that is above a 64th of it changes at all. Where weights are so large that
-/// rounding would change targets by more than `f32` does the largest, 2⁻²⁴ of it, nothing is rounded, and sums are not exact.
+/// Rounds targets so that their sums, times weights that are whole numbers from 0 and sum to at most `weight`, are
+/// exact. Targets are rounded to multiples of a power of two that is at most 2⁻⁵⁰ `weight` times the largest target.
+/// With a million samples no target changes by more than 2⁻³¹ of the largest, and no target above a 64th of it changes
+/// at all. If weights are so large that rounding would change targets by more than `f32` rounds the largest one (2⁻²⁴
+/// of it), nothing is rounded, and sums are not exact.
 ///
-/// Of such targets [`Variance`](super::Variance) makes the sums of a node's larger child from those of the node and of the
-/// smaller one. Rounding again changes nothing; what is not a number stays so, and nothing changes where one is infinite.
+/// For such targets [`Variance`](super::Variance) computes the sums of a node's larger child from those of the node and
+/// of the smaller child. Rounding again changes nothing. NaN stays NaN, and nothing changes if a target is infinite.
 pub fn round_for_exact_sums(targets: &mut [f32], weight: f64) {
     /// Largest sum of weights for which a step is at most 2⁻²⁴ of the largest target.
     const MOST_WEIGHT: f64 = (1 << 26) as f64;
@@ -100,16 +101,17 @@ pub(super) fn sums_are_exact(targets: &[f32], weights: &[f32]) -> bool {
     )
 }
 
-/// A number from 0 as two that add up to it.
+/// A nonnegative number as two numbers that add up to it.
 pub(super) type Parts = [f64; 2];
 
-/// Parts of numbers, of which all sums times weights that are whole numbers are exact: the first is a multiple of a power of
-/// two, the second, which is far smaller, of another. A number of which less is left than the steps of that is rounded.
+/// Splits numbers into parts, all sums of which times whole weights are exact. The first part is a multiple of a power
+/// of two, the second, which is far smaller, a multiple of another. A remainder finer than the steps of the second is
+/// rounded.
 pub(super) fn parts(values: &[f64], weights: &[f32]) -> Vec<Parts> {
     let weight = weights.iter().map(|&w| f64::from(w)).sum();
     let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(*v));
     let coarse = Grid::new(largest, weight);
-    // Rounding leaves less than this.
+    // The rounding error is less than this.
     let fine = Grid::new(coarse.shift * f64::EPSILON, weight);
     let parts = |&value: &f64| {
         let first = coarse.round(value);
@@ -128,7 +130,7 @@ mod tests {
     }
 
     proptest! {
-        /// Rounded targets have sums that do not depend on the order and change by what their size allows.
+        /// Rounded targets have sums that do not depend on the order, and change by no more than their size allows.
         #[test]
         fn sums_of_rounded_targets_are_exact(
             cells in prop::collection::vec((-1e3_f32..1e3, -40..10_i32, 0_u8..4), 2..200),

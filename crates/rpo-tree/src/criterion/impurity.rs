@@ -1,4 +1,4 @@
-//! The criteria of usual impurities, each in the form that is fastest for its targets.
+//! Criteria of the usual impurities, each in the form that is fastest for its targets.
 
 use super::{
     Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
@@ -6,45 +6,47 @@ use super::{
 };
 use rpo_core::{CsrView, MatrixView};
 
-/// An impurity of targets, one row per training sample. It has criteria of several forms: all grow the same trees, and which
-/// of them is fastest depends on the targets.
+/// An impurity of targets, one row per training sample. It has several criterion implementations: all grow the same
+/// trees, and which one is fastest depends on the targets.
 #[derive(Debug, Clone, Copy)]
 pub enum Impurity<'a> {
-    /// The summed variance of targets (n x m, dense with contiguous rows or CSR, finite), half of Gini's impurity for labels.
-    /// Dense targets cost O(m) per moved sample and score, sparse ones what is stored of the sample; 0/1 labels are counted.
+    /// Summed variance of targets (n x m, dense with contiguous rows or CSR, finite), half of Gini's impurity for
+    /// labels. The cost per moved sample and score is O(m) for dense targets, and the stored entries of the sample for
+    /// sparse ones; 0/1 labels are counted.
     Variance(MatrixView<'a>),
-    /// The same of one target; a missing value counts as 0.
+    /// Variance of one target; a missing value counts as 0.
     OneVariance(&'a [f32]),
-    /// The same of targets of which some are missing (NaN, in CSR a stored NaN): each is summed over the samples in which it
-    /// is observed,
+    /// Summed variance of targets some of which are missing (NaN; in CSR a stored NaN): each target is summed over the
+    /// samples in which it is observed,
     ///
     /// ```text
     /// |S| ΔI = Σ_j (|S_j| Var_j(S) − |S_lj| Var_j(S_l) − |S_rj| Var_j(S_r)),      S_j: the samples of S with z_j observed
     /// ```
     ObservedVariance(MatrixView<'a>),
-    /// The entropy of one label in bits: with samples of weight n of which k have the label,
+    /// Entropy of one label in bits: with samples of weight n, k of which have the label,
     ///
     /// ```text
     /// n H = n log₂ n − k log₂ k − (n−k) log₂ (n−k),      gain = n H − n_l H_l − n_r H_r = |S| · (information gain)
     /// ```
     Entropy(&'a [f32], &'a XLogXTable),
-    /// The entropy of several labels (n x d) in bits, summed over them. Cost: O(labels of the sample) per moved sample, O(d) per
-    /// node.
+    /// Entropy of several labels (n x d) in bits, summed over them. Cost: O(labels of the sample) per moved sample,
+    /// O(d) per node.
     LabelEntropy(CsrView<'a>, &'a XLogXTable),
 }
 
-/// What to do with a criterion, whatever its form: to grow a tree, say.
+/// The operation to run with a criterion, whatever its implementation, for example growing a tree.
 pub trait CriterionVisitor {
-    /// What comes of it.
+    /// Result of the operation.
     type Output;
 
-    /// Takes the criterion.
+    /// Runs the operation with the criterion.
     fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output;
 }
 
 impl Impurity<'_> {
-    /// Hands the fastest form of the criterion to a visitor, given one weight per sample (finite, not negative). Samples of
-    /// weight 0 are never used. Values are not checked here: what is not finite makes scores NaN, and no split.
+    /// Passes the fastest implementation of the criterion to a visitor, given one weight per sample (finite, not
+    /// negative). Samples of weight 0 are never used. Values are not checked here: non-finite values make scores NaN,
+    /// and no split is made.
     ///
     /// ```
     /// use ndarray::array;
@@ -73,7 +75,7 @@ impl Impurity<'_> {
     /// ```
     ///
     /// # Panics
-    /// If there are not as many weights as samples, or rows of dense targets are not contiguous.
+    /// If the number of weights differs from that of samples, or rows of dense targets are not contiguous.
     pub fn visit<V: CriterionVisitor>(self, weights: &[f32], visitor: V) -> V::Output {
         match self {
             Self::Variance(MatrixView::Dense(y)) if y.ncols() == 1 => {

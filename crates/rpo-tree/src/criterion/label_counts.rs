@@ -7,9 +7,9 @@
 //! c (2 Σ_{j∈L} m_j + c |L|)  to  Σ_j m_j²     and     c Σ_{j∈L} t_j  to  Σ_j m_j t_j.
 //! ```
 //!
-//! Most candidates move few rows, so that to forget them would cost as much as to count them: the counts m stand above a
-//! floor instead, which rises past all of them when rows are moved back. All of it is whole numbers, so the scores equal
-//! those of the other criteria bit for bit.
+//! Most candidates move few rows, so resetting their counts would cost as much as counting them. The counts m are
+//! therefore stored above a floor, which rises past all of them when rows are moved back. All numbers are whole, so the
+//! scores equal those of the other criteria bit for bit.
 
 use super::grid::are_whole;
 use super::label_products::{LabelProducts, ProductSums};
@@ -22,27 +22,27 @@ use std::borrow::Cow;
 #[derive(Debug, Clone)]
 pub(crate) struct LabelCountVariance<'a> {
     labels: Cow<'a, [u32]>,
-    /// True if the labels of each row are filled up to whole groups.
+    /// True if the labels of each row are padded to whole groups.
     in_groups: bool,
     rows: Vec<LabelRow>,
     sums: NodeSums,
-    /// By label: the weight of the node's rows that have it; behind the last one, labels that fill up groups.
+    /// By label: the weight of the node's rows that have it; padding labels follow the last one.
     total: Vec<u32>,
-    /// By label: the floor and the weight of the moved rows that have it; at most the floor if none has.
+    /// By label: the floor plus the weight of the moved rows that have it; at most the floor if none has it.
     moved: Vec<u32>,
     floor: u32,
     n_labels: usize,
-    /// The rows of the node begun last, of which some were taken out since.
+    /// The rows of the node started last, some of which may have been removed since.
     node: Vec<u32>,
     moved_weight: u64,
     moved_norm: u64,
     moved_dot_total: u64,
     few: LabelProducts,
-    /// True if the rows of the subtree are there.
+    /// True if `few` holds the rows of the subtree.
     in_few: bool,
 }
 
-/// Where the labels of a row are, how many they are, and the row's weight.
+/// Position and number of the labels of a row, and the row's weight.
 #[derive(Debug, Clone, Copy)]
 struct LabelRow {
     start: u32,
@@ -51,25 +51,25 @@ struct LabelRow {
     weight: u32,
 }
 
-/// Fewer labels fit into a core's cache, where reading ahead is of no use.
+/// Smallest number of labels for which reading ahead helps: fewer fit into a core's cache.
 const LARGE: usize = 1 << 17;
 
-/// Labels are counted in groups of this size, filled up with labels that do not exist: where a row has several,
-/// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
+/// Labels are counted in groups of this size, padded with labels that do not exist. The number of labels of a row
+/// cannot be predicted, and a loop over groups mispredicts its end less often.
 const GROUP: usize = 4;
 
 impl<'a> LabelCountVariance<'a> {
-    /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not a whole
-    /// number from 0, or a sum could leave the integers that are exact in `f64`: use [`SparseVariance`](super::SparseVariance)
-    /// then.
+    /// Takes CSR labels (n x d) and one weight per row. Returns `None` if a stored label is not 1, a weight is not a
+    /// whole number from 0, or a sum could leave the integers that are exact in `f64`;
+    /// [`SparseVariance`](super::SparseVariance) is used then.
     ///
     /// # Panics
-    /// If there are not as many rows as weights.
+    /// If the number of rows differs from that of weights.
     pub(crate) fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let (_, columns, values) = labels.into_raw_storage();
         let whole = are_whole(weights);
-        // With groups, at most three more per row.
+        // Groups add at most three labels per row.
         let indexable = columns.len() + GROUP * weights.len() <= u32::MAX as usize;
         if !whole || !indexable || values.iter().any(|&z| z != 1.0) {
             return None;
@@ -122,8 +122,8 @@ impl<'a> LabelCountVariance<'a> {
         })
     }
 
-    /// Adds `weight`, which may be the complement of what is subtracted, to the totals of a row's labels; returns their sum
-    /// before.
+    /// Adds `weight`, which may be the complement of a weight to subtract, to the totals of a row's labels; returns
+    /// their sum before the addition.
     #[inline]
     fn add(&mut self, row: LabelRow, weight: u32) -> u64 {
         let total = &mut self.total;
@@ -174,7 +174,7 @@ impl<'a> LabelCountVariance<'a> {
         self.moved_weight += weight;
     }
 
-    /// Σ c ‖z‖² over some rows.
+    /// Computes Σ c ‖z‖² over some rows.
     fn squares(&self, rows: SomeRows<'_>) -> u64 {
         let square = |row: u32| {
             let row = self.rows[row as usize];
@@ -183,8 +183,8 @@ impl<'a> LabelCountVariance<'a> {
         rows.into_iter().map(square).sum()
     }
 
-    /// Reads where labels of rows begin and end, and changes nothing: they lie far apart in memory, and what is read at once is
-    /// waited for side by side.
+    /// Reads the first and last labels of rows without changing anything: the labels lie far apart in memory, and
+    /// reading them together overlaps the waits.
     fn read_labels(&self, rows: &[u32]) {
         let mut bits = 0;
         for &row in rows {
@@ -192,13 +192,13 @@ impl<'a> LabelCountVariance<'a> {
             let labels = &self.labels[start as usize..end as usize];
             bits |= labels.first().unwrap_or(&0) | labels.last().unwrap_or(&0);
         }
-        // Reading must not be left out although nothing comes of it.
+        // Keeps the reads from being optimized away although their result is not used.
         std::hint::black_box(bits);
     }
 
-    /// Sets the totals of the node begun last to 0, one by one or all at once.
+    /// Sets the totals of the node started last to 0, one by one or all at once.
     fn clear_node(&mut self) {
-        /// Totals that are set to 0 together in the time that one alone takes.
+        /// Number of totals that are set to 0 together in the time of setting a single one.
         const TOGETHER: usize = 16;
         if self.n_labels <= TOGETHER * self.node.len() {
             self.total.fill(0);
@@ -214,7 +214,7 @@ impl<'a> LabelCountVariance<'a> {
     }
 }
 
-/// Forgets what was added to the labels that do not exist.
+/// Resets the counts of the padding labels.
 fn clear_filling(counts: &mut [u32]) {
     if let Some(filling) = counts.last_chunk_mut::<{ GROUP - 1 }>() {
         *filling = [0; GROUP - 1];
@@ -330,7 +330,7 @@ impl Criterion for LabelCountVariance<'_> {
 
     #[inline]
     fn clear(&mut self) {
-        // No label has more than all moved rows weigh, and of the next ones none more than the node.
+        // No count exceeds the weight of all moved rows, and no later count exceeds the weight of the node.
         let floor = u64::from(self.floor) + self.moved_weight;
         if floor as f64 + self.sums.weight > f64::from(u32::MAX) {
             self.moved.fill(0);

@@ -3,7 +3,7 @@
 use super::{Criterion, XLogXTable};
 use rpo_core::{CsrView, csr_row};
 
-/// Entropy in bits summed over labels (n x d, CSR of 0 and 1): that of [`Entropy`](super::Entropy) for each.
+/// Entropy in bits summed over labels (n x d, CSR of 0 and 1), each as in [`Entropy`](super::Entropy).
 ///
 /// Cost: O(labels of the row) per moved row, O(labels that occur in the node) per score; a label that no row of the
 /// node has adds nothing.
@@ -15,11 +15,11 @@ pub(crate) struct LabelEntropy<'a> {
     k_log_k: XLogXTable,
     node: Side,
     moved: Side,
-    /// The labels of the node.
+    /// The labels that occur in the node.
     present: Vec<u32>,
 }
 
-/// Weight, and that of ones by label.
+/// Weight of a set of rows, and by label the weight of those that have it.
 #[derive(Debug, Clone)]
 struct Side {
     weight: f64,
@@ -33,7 +33,7 @@ impl Side {
     }
 }
 
-/// The labels of a row.
+/// Returns the labels of a row.
 #[inline]
 fn ones<'l>(labels: &'l CsrView<'_>, row: u32) -> impl Iterator<Item = usize> + 'l {
     let (labels, values) = csr_row(labels, row as usize);
@@ -42,11 +42,11 @@ fn ones<'l>(labels: &'l CsrView<'_>, row: u32) -> impl Iterator<Item = usize> + 
 }
 
 impl<'a> LabelEntropy<'a> {
-    /// CSR labels (n x d), of which those stored count as 1 unless their value is 0, and one weight per row (finite,
+    /// Takes CSR labels (n x d), where stored ones count as 1 unless their value is 0, and one weight per row (finite,
     /// not negative); rows of weight 0 are never used.
     ///
     /// # Panics
-    /// If there are not as many weights as rows.
+    /// If the number of weights differs from that of rows.
     pub(crate) fn new(labels: CsrView<'a>, weights: &'a [f32], k_log_k: XLogXTable) -> Self {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let side = Side {
@@ -64,7 +64,7 @@ impl<'a> LabelEntropy<'a> {
         }
     }
 
-    /// −n H of a label.
+    /// Returns −n H of a label.
     #[inline]
     fn certainty(&self, n: f64, ones: f64) -> f64 {
         let k_log_k = |k| self.k_log_k.of(k, self.whole);
@@ -88,7 +88,7 @@ impl Criterion for LabelEntropy<'_> {
                 *ones += weight;
             }
         }
-        // Sums are over labels in one order, whatever rows come first.
+        // Sums run over labels in a fixed order, whatever rows come first.
         self.present.sort_unstable();
     }
 
@@ -140,7 +140,7 @@ mod tests {
     use rpo_core::MatrixView;
 
     proptest! {
-        /// Over several labels the sum of what each has by itself, node after node.
+        /// The entropy of several labels is the sum of their single entropies, node after node.
         #[test]
         fn entropies_of_labels_add_up(
             cells in prop::collection::vec(any::<bool>(), 12 * 3),

@@ -1,19 +1,19 @@
-//! Label counts of few rows, by the products of their labels.
+//! Label counts of few rows, computed from the pairwise products of their labels.
 //!
-//! With c_i the weight and L_i the labels of row i, the rows R have ‖Σ_R c z‖² = Σ_{i,j ∈ R} c_i c_j |L_i ∩ L_j|. Of few rows all
-//! these products fit into a core's nearest cache, and most candidates move one or two rows.
+//! With c_i the weight and L_i the labels of row i, the rows R have ‖Σ_R c z‖² = Σ_{i,j ∈ R} c_i c_j |L_i ∩ L_j|. For
+//! few rows all these products fit into a core's nearest cache, and most candidates move one or two rows.
 
 use super::few::MOST_FEW;
 use crate::ranks::bits;
 use rpo_core::vectorized;
 
-/// The products of the rows of a subtree, and a node of it.
+/// The products of the rows of a subtree, and a node inside it.
 #[derive(Debug, Clone)]
 pub(super) struct LabelProducts {
     /// Per row: its products with every row.
     products: Vec<[u32; MOST_FEW]>,
     weights: [u32; MOST_FEW],
-    /// Per row: its product with all of the node.
+    /// Per row: the sum of its products with all rows of the node.
     with_node: [u32; MOST_FEW],
     /// Per label: the rows that have it; 0 between calls.
     having: Vec<u64>,
@@ -26,7 +26,7 @@ pub(super) struct ProductSums {
     pub(super) weight: u32,
     /// ‖Σ c z‖².
     pub(super) norm: u32,
-    /// The product of Σ c z with that of the node.
+    /// The product of Σ c z with the same sum over the node.
     pub(super) with_node: u32,
 }
 
@@ -40,8 +40,8 @@ impl LabelProducts {
         }
     }
 
-    /// Begins a subtree, given the labels of its rows, below `n_labels`, and their weights; returns false if sums might not fit
-    /// into 32 bits.
+    /// Starts a subtree, given the labels of its rows (below `n_labels`) and their weights; returns false if sums might
+    /// not fit into 32 bits.
     pub(super) fn enter<'l>(
         &mut self,
         n_labels: usize,
@@ -84,7 +84,7 @@ impl LabelProducts {
         true
     }
 
-    /// Begins a node of these rows.
+    /// Starts a node with these rows.
     pub(super) fn start(&mut self, rows: u64) -> ProductSums {
         self.with_node = [0; MOST_FEW];
         let with_node = &mut self.with_node;
@@ -92,7 +92,7 @@ impl LabelProducts {
         self.sums(rows)
     }
 
-    /// Takes rows out of the node.
+    /// Removes rows from the node.
     pub(super) fn take_out(&mut self, rows: u64) {
         let with_node = &mut self.with_node;
         bits::for_each_of(rows, |i| {
@@ -104,7 +104,7 @@ impl LabelProducts {
         });
     }
 
-    /// Sums over rows of the node.
+    /// Computes the sums over rows of the node.
     #[inline(always)]
     pub(super) fn sums(&self, rows: u64) -> ProductSums {
         let mut sums = ProductSums::default();
@@ -126,8 +126,8 @@ fn add(sums: &mut [u32; MOST_FEW], products: &[u32; MOST_FEW]) {
         .for_each(|(sum, product)| *sum += product);
 }
 
-/// For each row how many of some labels it has, given the rows that have each label: words are added up bit by bit, 64 rows side
-/// by side.
+/// Counts for each row how many of the given labels it has, given the rows that have each label. Words are added bit by
+/// bit, 64 rows side by side.
 #[inline(always)]
 fn in_common(labels: &[u32], having: &[u64]) -> [u32; MOST_FEW] {
     // Digit b of the count of every row.

@@ -3,27 +3,27 @@
 //! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment
 //! it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Impurity`] makes the criteria of variances and entropies, [`SecondOrder`] is for the gradients and second derivatives of
-//! a loss. [`Variance`] is the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD
-//! 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training sample, |S| = Σ_S c and
-//! the weighted mean z̄_S = Σ_S c z / |S|,
+//! [`Impurity`] makes the criteria of variances and entropies; [`SecondOrder`] is for the gradients and second
+//! derivatives of a loss. [`Variance`] is the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014,
+//! section 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training sample, |S| = Σ_S c and the
+//! weighted mean z̄_S = Σ_S c z / |S|,
 //!
 //! ```text
 //! Var(S) = Σ_S c ‖z − z̄_S‖² / |S|
 //! ΔI     = Var(S) − |S_l|/|S| Var(S_l) − |S_r|/|S| Var(S_r)   (to be maximised)
 //! ```
 //!
-//! in the form that needs only sums: Σ_S c ‖z‖² is the same for every split, so that
+//! The form used needs only sums: Σ_S c ‖z‖² is the same for every split, so that
 //!
 //! ```text
 //! score   = ‖Σ_{S_l} c z‖² / |S_l| + ‖Σ_{S_r} c z‖² / |S_r|
 //! |S| ΔI  = score − ‖Σ_S c z‖² / |S|
 //! ```
 //!
-//! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not
-//! averaged. For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees
-//! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
-//! [`Impurity::ObservedVariance`] leaves missing targets out.
+//! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not averaged.
+//! For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees are those of
+//! Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
+//! [`Impurity::ObservedVariance`] ignores missing targets.
 
 mod bounds;
 mod dense;
@@ -60,17 +60,17 @@ pub use second_order::{Curvature, SecondOrder};
 pub(crate) use single::SingleVariance;
 pub(crate) use sparse::SparseVariance;
 
-/// Which of equal scores is the best.
+/// Tie-breaking rule among equal scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Equals {
-    /// That of the fewest rows moved.
+    /// The score with the fewest rows moved wins.
     First,
-    /// That of the most rows moved.
+    /// The score with the most rows moved wins.
     Last,
 }
 
 impl Equals {
-    /// Returns true if a score is better than the best of those before it, one that is not a number never.
+    /// Returns true if a score is better than the best of those before it; always false for NaN.
     #[inline(always)]
     pub(crate) fn improves(self, score: f64, best: f64) -> bool {
         match self {
@@ -80,17 +80,17 @@ impl Equals {
     }
 }
 
-/// Rows whose targets are read before the first of them is moved.
+/// Number of rows whose targets are read before the first of them is moved.
 const AHEAD: usize = 32;
 
 /// Node statistics over the split targets, in `f64`.
 ///
-/// The contract: [`start`](Criterion::start) begins a node with nothing moved; [`clear`](Criterion::clear)
-/// moves everything back; [`score`](Criterion::score) is called only while both sides hold a row, and does not
-/// depend on which of the two sides is the moved one. A clone is a separate workspace over the same targets.
+/// The contract: [`start`](Criterion::start) starts a node with nothing moved; [`clear`](Criterion::clear) moves
+/// everything back; [`score`](Criterion::score) is called only while both sides hold a row, and does not depend on
+/// which of the two sides is the moved one. A clone is a separate workspace over the same targets.
 ///
-/// A custom criterion, for one target of counts. The Poisson deviance of a node of n rows whose counts sum to s is 2 Σ
-/// y ln y − 2 s ln(s/n) plus terms that cancel, so that a split is better if the sum of s ln(s/n) over its sides is
+/// Example: a custom criterion for one target of counts. The Poisson deviance of a node of n rows whose counts sum to s
+/// is 2 Σ y ln y − 2 s ln(s/n) plus terms that cancel, so a split is better if the sum of s ln(s/n) over its sides is
 /// larger:
 ///
 /// ```
@@ -157,30 +157,31 @@ const AHEAD: usize = 32;
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 pub trait Criterion: Clone + Send {
-    /// Begins a node with these rows, in increasing order; all have positive weight.
+    /// Starts a node with these rows, in increasing order; all have positive weight.
     fn start(&mut self, rows: &[u32]);
-    /// Takes rows, increasing, out of the node begun last, so that the others are the node. Returns false, by default, and
-    /// changes nothing, where that would not give the sums of [`start`](Criterion::start) on the others bit for bit.
+    /// Removes increasing rows from the node started last, so that the remaining rows are the node. Returns false and
+    /// changes nothing if that would not give the sums of [`start`](Criterion::start) on the remaining rows bit for
+    /// bit, which is the default.
     fn take_out(&mut self, _rows: &[u32]) -> bool {
         false
     }
-    /// A criterion over copies of these rows' targets, numbered from 0, with the same sums; `None`, as by default, if it
-    /// cannot be had.
+    /// Returns a criterion over copies of these rows' targets, numbered from 0, with the same sums; `None` if that is
+    /// not possible, which is the default.
     fn of_rows(&self, _rows: &[u32]) -> Option<Self> {
         None
     }
-    /// Begins a subtree of at most [`MOST_FEW`] rows: until a node is begun by [`start`](Criterion::start), each has
-    /// [some](SomeRows) of them. Does nothing by default.
+    /// Starts a subtree of at most [`MOST_FEW`] rows: until [`start`](Criterion::start) is called, each node consists
+    /// of [some](SomeRows) of them. Does nothing by default.
     fn enter(&mut self, _rows: &[u32]) {}
-    /// As [`start`](Criterion::start), with some rows of the subtree.
+    /// Like [`start`](Criterion::start), but with some rows of the subtree.
     fn start_some(&mut self, rows: SomeRows<'_>) {
         self.start(rows.list(&mut [0; MOST_FEW]));
     }
-    /// As [`take_out`](Criterion::take_out), with some rows of the subtree.
+    /// Like [`take_out`](Criterion::take_out), but with some rows of the subtree.
     fn take_out_some(&mut self, rows: SomeRows<'_>) -> bool {
         self.take_out(rows.list(&mut [0; MOST_FEW]))
     }
-    /// The score of moving these rows of the subtree, and no others.
+    /// Returns the score of moving these rows of the subtree and no others.
     #[inline(always)]
     fn score_some(&mut self, rows: SomeRows<'_>) -> f64 {
         self.clear();
@@ -191,28 +192,29 @@ pub trait Criterion: Clone + Send {
     fn is_pure(&self) -> bool;
     /// Moves every moved row back.
     fn clear(&mut self);
-    /// Reads what moving these rows, which may be moved next, will read, and changes nothing: where that lies far apart in
-    /// memory, rows that are read at once are waited for side by side. Does nothing by default.
+    /// Reads the data that moving these rows, which may be moved next, will need, without changing anything. If the
+    /// data lie far apart in memory, reading them together overlaps the waits. Does nothing by default.
     fn read_ahead(&self, _rows: impl Iterator<Item = u32>) {}
     /// Moves a row of the node that is not moved yet.
     fn move_row(&mut self, row: u32);
-    /// Moves rows one after the other, with no score in between; an override gives the same sums, bit for bit.
+    /// Moves rows one after the other, with no score in between; an override must give the same sums, bit for bit.
     fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
         rows.for_each(|row| self.move_row(row));
     }
-    /// Moves the rows that are marked among some of the node, increasing: bit i of word w is that of row 64 w + i, and bits
-    /// beyond the last row are 0. Returns false, by default, and moves nothing, where to move them one by one takes no longer.
+    /// Moves the marked rows among `rows`, which are increasing rows of the node: bit i of word w marks row 64 w + i,
+    /// and bits beyond the last row are 0. Returns false and moves nothing if moving the rows one by one takes no
+    /// longer, which is the default.
     fn move_marked(&mut self, _rows: &[u32], _marks: &[u64]) -> bool {
         false
     }
-    /// Returns true if a split's score is the same, bit for bit, in whatever order rows are moved and whichever side is; false,
-    /// by default, where sums are rounded.
+    /// Returns true if a split's score is the same, bit for bit, in whatever order rows are moved and whichever side is
+    /// moved; false if sums are rounded, which is the default.
     fn is_exact(&self) -> bool {
         false
     }
-    /// Moves `n` rows one after the other and scores after some: the best score, and how many rows it moves, if there is one.
-    /// `row(i)` is the i-th row, and true if its move is followed by a score. An override gives the same, bit for bit, but
-    /// may leave other rows moved.
+    /// Moves `n` rows one after the other and scores after some of them; returns the best score and the number of rows
+    /// moved for it, if there is one. `row(i)` is the i-th row, and true if its move is followed by a score. An
+    /// override must give the same result, bit for bit, but may leave other rows moved.
     #[inline(always)]
     fn best_of(
         &mut self,
@@ -222,7 +224,7 @@ pub trait Criterion: Clone + Send {
     ) -> Option<(f64, usize)> {
         let (mut best, mut best_n) = (f64::NEG_INFINITY, 0);
         for i in 0..n {
-            // Of few rows the processor has all in view by itself.
+            // With few rows the processor overlaps the reads by itself.
             if n > AHEAD && i % AHEAD == 0 {
                 self.read_ahead((i..n.min(i + AHEAD)).map(|i| row(i).0));
             }
@@ -237,28 +239,29 @@ pub trait Criterion: Clone + Send {
         }
         (best_n > 0).then_some((best, best_n))
     }
-    /// Bounds the scores of the node's splits along features of which the values are in bins, a slice of bins by row for
-    /// each feature. The bins that count are those shifted to the right by `shift`. Returns false, by default, if it has
-    /// none. Only for criteria that are [exact](Criterion::is_exact).
+    /// Computes bounds on the scores of the node's splits along features whose values are binned; `bins` holds one
+    /// slice of bins by row for each feature. The bins used are these values shifted to the right by `shift`. Returns
+    /// false if the criterion has no bounds, which is the default. Only for criteria that are
+    /// [exact](Criterion::is_exact).
     fn bound(&mut self, _rows: &[u32], _bins: &[&[u8]], _shift: u32, _bounds: &mut [SplitBounds]) -> bool {
         false
     }
-    /// Moves the rows of all bins before one, and no others.
+    /// Moves the rows of all bins before the given one, and no others.
     fn move_before(&mut self, _bounds: &SplitBounds, _bin: usize) {
         unreachable!("only criteria that have bounds are asked")
     }
-    /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
+    /// Returns the score of (moved, rest); larger is better. Terms equal for every split of the node are dropped.
     fn score(&self) -> f64;
-    /// The weighted impurity decrease |S| ΔI of a split of the node with this score. A split whose gain is negative is
-    /// not made.
+    /// Returns the weighted impurity decrease |S| ΔI of a split of the node with this score. A split with a negative
+    /// gain is not made.
     fn gain(&self, score: f64) -> f64;
 }
 
-/// The relative variance up to which a node is pure: Var(S) at most 1e-12 times the mean of ‖z‖².
+/// Relative variance up to which a node is pure: Var(S) at most 1e-12 times the mean of ‖z‖².
 ///
-/// Relative, so that rescaling a projection changes no tree; rounding in `f64` stays far below. Targets that
-/// differ by less than about a millionth of their size count as equal, so targets far from zero are better
-/// centred first.
+/// It is relative so that rescaling a projection changes no tree; rounding in `f64` stays far below it. Targets that
+/// differ by less than about a millionth of their size count as equal, so targets far from zero are better centred
+/// first.
 const PURITY: f64 = 1e-12;
 
 /// Returns true if the targets (m per row) of these rows count as equal.
@@ -296,7 +299,7 @@ impl NodeSums {
         self.squares - self.norm / self.weight <= PURITY * self.squares
     }
 
-    /// The two quotients over a common denominator, as one division costs more than the rest.
+    /// Computes the score: adds its two quotients over a common denominator, as one division costs more than the rest.
     #[inline(always)]
     fn score(&self, moved_norm: f64, rest_norm: f64) -> f64 {
         let rest_weight = self.weight - self.moved_weight;

@@ -1,7 +1,7 @@
-//! Summed variance over targets of which some are missing.
+//! Summed variance over targets some of which are missing.
 //!
-//! A missing target (NaN) is left out: output j is summed over the rows in which it is observed, whose weight is
-//! |S|_j = Σ_{i∈S, z_ij observed} c_i, so that
+//! Missing targets (NaN) are ignored: output j is summed over the rows in which it is observed, whose weight is |S|_j =
+//! Σ_{i∈S, z_ij observed} c_i, so that
 //!
 //! ```text
 //! |S| Var(S) = Σ_j Σ_{i∈S, z_ij observed} c_i (z_ij − z̄_j)²
@@ -9,8 +9,9 @@
 //! ```
 //!
 //! where an output that is observed in no row of a side adds 0 there. Without missing targets these are the sums of the
-//! [module](crate::criterion), so that gains of both kinds compare. The decrease is never negative: that of each
-//! output is the one over the rows in which it is observed. A split is not rewarded for where it sends the others.
+//! [module](crate::criterion), so that gains of both kinds are comparable. The decrease is never negative: that of each
+//! output is the decrease over the rows in which it is observed. A split gains nothing from where it sends the other
+//! rows.
 
 use super::{Criterion, PURITY};
 use ndarray::ArrayView2;
@@ -19,7 +20,7 @@ use ndarray::ArrayView2;
 /// difference of two sums, and dividing by their rounding errors would be wrong.
 const NO_WEIGHT: f64 = 1e-12;
 
-/// (Σ c z)² / Σ c of the observed rows; 0 where there are none.
+/// Computes (Σ c z)² / Σ c of the observed rows; 0 if there are none.
 #[inline]
 pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
     if weight > NO_WEIGHT * node_weight {
@@ -31,8 +32,8 @@ pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
 
 /// Summed variance over dense targets (n x m) with NaN where they are missing.
 ///
-/// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which is for targets without
-/// missing values. Sums are kept in `f64`.
+/// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which is for targets
+/// without missing values. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
 pub(crate) struct ObservedVariance<'a> {
     targets: &'a [f32],
@@ -42,13 +43,13 @@ pub(crate) struct ObservedVariance<'a> {
     weight: f64,
     /// Σ c z² over the observed targets of the node.
     squares: f64,
-    /// The score of the node unsplit.
+    /// Score of the unsplit node.
     unsplit: f64,
     total: Sums,
     moved: Sums,
 }
 
-/// Per target over its observed rows: Σ c z and Σ c.
+/// Σ c z and Σ c per target over its observed rows.
 #[derive(Debug, Clone)]
 struct Sums {
     values: Vec<f64>,
@@ -71,7 +72,7 @@ impl Sums {
     #[inline]
     fn add(&mut self, weight: f64, z: &[f32]) {
         for ((value, observed), &z) in self.values.iter_mut().zip(&mut self.weights).zip(z) {
-            // Adding 0 costs less than a branch that nobody can predict.
+            // Adding 0 costs less than an unpredictable branch.
             let (z, weight) = if z.is_nan() { (0.0, 0.0) } else { (z, weight) };
             *value += weight * f64::from(z);
             *observed += weight;
@@ -80,11 +81,11 @@ impl Sums {
 }
 
 impl<'a> ObservedVariance<'a> {
-    /// Targets (n x m, contiguous rows, finite or NaN) and one weight per row (finite, not negative); rows of
+    /// Takes targets (n x m, contiguous rows, finite or NaN) and one weight per row (finite, not negative); rows of
     /// weight 0 are never used. Values are not checked here.
     ///
     /// # Panics
-    /// If the targets are not contiguous in row order or not as many as the weights.
+    /// If the targets are not contiguous in row order or their number differs from that of weights.
     pub(crate) fn new(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.nrows(), weights.len(), "one weight per row of targets");
         let n_targets = targets.ncols();

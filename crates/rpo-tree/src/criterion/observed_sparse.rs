@@ -1,14 +1,14 @@
-//! Summed variance over sparse targets of which some are missing.
+//! Summed variance over sparse targets some of which are missing.
 //!
-//! What is not stored is an observed 0, what is stored as NaN is missing. The *complete* outputs of a node, observed in
-//! all of its rows, share its weight, so that their terms of the score follow from two norms as in
+//! Targets that are not stored are observed zeros; stored NaN values are missing. The *complete* outputs of a node,
+//! observed in all of its rows, share its weight, so that their terms of the score follow from two norms as in
 //! [`SparseVariance`](super::SparseVariance); only the incomplete ones are summed one by one.
 
 use super::observed::quotient;
 use super::{Criterion, NodeSums, PURITY};
 use rpo_core::{CsrView, csr_row};
 
-/// Summed variance over CSR targets (n x d) with stored NaN where they are missing, by the formula of
+/// Summed variance over CSR targets (n x d) with stored NaN for missing targets, by the formula of
 /// [`ObservedVariance`](super::ObservedVariance).
 ///
 /// Cost: O(stored targets of the row) per moved row, O(incomplete outputs of the node) per score.
@@ -16,11 +16,11 @@ use rpo_core::{CsrView, csr_row};
 pub(crate) struct SparseObservedVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
-    /// Of the complete outputs.
+    /// Sums of the complete outputs.
     sums: NodeSums,
     /// Σ c z² over the incomplete outputs.
     incomplete_squares: f64,
-    /// The score of the node unsplit.
+    /// Score of the unsplit node.
     unsplit: f64,
     outputs: Vec<Output>,
     /// The outputs that are missing in some row of the node.
@@ -31,24 +31,24 @@ pub(crate) struct SparseObservedVariance<'a> {
     moved_dot_total: f64,
 }
 
-/// The sums of an output over the node and over its moved rows.
+/// Sums of an output over the node and over its moved rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Output {
     /// Σ c z.
     total: f64,
     moved: f64,
-    /// The weight of the rows in which it is missing.
+    /// Weight of the rows in which the output is missing.
     missing: f64,
     moved_missing: f64,
-    /// True if it is missing in some row of the node.
+    /// True if the output is missing in some row of the node.
     incomplete: bool,
 }
 
 impl<'a> SparseObservedVariance<'a> {
-    /// CSR targets (n x d, finite or NaN) and one weight per row.
+    /// Takes CSR targets (n x d, finite or NaN) and one weight per row.
     ///
     /// # Panics
-    /// If there are not as many rows as weights.
+    /// If the number of rows differs from that of weights.
     pub(crate) fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
@@ -75,7 +75,7 @@ impl<'a> SparseObservedVariance<'a> {
         )
     }
 
-    /// Forgets the node before.
+    /// Clears the state of the previous node.
     fn reset(&mut self) {
         for row in std::mem::take(&mut self.node) {
             for &j in csr_row(&self.targets, row as usize).0 {
@@ -195,7 +195,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::MatrixView;
 
-    /// |S| Var(S) by its definition, output by output over the rows that know it.
+    /// Computes |S| Var(S) by its definition, output by output over the rows in which it is observed.
     fn spread(z: &Array2<f32>, weights: &[f32], rows: &[u32]) -> f64 {
         let of_output = |j: usize| {
             let observed: Vec<(f64, f64)> = rows
@@ -219,7 +219,7 @@ mod tests {
     }
 
     proptest! {
-        /// The gain is what the spread of observed targets loses, in both layouts, node after node.
+        /// The gain is the decrease of the spread of observed targets, in both layouts, node after node.
         #[test]
         fn gain_is_the_decrease_of_the_observed_spread(
             targets in proptest::collection::vec(target(), 40),
@@ -230,7 +230,7 @@ mod tests {
             let csr = MatrixView::from(&z).to_csr();
             let mut dense = ObservedVariance::new(z.view(), &weights);
             let mut sparse = SparseObservedVariance::new(csr.view(), &weights);
-            // A node before it leaves nothing behind.
+            // An earlier node must leave nothing behind.
             sparse.start(&[1, 4, 6]);
             sparse.move_row(4);
             dense.start(&[1, 4, 6]);
@@ -255,7 +255,7 @@ mod tests {
             }
         }
 
-        /// Where nothing is missing the scores are those of the other criteria.
+        /// If nothing is missing, the scores are those of the other criteria.
         #[test]
         fn without_missing_targets_nothing_is_new(
             targets in proptest::collection::vec(0_u8..4, 24),

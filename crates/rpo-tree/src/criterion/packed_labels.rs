@@ -1,12 +1,12 @@
-//! Summed variance over few 0/1 labels, all of them at once.
+//! Summed variance over few 0/1 labels, all processed at once.
 //!
-//! With few labels it costs less to add a row's labels as one short vector of 16-bit numbers than to go from label to
-//! label: nothing is looked up, nothing depends on how many labels a row has, and ‖M‖² and M·T come from a handful of
-//! vector instructions. The last lane counts weight. All of it is whole numbers, so the scores equal those of the other
-//! criteria bit for bit.
+//! With few labels, adding a row's labels as one short vector of 16-bit numbers costs less than going from label to
+//! label: nothing is looked up, nothing depends on how many labels a row has, and ‖M‖² and M·T take a handful of vector
+//! instructions. The last lane counts weight. All numbers are whole, so the scores equal those of the other criteria
+//! bit for bit.
 //!
-//! Where all weights are 1 and the rows to move are marks of a node's rows, a label of a node is a bit per row: how many of the
-//! marked rows have it is a count of bits, 64 rows at a time.
+//! If all weights are 1 and the rows to move are marked among a node's rows, each label of a node is stored as one bit
+//! per row: the number of marked rows that have it is a bit count, 64 rows at a time.
 
 use super::grid::are_whole;
 use super::side_by_side::{self, SideBySide};
@@ -14,10 +14,10 @@ use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
 
-/// Lanes of one block.
+/// Number of lanes of one block.
 const WIDTH: usize = 8;
 
-/// One number per label, and in the last lane of all the weight.
+/// One number per label, and the weight in the very last lane.
 type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];
 
 /// Summed variance over fewer than `8 BLOCKS` 0/1 CSR labels (n x d) with integer weights: cost O(`BLOCKS`) per moved
@@ -29,18 +29,18 @@ pub(crate) struct PackedLabelVariance<const BLOCKS: usize> {
     sums: NodeSums,
     /// ‖total‖².
     norm: i32,
-    /// Of the node; the lane of the weight is 0.
+    /// Sums of the node; the lane of the weight is 0.
     total: Lanes<BLOCKS>,
     moved: Lanes<BLOCKS>,
     marked: Option<NodeBits<BLOCKS>>,
 }
 
-/// The lanes of a node's rows as bits, of weights of 1.
+/// The lanes of a node's rows as bits, for weights of 1.
 #[derive(Debug, Clone, Default)]
 struct NodeBits<const BLOCKS: usize> {
     /// Number of the node's rows.
     n_rows: usize,
-    /// By 64 rows: bit i of a lane is that of the i-th row; empty until it is asked for.
+    /// By 64 rows: bit i of a lane is that of the i-th row; empty until first used.
     lanes: Vec<[[u64; WIDTH]; BLOCKS]>,
 }
 
@@ -50,7 +50,7 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
         self.lanes.clear();
     }
 
-    /// The lanes of these rows, all of the node.
+    /// Returns the lanes of these rows, which are all rows of the node.
     #[inline(always)]
     fn lanes(&mut self, rows: &[u32], lanes: &[Lanes<BLOCKS>]) -> &[[[u64; WIDTH]; BLOCKS]] {
         if self.lanes.is_empty() {
@@ -72,20 +72,20 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
 }
 
 impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
-    /// Most labels that fit.
+    /// Largest number of labels that fit.
     pub(crate) const MOST_LABELS: usize = WIDTH * BLOCKS - 1;
 
-    /// CSR labels (n x d) and one weight per row. `None` if there are too many labels, a stored label is not 1, a
-    /// weight is not a whole number from 0, or a sum could leave the integers used: use [`LabelCountVariance`](super::LabelCountVariance) or
-    /// [`SparseVariance`](super::SparseVariance) then.
+    /// Takes CSR labels (n x d) and one weight per row. Returns `None` if there are too many labels, a stored label is
+    /// not 1, a weight is not a whole number from 0, or a sum could leave the integers used;
+    /// [`LabelCountVariance`](super::LabelCountVariance) or [`SparseVariance`](super::SparseVariance) is used then.
     ///
     /// # Panics
-    /// If there are not as many rows as weights.
+    /// If the number of rows differs from that of weights.
     pub(crate) fn new(labels: CsrView<'_>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let whole = are_whole(weights);
         let total_weight: f64 = weights.iter().map(|&w| f64::from(w)).sum();
-        // Every lane stays within the weight of all rows; so many of its squares are summed in 32 bits.
+        // Every lane is at most the weight of all rows; the squares of all lanes are summed in 32 bits.
         let small = total_weight <= f64::from(i16::MAX)
             && total_weight * total_weight * (WIDTH * BLOCKS) as f64 <= f64::from(i32::MAX);
         if !whole || !small || labels.cols() > Self::MOST_LABELS || labels.data().iter().any(|&z| z != 1.0) {
@@ -112,7 +112,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
 }
 
 impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
-    /// The labels of rows, with 0 in the lane of the weight, and the weight.
+    /// Sums the labels of rows, with 0 in the lane of the weight; returns the sums and the weight.
     fn sum_of(&self, rows: &[u32]) -> (Lanes<BLOCKS>, i16) {
         let mut total = [i16x8::ZERO; BLOCKS];
         for &row in rows {
@@ -122,18 +122,18 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         (total, weight)
     }
 
-    /// The weight of the moved rows, and the squared norms of the sums of theirs and of the other rows.
+    /// Returns the weight of the moved rows, and the squared norms of the sums of the moved rows and of the other rows.
     #[inline(always)]
     fn moved_sums(&self) -> [i32; 3] {
         let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
         let moved_norm = dot(&self.moved, &self.moved) - weight * weight;
-        // Twice the product may leave 32 bits, what comes of it does not.
+        // Twice the product may overflow 32 bits; the result does not.
         let twice = dot(&self.moved, &self.total).wrapping_mul(2);
         let rest_norm = self.norm.wrapping_sub(twice).wrapping_add(moved_norm);
         [weight, moved_norm, rest_norm]
     }
 
-    /// Begins a node of these sums.
+    /// Starts a node with these sums.
     fn begin(&mut self, total: Lanes<BLOCKS>, weight: f64) {
         let counts = total.iter().flat_map(|block| block.to_array());
         self.norm = dot(&total, &total);
@@ -152,7 +152,7 @@ fn add<const BLOCKS: usize>(sums: &mut Lanes<BLOCKS>, row: &Lanes<BLOCKS>) {
     sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += *row);
 }
 
-/// Σ a b.
+/// Computes Σ a b.
 #[inline]
 fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
     let products = a.iter().zip(b).map(|(a, b)| a.dot(*b));
@@ -255,7 +255,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::MatrixView;
 
-    /// Scores one split after the other.
+    /// Scores one split after another.
     #[derive(Clone)]
     struct OneByOne(PackedLabelVariance<2>);
 

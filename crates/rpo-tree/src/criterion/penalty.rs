@@ -21,13 +21,13 @@ pub struct LeafPenalty {
 }
 
 impl LeafPenalty {
-    /// R moved towards 0 by α.
+    /// Returns R moved towards 0 by α.
     #[inline(always)]
     fn shrunk(self, gradient: f64) -> f64 {
         (gradient.abs() - self.l1).max(0.0).copysign(gradient)
     }
 
-    /// The best value, sign(R) max(|R| − α, 0) / (H + λ); 0 where H + λ vanishes.
+    /// Returns the best leaf value, sign(R) max(|R| − α, 0) / (H + λ); 0 where H + λ vanishes.
     #[inline]
     pub fn value(self, gradient: f64, curvature: f64) -> f64 {
         let denominator = curvature + self.l2;
@@ -37,16 +37,16 @@ impl LeafPenalty {
         self.shrunk(gradient) / denominator
     }
 
-    /// Twice the decrease that the best value makes, max(|R| − α, 0)² / (H + λ); 0 where H + λ vanishes.
+    /// Returns twice the decrease achieved by the best leaf value, max(|R| − α, 0)² / (H + λ); 0 where H + λ vanishes.
     #[inline(always)]
     pub(crate) fn score(self, gradient: f64, curvature: f64) -> f64 {
         let denominator = curvature + self.l2;
         let shrunk = self.shrunk(gradient);
         let score = shrunk * shrunk / denominator;
-        // Chosen after the division: loops over scores have no branches.
+        // Selected after the division, to keep loops over scores free of branches.
         if denominator <= VANISHING { 0.0 } else { score }
     }
 }
 
-/// Denominators up to this one are nothing: a quotient would say more of rounding than of the leaf.
+/// Denominators up to this one count as 0: a quotient would reflect rounding more than the leaf.
 const VANISHING: f64 = 1e-300;

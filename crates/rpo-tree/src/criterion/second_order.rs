@@ -6,23 +6,23 @@ use ndarray::ArrayView2;
 /// The second derivatives of a loss along the components that a tree grows on.
 #[derive(Debug, Clone, Copy)]
 pub enum Curvature<'a> {
-    /// 1 everywhere, as of the square loss: sums are those of weights.
+    /// 1 everywhere, as for the square loss: sums are those of weights.
     Constant,
     /// One per row and component (n x m).
     Each(ArrayView2<'a, f32>),
 }
 
-/// The decrease of the second-order approximation of a loss (Friedman 2001; Chen and Guestrin, *XGBoost*, KDD 2016,
-/// eq. 7, without its factor ½): with weights c, negative gradients z and second derivatives h of m components,
-/// R_S = Σ_S c z and H_S = Σ_S c h,
+/// Decrease of the second-order approximation of a loss (Friedman 2001; Chen and Guestrin, *XGBoost*, KDD 2016, eq. 7,
+/// without its factor ½): with weights c, negative gradients z and second derivatives h of m components, R_S = Σ_S c z
+/// and H_S = Σ_S c h,
 ///
 /// ```text
 /// score = Σ_k R_l² / (H_l + λ) + R_r² / (H_r + λ)        (of component k; R moved towards 0 by α)
 /// gain  = score − Σ_k R² / (H + λ)
 /// ```
 ///
-/// A split that gains nothing is not made: its gain is −∞, as penalties may cost more than it gains. Splits into a child
-/// whose curvature, the mean of H over the components, is below a bound are no candidates.
+/// A split that gains nothing is not made: its gain is −∞, as penalties may cost more than it gains. A split is not a
+/// candidate if one of its children has a curvature, the mean of H over the components, below a bound.
 ///
 /// Cost: O(m) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct SecondOrder<'a> {
     rows: Rows<'a>,
     /// One per component.
     penalties: Vec<LeafPenalty>,
-    /// The least sum of H over the components of a child.
+    /// Smallest sum of H over the components of a child.
     least_curvature: f64,
     total: Sums,
     moved: Sums,
@@ -41,7 +41,7 @@ pub struct SecondOrder<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Rows<'a> {
     gradients: &'a [f32],
-    /// As many as gradients, or none where all are 1.
+    /// As many as gradients, or none if all are 1.
     curvatures: &'a [f32],
     weights: &'a [f32],
     n_components: usize,
@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
         f64::from(self.weights[row as usize])
     }
 
-    /// The gradients and second derivatives of a row.
+    /// Returns the gradients and second derivatives of a row.
     #[inline]
     fn values(&self, row: u32) -> (&'a [f32], &'a [f32]) {
         let range = row as usize * self.n_components..(row as usize + 1) * self.n_components;
@@ -98,9 +98,10 @@ impl Sums {
 }
 
 impl<'a> SecondOrder<'a> {
-    /// Negative gradients (n x m, contiguous rows), their second derivatives, one weight per row (finite, not negative), the
-    /// penalties of each component, and the least curvature of a child, averaged over the components. Rows of weight 0
-    /// are never used. Values are not checked here: what is not finite makes scores NaN, and no split.
+    /// Takes negative gradients (n x m, contiguous rows), their second derivatives, one weight per row (finite, not
+    /// negative), the penalties of each component, and the smallest curvature of a child, averaged over the components.
+    /// Rows of weight 0 are never used. Values are not checked here: non-finite values make scores NaN, and no split is
+    /// made.
     ///
     /// # Panics
     /// If shapes differ, or a matrix is not contiguous in row order.
@@ -161,7 +162,7 @@ impl Criterion for SecondOrder<'_> {
         }
         let norm = |sums: &[f64]| sums.iter().map(|v| v * v).sum::<f64>() / weight;
         let are_equal = |squares: f64, sums: &[f64]| squares - norm(sums) <= PURITY * squares;
-        // Without a gradient nothing moves; with equal gradients and curvatures all samples need one value.
+        // Without a gradient no value changes; with equal gradients and curvatures all samples need the same value.
         let is_flat = self.rows.curvatures.is_empty() || are_equal(squares[1], &self.total.curvature);
         self.is_pure = squares[0] == 0.0 || are_equal(squares[0], &self.total.gradient) && is_flat;
     }
@@ -213,7 +214,7 @@ mod tests {
     use ndarray::Array2;
     use proptest::prelude::*;
 
-    /// R, H and scores as in the formulas, from the rows themselves.
+    /// Computes R, H and scores as in the formulas, from the rows themselves.
     fn by_formula(
         z: &Array2<f32>,
         h: &Array2<f32>,
@@ -268,7 +269,7 @@ mod tests {
             criterion.clear();
             left.iter().for_each(|&row| criterion.move_row(row));
             let [all, left, right] = [&rows[..], left, right].map(|rows| by_formula(&z, &h, &weights, &penalties, rows));
-            // What lies within rounding of the bound may be on either side of it.
+            // Curvatures within rounding of the bound may be on either side of it.
             let smaller = left.1.min(right.1);
             prop_assume!((smaller - least).abs() > 1e-9);
             if smaller < least {
@@ -282,7 +283,7 @@ mod tests {
             }
         }
 
-        /// Without penalties and with a constant curvature it is the summed variance.
+        /// Without penalties and with a constant curvature, gains are those of the summed variance.
         #[test]
         fn a_constant_curvature_gives_variance(
             cells in prop::collection::vec(-9_f32..9.0, 12 * 3),

@@ -1,21 +1,21 @@
-//! Scores of one sweep, several side by side.
+//! Scoring several splits of one sweep side by side.
 
 use super::{AHEAD, Criterion, Equals, NodeSums};
 
-/// Splits that are scored side by side.
+/// Number of splits scored side by side.
 const TOGETHER: usize = 4;
 
-/// A criterion of which splits are scored side by side.
+/// A criterion whose splits are scored side by side.
 pub(super) trait SideBySide: Criterion {
-    /// What its sums are of.
+    /// The number type of its sums.
     type Number: Copy + Default + Into<f64>;
 
-    /// Moves a row and returns, if the split is scored, the weight of the moved rows, and the squared norms of the sums of
-    /// theirs and of the other rows.
+    /// Moves a row and returns, if the split is scored, the weight of the moved rows, and the squared norms of the sums
+    /// of the moved rows and of the other rows.
     fn move_and_sum(&mut self, row: u32, is_scored: bool) -> [Self::Number; 3];
 }
 
-/// [`Criterion::best_of`], with nothing behind a branch: which score is the best so far cannot be predicted.
+/// Branch-free [`Criterion::best_of`], as which score is the best so far cannot be predicted.
 #[inline(always)]
 pub(super) fn best_of<C: SideBySide>(
     criterion: &mut C,
@@ -64,11 +64,11 @@ impl Best {
         }
     }
 
-    /// Takes in the scores after 1, 2, ... more rows than `n_before`, those that are marked.
+    /// Offers the scores after 1, 2, ... more rows than `n_before`; only marked ones count.
     #[inline(always)]
     fn offer(&mut self, scores: [f64; TOGETHER], is_scored: [bool; TOGETHER], n_before: usize) {
         for lane in 0..TOGETHER {
-            // All bits set are no number.
+            // Setting all bits gives NaN.
             let unscored = u64::from(is_scored[lane]).wrapping_sub(1);
             let score = f64::from_bits(scores[lane].to_bits() | unscored);
             let is_better = self.equals.improves(score, self.scores[lane]);
@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// The best score and the number of rows after which it came, if there is one.
+    /// Returns the best score and the number of rows after which it occurred, if there is one.
     #[inline(always)]
     fn best(self) -> Option<(f64, usize)> {
         let score = self.scores.into_iter().fold(f64::NEG_INFINITY, f64::max);

@@ -3,8 +3,8 @@
 use super::{Criterion, NodeSums};
 use std::sync::Arc;
 
-/// The variance of the [module](crate::criterion) for a single target, without vectors of sums: the same scores as
-/// [`Variance`](super::Variance) on one column, bit for bit.
+/// The variance of the [module](crate::criterion) for a single target, without vectors of sums. Its scores equal those
+/// of [`Variance`](super::Variance) on one column, bit for bit.
 ///
 /// Cost: O(1) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
@@ -23,11 +23,11 @@ struct Cell {
 }
 
 impl SingleVariance {
-    /// One target and one weight per row (finite, weights not negative); rows of weight 0 are never used. Values
-    /// are not checked here: what is not finite makes scores NaN, and no split.
+    /// Takes one target and one weight per row (finite, weights not negative); rows of weight 0 are never used. Values
+    /// are not checked here: non-finite values make scores NaN, and no split is made.
     ///
     /// # Panics
-    /// If there are not as many weights as targets.
+    /// If the number of weights differs from that of targets.
     pub(crate) fn new(targets: impl ExactSizeIterator<Item = f32>, weights: &[f32]) -> Self {
         assert_eq!(targets.len(), weights.len(), "one weight per target");
         let cell = |(target, &weight)| Cell { weight, target };

@@ -14,7 +14,8 @@ use rpo_core::{CsrView, csr_row};
 
 /// Summed variance over CSR targets (n x d): cost O(stored targets of the row) per moved row, O(1) per score.
 ///
-/// For 0/1 targets and integer weights [`LabelCountVariance`](super::LabelCountVariance) gives the same scores in less time.
+/// For 0/1 targets and integer weights [`LabelCountVariance`](super::LabelCountVariance) gives the same scores in less
+/// time.
 #[derive(Debug, Clone)]
 pub(crate) struct SparseVariance<'a> {
     targets: CsrView<'a>,
@@ -29,10 +30,10 @@ pub(crate) struct SparseVariance<'a> {
 }
 
 impl<'a> SparseVariance<'a> {
-    /// CSR targets (n x d) and one weight per row.
+    /// Takes CSR targets (n x d) and one weight per row.
     ///
     /// # Panics
-    /// If there are not as many rows as weights.
+    /// If the number of rows differs from that of weights.
     pub(crate) fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
@@ -127,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::MatrixView;
 
-    /// Var(S) by its definition.
+    /// Computes Var(S) by its definition.
     fn variance(z: &Array2<f32>, weights: &[f32], rows: &[u32]) -> f64 {
         let total: f64 = rows.iter().map(|&i| f64::from(weights[i as usize])).sum();
         (0..z.ncols())
@@ -142,7 +143,7 @@ mod tests {
             .sum()
     }
 
-    /// The scores while rows move one by one, with their gains.
+    /// Returns the scores, with their gains, as rows are moved one by one.
     fn scores(criterion: &mut impl Criterion, rows: &[u32]) -> Vec<(u64, u64)> {
         criterion.clear();
         let moved = rows.split_last().map_or(rows, |(_, others)| others);
@@ -154,7 +155,7 @@ mod tests {
         moved.iter().map(score).collect()
     }
 
-    /// What is left when rows are taken out is what begins without them, bit for bit.
+    /// Removing rows gives the same state, bit for bit, as starting without them.
     fn check_rest(criterion: &impl Criterion, rows: &[u32], n_out: usize) -> Result<(), TestCaseError> {
         let (mut rest, mut fresh) = (criterion.clone(), criterion.clone());
         rest.start(rows);
@@ -195,7 +196,7 @@ mod tests {
             check_rest(&counts, &rows, cut)?;
             check_rest(&lanes, &rows, cut)?;
             check_rest(&wide, &rows, cut)?;
-            // A node before it leaves its counts behind.
+            // An earlier node must not leave its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);
             lanes.start(&rows[2..5]);

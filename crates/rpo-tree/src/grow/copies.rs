@@ -1,15 +1,15 @@
 //! Growing subtrees on copies of their rows.
 //!
-//! Where a training set is much larger than a core's cache, the rows of a small node lie far apart in it and are waited
-//! for, again in every node below. A [splitter](Splitter::of_subtree) that can copies what it knows of them; the subtree
-//! grows on the copy, and its nodes join those of the tree.
+//! If a training set is much larger than a core's cache, the rows of a small node lie far apart in it, and every node
+//! below waits for them again. A [splitter](Splitter::of_subtree) that supports it copies the data of these rows; the
+//! subtree grows on the copy, and its nodes are added to those of the tree.
 
 use super::subtree::graft;
 use super::{Growth, Pending};
 use crate::splitter::Splitter;
 
 impl<S: Splitter> Growth<'_, S> {
-    /// Grows what is below a node on a copy of its rows; returns false if that is not worth it.
+    /// Grows the subtree below a node on a copy of its rows; returns false if that is not worth it.
     pub(super) fn grow_on_copy(&mut self, root: Pending) -> bool {
         if !root.may_split(self.params) {
             return false;

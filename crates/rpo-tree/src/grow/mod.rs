@@ -1,4 +1,4 @@
-//! Growers: the order in which nodes are split. They use splitters through their trait alone.
+//! Growers, which decide the order in which nodes are split. They use splitters only through their trait.
 
 mod copies;
 mod parallel;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Limits of growth, whatever the splitter.
+/// Limits on growth, independent of the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrowParams {
@@ -44,7 +44,7 @@ impl Default for GrowParams {
 }
 
 impl GrowParams {
-    /// Returns true if a node of so many rows at a depth may be split.
+    /// Returns true if a node of this many rows at this depth may be split.
     pub(crate) fn allow(&self, n_rows: usize, depth: u32) -> bool {
         n_rows >= self.min_samples_split.max(2) && self.max_depth.is_none_or(|max| depth < max)
     }
@@ -65,17 +65,17 @@ pub struct Grown<R> {
     pub structure: Structure<R>,
     /// The gain of each node's split, 0 for leaves, in node order.
     pub gains: Vec<f64>,
-    /// The training samples of each leaf; every sample grown on is in one.
+    /// The training samples of each leaf; every sample used for growth is in one leaf.
     pub members: LeafMembers,
 }
 
 /// Grows a structure on the given rows of the training set, which should have positive weight.
 ///
-/// Depth-first without [`max_leaves`](GrowParams::max_leaves), otherwise best-first: the open node whose split has
-/// the largest gain is split next (of equal gains the one made first) as long as the number of leaves allows.
-/// Node seeds follow the path from the root, so that the result does not depend on the order of growth:
-/// depth-first and best-first growth without a binding limit find the same tree, with nodes and leaves numbered
-/// depth-first, child 0 first, or in the order of growth.
+/// Growth is depth-first without [`max_leaves`](GrowParams::max_leaves), otherwise best-first: the open node whose
+/// split has the largest gain is split next (among equal gains the node created first) as long as the number of leaves
+/// allows. Node seeds follow the path from the root, so the result does not depend on the order of growth: depth-first
+/// and best-first growth without a binding limit find the same tree, with nodes and leaves numbered depth-first, child
+/// 0 first, or in the order of growth.
 ///
 /// # Panics
 /// If `rows` is empty or not strictly increasing.
@@ -103,7 +103,7 @@ pub fn grow<S: Splitter>(
     growth.finish()
 }
 
-/// A node that holds rows `start..end` and waits to be split.
+/// A node that holds rows `start..end` and is waiting to be split.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     node: usize,
@@ -119,7 +119,7 @@ impl Pending {
         params.allow(self.end - self.start, self.depth)
     }
 
-    /// The node as splitters see it.
+    /// Returns the node in the form passed to splitters.
     fn of<'r>(&self, rows: &'r [u32]) -> NodeRows<'r> {
         NodeRows {
             number: self.node,
@@ -130,7 +130,8 @@ impl Pending {
     }
 }
 
-/// A node with its split found. Its rows are still in their order: nodes that are found and never split cost no sorting.
+/// A node whose split has been found. Its rows are still in their order: a node that is searched but never split costs
+/// no sorting.
 struct Ready<R> {
     pending: Pending,
     rule: R,
@@ -145,12 +146,12 @@ struct Growth<'s, S: Splitter> {
     params: &'s GrowParams,
     rows: Vec<u32>,
     buffer: Vec<u32>,
-    /// Vectors of children that are not in use.
+    /// Unused vectors of children.
     spare: Vec<Vec<u16>>,
     nodes: Vec<Node<S::Rule>>,
     gains: Vec<f64>,
     leaves: Vec<(usize, usize)>,
-    /// What splitters grow themselves; empty in between.
+    /// Buffer for subtrees that splitters grow themselves; empty in between.
     below: Subtree<S::Rule>,
 }
 
@@ -170,13 +171,14 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
-    /// The largest child of a node comes right after it, as its statistics may be the node's without those of the others.
+    /// Grows the tree below `root` depth-first. The largest child of a node comes right after it, as its statistics may
+    /// be computed as the node's minus those of the other children.
     fn depth_first(&mut self, root: Pending) {
         self.grow_below(root);
         self.renumber();
     }
 
-    /// Grows a subtree, whose nodes are numbered as they come.
+    /// Grows a subtree whose nodes are numbered in the order of creation.
     fn grow_below(&mut self, root: Pending) {
         let mut stack = vec![root];
         while let Some(pending) = stack.pop() {
@@ -198,7 +200,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
-    /// Numbers nodes and leaves depth-first, child 0 first, whatever the order of growth was.
+    /// Numbers nodes and leaves depth-first, child 0 first, regardless of the order of growth.
     fn renumber(&mut self) {
         let mut grown: Vec<_> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
         let gains = std::mem::take(&mut self.gains);
@@ -252,7 +254,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             self.open(ready, |child| children.push(child));
             self.announce(parent, &children, n_leaves < max_leaves);
             for child in children.drain(..) {
-                // Once the limit is reached no further split is looked for.
+                // Once the limit is reached, no further split is searched.
                 if n_leaves < max_leaves {
                     consider(self, child, &mut frontier);
                 } else {
@@ -262,7 +264,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
-    /// Shows the splitter the children of a node that was opened.
+    /// Notifies the splitter of the children of a node that was split.
     fn announce(&mut self, parent: usize, children: &[Pending], searched: bool) {
         let children: Vec<_> = children
             .iter()
@@ -271,7 +273,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         self.splitter.opened(parent, &children, self.workspace);
     }
 
-    /// Looks for a split.
+    /// Searches for a split.
     fn split(&mut self, pending: Pending) -> Option<Ready<S::Rule>> {
         if !pending.may_split(self.params) {
             return None;
@@ -292,8 +294,8 @@ impl<'s, S: Splitter> Growth<'s, S> {
         })
     }
 
-    /// Sorts the rows of a node by child, keeping their order; returns where those of each child end, and the rule and its
-    /// gain.
+    /// Sorts the rows of a node by child, keeping their order; returns the end of the rows of each child, the rule and
+    /// its gain.
     fn partition(&mut self, ready: Ready<S::Rule>) -> (Vec<usize>, S::Rule, f64) {
         let Ready {
             pending: Pending { start, end, .. },
@@ -323,7 +325,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         (child_ends, rule, gain)
     }
 
-    /// Turns a node into a split and hands out its children.
+    /// Turns a node into a split and passes its children to `child`.
     fn open(&mut self, ready: Ready<S::Rule>, mut child: impl FnMut(Pending)) {
         let Pending {
             node,
@@ -358,7 +360,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         self.leaves.push((pending.start, pending.end));
     }
 
-    /// The rows leaf by leaf, and where each leaf begins, and the end.
+    /// Returns the rows leaf by leaf, and the start of each leaf followed by the end.
     fn leaf_rows(&self) -> (Vec<u32>, Vec<u32>) {
         let mut rows = Vec::with_capacity(self.rows.len());
         let mut leaf_start = Vec::with_capacity(self.leaves.len() + 1);
@@ -381,7 +383,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
     }
 }
 
-/// Largest gain first; equal gains by node number, earliest first.
+/// Orders nodes by gain, largest first; equal gains by node number, earliest first.
 struct ByGain<R>(Ready<R>);
 
 impl<R> PartialEq for ByGain<R> {

@@ -1,8 +1,8 @@
 //! Growing the subtrees of a tree on several threads.
 //!
-//! Every large node, and every subtree below one that is small, is its own task, which leaves a part behind; the
-//! parts are joined in the end. Tasks wait for none of the others, so that no stack grows with the depth of the
-//! tree, which can be as many nodes as there are rows.
+//! Every large node, and every subtree below a small one, is its own task, which produces one part; the parts are
+//! joined at the end. No task waits for another, so no stack grows with the depth of the tree, which can be as large as
+//! the number of rows.
 
 use super::{GrowParams, Grown, Growth, Pending, Subtree, grow};
 use crate::leaves::LeafMembers;
@@ -13,16 +13,17 @@ use rayon::Scope;
 use rpo_core::Seed;
 use std::sync::{Mutex, MutexGuard};
 
-/// Fewest rows of a node whose children grow apart from each other.
+/// Fewest rows of a node whose children grow as separate tasks.
 const WORTH_IT: usize = 4096;
 
-/// [`grow`] with subtrees in parallel on the current rayon pool: the same result, for any number of threads.
+/// Like [`grow`], but with subtrees in parallel on the current rayon pool: the result is the same for any number of
+/// threads.
 ///
-/// For few trees on many samples; an ensemble of many trees grows faster with a thread per tree. Best-first growth has
-/// an order to keep and stays on one thread.
+/// It is meant for few trees on many samples; an ensemble of many trees grows faster with one thread per tree.
+/// Best-first growth has to keep its order and stays on one thread.
 ///
 /// # Panics
-/// As [`grow`].
+/// See [`grow`].
 pub fn grow_parallel<S: Splitter>(
     splitter: &S,
     rows: Vec<u32>,
@@ -50,28 +51,28 @@ pub fn grow_parallel<S: Splitter>(
     put_together(parts)
 }
 
-/// A node to grow with all that is below it.
+/// A node whose subtree is to be grown.
 struct Task {
-    /// Where the part that comes of it goes.
+    /// Index of the part that the task produces.
     part: usize,
     rows: Vec<u32>,
     depth: u32,
     seed: Seed,
 }
 
-/// What comes of a task.
+/// Result of a task.
 enum Part<R> {
-    /// A split; those of its children are this part and the following ones.
+    /// A split; the parts of its children are `first_child` and the following ones.
     Split { rule: R, gain: f64, first_child: usize },
     /// A subtree.
     Whole(Subtree<R>),
 }
 
-/// What tasks share.
+/// Data shared by tasks.
 struct Tasks<'s, S: Splitter> {
     splitter: &'s S,
     params: &'s GrowParams,
-    /// Workspaces that are not in use: they are as many as threads ever work at once.
+    /// Unused workspaces; there are as many workspaces as threads ever work at once.
     free: Mutex<Vec<S::Workspace>>,
     parts: Mutex<Vec<Option<Part<S::Rule>>>>,
 }
@@ -138,7 +139,7 @@ impl<S: Splitter> Tasks<'_, S> {
         lock(&self.parts)[place] = Some(part);
     }
 
-    /// Room for so many more parts; says where.
+    /// Makes room for `n` more parts; returns the index of the first.
     fn make_room(&self, n: usize) -> usize {
         let mut parts = lock(&self.parts);
         let first = parts.len();
@@ -161,7 +162,7 @@ fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
             } => {
                 let arity = rule.arity();
                 let first = all.split(node, rule, gain);
-                // Child 0 next.
+                // Child 0 comes next.
                 stack.extend((0..arity).rev().map(|i| (first + i, first_child + i)));
             }
         }

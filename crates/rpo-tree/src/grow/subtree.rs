@@ -1,4 +1,4 @@
-//! Parts of a tree that grew by themselves.
+//! Subtrees that were grown separately.
 
 use super::{Growth, Pending};
 use crate::rule::Rule;
@@ -7,13 +7,13 @@ use crate::structure::Node;
 
 /// A part of a tree: a root, the nodes below, and the training samples of its leaves.
 ///
-/// What a [`Splitter`] that [grows whole subtrees](Splitter::grow_below) makes: it begins as a root that is open, node 0, and is
-/// done when every node is split or closed.
+/// It is built by a [`Splitter`] that [grows whole subtrees](Splitter::grow_below). It starts with an open root, node
+/// 0, and is complete when every node is split or closed.
 #[derive(Debug, Clone)]
 pub struct Subtree<R> {
     pub(super) nodes: Vec<Node<R>>,
     pub(super) gains: Vec<f64>,
-    /// Rows leaf by leaf, and where each leaf begins, and the end.
+    /// Rows leaf by leaf, and the start of each leaf followed by the end.
     pub(super) rows: Vec<u32>,
     pub(super) leaf_start: Vec<u32>,
 }
@@ -30,7 +30,7 @@ impl<R> Default for Subtree<R> {
 }
 
 impl<R: Rule> Subtree<R> {
-    /// Splits an open node; returns the number of its first child. The others follow it, all of them open.
+    /// Splits an open node; returns the number of its first child. The other children follow it; all are open.
     pub fn split(&mut self, node: usize, rule: R, gain: f64) -> usize {
         let (first, arity) = (self.nodes.len(), rule.arity());
         self.nodes.resize_with(first + arity, || Node::Leaf(0));
@@ -45,14 +45,14 @@ impl<R: Rule> Subtree<R> {
 }
 
 impl<R> Subtree<R> {
-    /// Closes an open node: it is a leaf of these rows, which increase.
+    /// Closes an open node: it becomes a leaf with these rows, which are increasing.
     pub fn close(&mut self, node: usize, rows: impl IntoIterator<Item = u32>) {
         self.nodes[node] = Node::Leaf(self.leaf_start.len() as u32 - 1);
         self.rows.extend(rows);
         self.leaf_start.push(self.rows.len() as u32);
     }
 
-    /// Makes it an open root again.
+    /// Resets the subtree to an open root.
     fn clear(&mut self) {
         self.nodes.clear();
         self.nodes.push(Node::Leaf(0));
@@ -62,7 +62,7 @@ impl<R> Subtree<R> {
         self.leaf_start.truncate(1);
     }
 
-    /// Puts another in the place of a node, behind the nodes and leaves that are there.
+    /// Puts another subtree in the place of a node, after the existing nodes and leaves.
     pub(super) fn adopt(&mut self, place: usize, other: Self) {
         let n_leaves = self.leaf_start.len() - 1;
         let others = other.nodes.into_iter().zip(other.gains);
@@ -75,7 +75,7 @@ impl<R> Subtree<R> {
 }
 
 impl<S: Splitter> Growth<'_, S> {
-    /// Has the splitter grow all below a node; returns false if it does not.
+    /// Lets the splitter grow the whole subtree below a node; returns false if it does not.
     pub(super) fn grow_whole(&mut self, root: Pending) -> bool {
         if !root.may_split(self.params) {
             return false;
@@ -97,8 +97,8 @@ impl<S: Splitter> Growth<'_, S> {
     }
 }
 
-/// Puts the nodes of a subtree and their gains, numbered from 0, into the place of a node, behind the nodes and the
-/// `n_leaves` leaves that are there.
+/// Puts the nodes of a subtree and their gains, numbered from 0, in the place of a node, after the existing nodes and
+/// `n_leaves` leaves.
 pub(super) fn graft<R>(
     nodes: &mut Vec<Node<R>>,
     gains: &mut Vec<f64>,
@@ -106,7 +106,7 @@ pub(super) fn graft<R>(
     n_leaves: usize,
     subtree: impl Iterator<Item = (Node<R>, f64)>,
 ) {
-    // The first node takes the place; the second follows those that are there.
+    // The first node takes the place; the second follows the existing nodes.
     let before = nodes.len() as u32 - 1;
     for (i, (node, gain)) in subtree.enumerate() {
         let node = match node {

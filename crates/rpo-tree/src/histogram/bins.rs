@@ -1,4 +1,4 @@
-//! The choice of bins: neighbouring values of a feature that count as one.
+//! Choice of the bins: ranges of neighbouring values of a feature that count as one value.
 
 use crate::categories::most_frequent;
 use crate::ranks::{from_sortable, sortable, threshold_between};
@@ -13,16 +13,16 @@ pub(super) struct Bin {
 /// A distinct value (its [sortable](crate::ranks::sortable) bits) and its number of samples.
 pub(super) type Counted = (u32, u32);
 
-/// Values of which every one may have a bin.
+/// Number of coded values up to which each may have its own bin.
 const FEW: usize = 255;
 
-/// Fewest bins that a feature of more values may have.
+/// Smallest limit on the bins of a feature with more values.
 const FEWEST: usize = 63;
 
 /// Fewest samples per bin on average, beyond [`FEWEST`] bins.
 const SAMPLES_PER_BIN: usize = 16;
 
-/// The largest number of bins of a feature of which `n` values are coded.
+/// Returns the largest number of bins of a feature of which `n` values are coded.
 pub(super) fn limit(max_bins: usize, n: usize) -> usize {
     if n <= FEW {
         return max_bins;
@@ -30,18 +30,18 @@ pub(super) fn limit(max_bins: usize, n: usize) -> usize {
     max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
 }
 
-/// The bins of a feature, of increasing values, and the sortable bits of the first value of each.
+/// The bins of a feature, in increasing order of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FeatureBins {
     bins: Vec<Bin>,
     pub(super) has_missing: bool,
-    /// True if every bin is a category, in no order.
+    /// True if every bin is an unordered category.
     pub(super) is_categorical: bool,
 }
 
 impl FeatureBins {
-    /// One bin per value if there are at most `limit`; otherwise bins of numbers of samples as equal as values allow, a value of
-    /// more than that having a bin to itself.
+    /// Makes one bin per value if there are at most `limit` values. Otherwise the bins hold sample counts as equal as
+    /// the values allow, and a value with more samples has its own bin.
     pub(super) fn new(distinct: &[Counted], limit: usize, has_missing: bool) -> Self {
         let mut bins = Vec::with_capacity(limit.min(distinct.len()));
         let mut left: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
@@ -50,7 +50,8 @@ impl FeatureBins {
             in_bin += u64::from(count);
             let bins_left = (limit - bins.len()) as u64;
             let values_left = (distinct.len() - 1 - i) as u64;
-            // Ends where the bin holds its part of what is left, or where each further value can have a bin.
+            // A bin ends if it holds its fraction of the remaining samples, or if each remaining value can have its own
+            // bin.
             let is_full = bins_left > 1 && (in_bin * bins_left >= left || values_left < bins_left);
             if is_full || values_left == 0 {
                 let value = |i: usize| from_sortable(distinct[i].0);
@@ -69,7 +70,7 @@ impl FeatureBins {
         }
     }
 
-    /// One bin per category, at most `limit`; the rarest beyond count as missing.
+    /// Makes one bin per category, at most `limit`; the rarest categories beyond that count as missing.
     pub(super) fn of_categories(distinct: Vec<Counted>, limit: usize, has_missing: bool) -> Self {
         let has_rare = distinct.len() > limit;
         let bin = |(code, _)| Bin {
@@ -84,12 +85,12 @@ impl FeatureBins {
         }
     }
 
-    /// Number of bins, without that of missing values.
+    /// Number of bins, without the bin of missing values.
     pub(super) fn len(&self) -> usize {
         self.bins.len()
     }
 
-    /// The bin of an observed value of the training set; of a rare category that of missing values.
+    /// Returns the bin of an observed value of the training set; for a rare category, the bin of missing values.
     pub(super) fn bin_of(&self, value: f32) -> usize {
         let bin = self.bins.partition_point(|bin| bin.high < value);
         match self.bins.get(bin) {
@@ -98,7 +99,7 @@ impl FeatureBins {
         }
     }
 
-    /// Writes the bins of values, given as [sortable](crate::ranks::sortable) bits, that of missing values among them.
+    /// Writes the bins of values given as [sortable](crate::ranks::sortable) bits, including missing values.
     pub(super) fn code_all(&self, keys: &[u32], codes: &mut [u8]) {
         let pairs = codes.iter_mut().zip(keys);
         if self.is_categorical {
@@ -112,7 +113,7 @@ impl FeatureBins {
         for (high, bin) in highs.iter_mut().zip(&self.bins) {
             *high = sortable(bin.high);
         }
-        // A search without branches, as none could be predicted.
+        // Branch-free search, as no branch could be predicted.
         for (code, &key) in pairs {
             let mut bin = 0;
             for step in [128, 64, 32, 16, 8, 4, 2, 1] {
@@ -122,25 +123,25 @@ impl FeatureBins {
         }
     }
 
-    /// The number of bins of which a threshold sends all values left, and the bin of which it sends some.
+    /// Returns the number of bins whose values a threshold sends all left, and the bin it divides, if any.
     pub(super) fn cut_at(&self, threshold: f32) -> (usize, Option<usize>) {
         let n_left = self.bins.partition_point(|bin| bin.high <= threshold);
         let is_torn = self.bins.get(n_left).is_some_and(|bin| bin.low <= threshold);
         (n_left, is_torn.then_some(n_left))
     }
 
-    /// The code of the category that a bin is.
+    /// Returns the category code of a bin.
     pub(super) fn code(&self, bin: u16) -> u32 {
         self.bins[usize::from(bin)].low as u32
     }
 
-    /// The bin of zero, if it lies in one.
+    /// Returns the bin of zero, if zero lies in one.
     pub(super) fn zero(&self) -> Option<usize> {
         let bin = self.bin_of(0.0);
         self.bins.get(bin).is_some_and(|b| b.low <= 0.0).then_some(bin)
     }
 
-    /// The threshold between the values of two bins.
+    /// Returns the threshold between the values of two bins.
     pub(super) fn threshold(&self, low: usize, high: usize) -> f32 {
         threshold_between(self.bins[low].high, self.bins[high].low)
     }

@@ -1,11 +1,12 @@
-//! The search inside one categorical feature: sums per category in [order](crate::categories), scanned as bins of numbers.
+//! Search inside one categorical feature: sums per category are [ordered](crate::categories) and scanned like numeric
+//! bins.
 
 use super::cell::{Cell, sum};
 use super::features::{BinnedFeatures, Place};
 use super::search::{Limits, Scanned, Sums};
 use crate::categories::Groups;
 
-/// Buffers of scans, one for each part of the features that are scanned at a time.
+/// Buffers of scans, one for each chunk of features scanned at the same time.
 pub(super) struct Scratches<S: Sums>(Vec<Scratch<S>>);
 
 impl<S: Sums> Default for Scratches<S> {
@@ -31,20 +32,20 @@ pub(super) struct Scratch<S: Sums> {
     groups: Groups,
     /// The bins of a feature in order.
     order: Vec<u16>,
-    /// Their sums in that order, and the rest.
+    /// The sums of the bins in that order, followed by the sum of the rest.
     arranged: S::Histogram,
     /// Sums of one dense feature alone.
     alone: S::Histogram,
     pub(super) singles: Singles<S>,
 }
 
-/// Features drawn that have one sum each.
+/// Drawn features that have one sum each.
 pub(super) struct Singles<S: Sums> {
-    /// Their places in the draw.
+    /// Their positions in the draw.
     pub(super) places: Vec<usize>,
-    /// Where their sums lie.
+    /// Positions of their sums.
     pub(super) sums: Vec<u32>,
-    /// These sums, one after the other.
+    /// Copies of these sums, one after the other.
     pub(super) picked: S::Histogram,
 }
 
@@ -79,7 +80,7 @@ impl<S: Sums> Default for Scratch<S> {
 }
 
 impl<S: Sums> Scratch<S> {
-    /// The best split of a feature whose sums lie at a place of a histogram.
+    /// Returns the best split of a feature whose sums are at a position of a histogram.
     pub(super) fn scan(
         &mut self,
         sums: &S,
@@ -106,7 +107,7 @@ impl<S: Sums> Scratch<S> {
         sums.scan(place, &self.arranged, total, limits, &mut self.scan)
     }
 
-    /// Makes the sums of one dense feature alone, of the rows of a node and their targets.
+    /// Computes the sums of one dense feature alone, from the rows of a node and their targets.
     pub(super) fn sum_alone(
         &mut self,
         sums: &S,
@@ -119,7 +120,7 @@ impl<S: Sums> Scratch<S> {
         alone
     }
 
-    /// The best split of a dense feature whose sums are made for it alone.
+    /// Returns the best split of a dense feature whose sums are computed for it alone.
     pub(super) fn scan_alone(
         &mut self,
         sums: &S,
@@ -136,7 +137,8 @@ impl<S: Sums> Scratch<S> {
         scanned
     }
 
-    /// The bins of a categorical feature in order; none if all samples are of one category, or of the rest.
+    /// Returns the bins of a categorical feature in order; none if all samples are of one category or all belong to the
+    /// rest.
     pub(super) fn order(
         &mut self,
         sums: &S,
@@ -155,7 +157,7 @@ impl<S: Sums> Scratch<S> {
     }
 }
 
-/// Copies the sums of some bins, in their order, and those of all others as one.
+/// Copies the sums of some bins, in the given order, followed by the sum of all others.
 pub(super) fn arrange<C: Cell>(stored: &[C], order: &[u16], arranged: &mut Vec<C>) {
     arranged.clear();
     arranged.extend(order.iter().map(|&bin| stored[usize::from(bin)]));
@@ -164,8 +166,9 @@ pub(super) fn arrange<C: Cell>(stored: &[C], order: &[u16], arranged: &mut Vec<C
     arranged.push(rest);
 }
 
-/// Begins groups of the bins of a feature that hold so many samples, given the number of samples of each; returns that of
-/// the others, missing values among them, and calls `add` with each bin that is not empty and its group.
+/// Starts groups of the bins of a feature that hold at least `fewest` samples, given the number of samples of each bin.
+/// Returns the number of samples in the other bins, including missing values, and calls `add` with each nonempty bin
+/// and its group.
 pub(super) fn group(
     n_targets: usize,
     place: Place,

@@ -1,22 +1,22 @@
-//! What is summed per bin.
+//! The values that are summed per bin.
 
 /// Integers that are summed side by side.
 pub(super) trait Cell: Copy + PartialEq + Send + Sync {
-    /// The sum of nothing.
+    /// The empty sum.
     const ZERO: Self;
-    /// Adds another.
+    /// Adds another cell.
     fn add(&mut self, other: &Self);
-    /// Takes away what was added.
+    /// Subtracts what was added.
     fn subtract(&mut self, other: &Self);
 }
 
-/// An integer of fixed point.
+/// A fixed-point integer.
 pub(super) trait Integer: Cell {
-    /// Bits of a sum, without its sign.
+    /// Number of bits of a sum, without its sign.
     const SUM_BITS: i32;
-    /// The number, for magnitudes below 2^[`SUM_BITS`](Self::SUM_BITS).
+    /// Converts to `f64`, for magnitudes below 2^[`SUM_BITS`](Self::SUM_BITS).
     fn number(self) -> f64;
-    /// The nearest integer to a number below 2^[`SUM_BITS`](Self::SUM_BITS) in magnitude.
+    /// Returns the nearest integer to a number below 2^[`SUM_BITS`](Self::SUM_BITS) in magnitude.
     fn nearest(number: f64) -> Self;
 }
 
@@ -44,11 +44,11 @@ impl Integer for i64 {
     }
 }
 
-/// 1.5 · 2⁵²: added to a number below 2⁵¹ in magnitude, it leaves the number rounded in the low bits. Conversions of vectors
-/// of 64-bit integers are additions so, which every processor has.
+/// 1.5 · 2⁵²: added to a number below 2⁵¹ in magnitude, it leaves the rounded number in the low bits. Conversions of
+/// vectors of 64-bit integers thus become additions, which every processor has.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// A number below 2⁵¹ in magnitude rounded to an integer, to even from the middle.
+/// Rounds a number below 2⁵¹ in magnitude to an integer, half to even.
 #[inline(always)]
 fn rounded(value: f64) -> i64 {
     ((value + ROUND).to_bits() as i64) - (ROUND.to_bits() as i64)
@@ -72,7 +72,7 @@ macro_rules! integer_cell {
 
 integer_cell!(i32, i64);
 
-/// Cells side by side.
+/// Several cells side by side.
 impl<C: Cell, const W: usize> Cell for [C; W] {
     const ZERO: Self = [C::ZERO; W];
     #[inline(always)]
@@ -89,14 +89,14 @@ impl<C: Cell, const W: usize> Cell for [C; W] {
     }
 }
 
-/// The sum of cells.
+/// Sums cells.
 pub(super) fn sum<'c, C: Cell + 'c>(cells: impl IntoIterator<Item = &'c C>) -> C {
     let mut sum = C::ZERO;
     cells.into_iter().for_each(|cell| sum.add(cell));
     sum
 }
 
-/// The cells of the rows of a node, in their order: all, or copied side by side.
+/// Returns the cells of the rows of a node, in their order: the whole slice, or a copy of those cells.
 pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mut Vec<C>) -> &'g [C] {
     if rows.len() < cells.len() {
         gathered.clear();
@@ -105,12 +105,12 @@ pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mu
     gathered_of(cells, rows, gathered)
 }
 
-/// What was [gathered](gather) of the rows of a node.
+/// Returns the cells that were [gathered](gather) for the rows of a node.
 pub(super) fn gathered_of<'g, C>(cells: &'g [C], rows: &[u32], gathered: &'g [C]) -> &'g [C] {
     if rows.len() < cells.len() { gathered } else { cells }
 }
 
-/// Copies some numbers, in the order of their places.
+/// Copies the numbers at the given positions, in order.
 pub(super) fn pick<T: Copy>(places: &[u32], numbers: &[T], picked: &mut Vec<T>) {
     picked.clear();
     picked.extend(places.iter().map(|&place| numbers[place as usize]));

@@ -1,8 +1,8 @@
 //! Bins of dense features.
 //!
-//! Bins are kept twice, a byte each: by row, as all sums of a node are made row after row, and by feature, as rows are routed
-//! by one. The sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per
-//! addition.
+//! Bins are kept twice, one byte each: by row, as all sums of a node are computed row after row, and by feature, as
+//! rows are routed by one feature. The sums of a feature start at a multiple of a power of 2, which makes every byte a
+//! valid position: no bounds check per addition.
 
 use super::WORTH_IT;
 use super::bins::{FeatureBins, limit};
@@ -15,20 +15,20 @@ use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
 use rpo_core::vectorized;
 
-/// Fewest additions per cell of each thread's own sums that are worth them.
+/// Fewest additions per cell for which separate sums per thread pay off.
 const PER_CELL: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(super) struct DenseBins {
     features: Vec<FeatureBins>,
-    /// Room of a feature's sums in a histogram: a power of 2.
+    /// Space for a feature's sums in a histogram: a power of 2.
     stride: usize,
     /// By feature, the bin of each row.
     columns: Vec<Vec<u8>>,
     lines: Lines,
 }
 
-/// Calls a function whose last constant is the room of a feature.
+/// Calls a function whose last constant is the space per feature.
 macro_rules! by_stride {
     ($stride:expr, $function:ident::<$cell:ty>($($argument:expr),*)) => {
         match $stride {
@@ -42,7 +42,7 @@ macro_rules! by_stride {
 }
 
 impl DenseBins {
-    /// Codes features, some of them, increasing, of codes of categories.
+    /// Codes features; the increasing ones in `categorical` hold category codes.
     pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize, categorical: &[u32]) -> Self {
         let (n, p) = x.dim();
         let limit = limit(max_bins, n);
@@ -87,7 +87,7 @@ impl DenseBins {
         &self.features[feature as usize]
     }
 
-    /// The bin of each row in a feature.
+    /// Returns the bin of each row in a feature.
     pub(super) fn column(&self, feature: u32) -> &[u8] {
         &self.columns[feature as usize]
     }
@@ -106,18 +106,18 @@ impl DenseBins {
         self.lines.n_blocks() * WIDTH * self.stride
     }
 
-    /// Makes all sums those of nothing.
+    /// Sets all sums to zero.
     pub(super) fn clear<C: Cell>(&self, histogram: &mut Vec<C>) {
         histogram.resize(self.n_cells(), C::ZERO);
         for (lane, sums) in histogram.chunks_exact_mut(self.stride).enumerate() {
-            // Behind the last feature all rows lie in bin 0.
+            // In lanes after the last feature, all rows lie in bin 0.
             let n_cells = self.features.get(lane).map_or(1, n_cells);
             sums[..n_cells].fill(C::ZERO);
         }
     }
 
-    /// Adds the cells of rows (one per row, in their order) per bin; parts of the rows in parallel, or of few rows blocks of
-    /// features.
+    /// Adds the cells of rows (one per row, in their order) per bin. Chunks of rows are summed in parallel, or blocks
+    /// of features if there are few rows.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
         let additions = cells.len() * self.features.len();
         let threads = rayon::current_num_threads();
@@ -140,13 +140,13 @@ impl DenseBins {
         blocks.for_each(|(i, sums)| self.add_blocks(i * together, together, rows, cells, sums));
     }
 
-    /// Room of the sums of so many blocks of features.
+    /// Returns the space for the sums of `together` blocks of features.
     fn room(&self, together: usize) -> usize {
         together * WIDTH * self.stride
     }
 
-    /// The same for some blocks of features that lie together: tile after tile, so that the bins of a row are read from memory
-    /// once for all of them.
+    /// Like [`add_rows`](Self::add_rows), but for some adjacent blocks of features: tile after tile, so that the bins
+    /// of a row are read from memory once for all blocks.
     fn add_blocks<C: Cell>(
         &self,
         first: usize,
@@ -170,7 +170,7 @@ impl DenseBins {
         }
     }
 
-    /// The same of one feature alone, into the front of `sums`.
+    /// Sums the cells of rows for one feature alone, into the front of `sums`.
     pub(super) fn accumulate_one<C: Cell>(
         &self,
         feature: u32,
@@ -189,7 +189,7 @@ impl DenseBins {
         );
     }
 
-    /// Writes the child of each row, 0 for bins that go left.
+    /// Writes the child of each row: 0 for bins that go left.
     #[inline]
     fn route_by(&self, feature: u32, goes_left: impl Fn(usize) -> bool, rows: &[u32], children: &mut [u16]) {
         let column = self.column(feature);
@@ -204,12 +204,13 @@ impl DenseBins {
         } else {
             usize::MAX
         };
-        // Without short-circuit: no branch may depend on what cannot be predicted.
+        // Without short-circuiting, to avoid unpredictable branches.
         let goes_left = |bin| (bin <= side.last) | (bin == missing);
         self.route_by(feature, goes_left, rows, children);
     }
 
-    /// The same of a categorical feature: the listed bins go to the other side than missing values.
+    /// Like [`route`](Self::route), but for a categorical feature: the listed bins go to the side opposite to missing
+    /// values.
     pub(super) fn route_categories(
         &self,
         feature: u32,
@@ -226,7 +227,7 @@ impl DenseBins {
     }
 }
 
-/// The [`sortable`] bits of some columns, some rows at a time.
+/// Returns the [`sortable`] bits of some columns, processing some rows at a time.
 fn keys_by_column(x: ArrayView2<'_, f32>) -> Vec<Vec<u32>> {
     let mut columns = vec![vec![0; x.nrows()]; x.ncols()];
     for (i, rows) in x.axis_chunks_iter(Axis(0), TILE).enumerate() {
@@ -242,7 +243,7 @@ fn n_cells(bins: &FeatureBins) -> usize {
     bins.len() + usize::from(bins.has_missing)
 }
 
-/// Adds cells to the sums of a block of features, given the bins of their rows there, which lie `step` apart.
+/// Adds cells to the sums of a block of features, given the bins of their rows in that block, `step` apart.
 fn add_block<C: Cell, const STRIDE: usize>(
     bytes: &[Bytes],
     step: usize,
@@ -258,7 +259,7 @@ fn add_block<C: Cell, const STRIDE: usize>(
     }
 }
 
-/// The same for the first features of a block.
+/// Like [`add_block`], but for the first features of a block.
 fn add_lanes<C: Cell, const STRIDE: usize, const LANES: usize>(
     bytes: &[Bytes],
     step: usize,

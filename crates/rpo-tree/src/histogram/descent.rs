@@ -1,8 +1,8 @@
-//! Leaves of training samples by their bins.
+//! Finds the leaves of training samples from their bins.
 //!
-//! Many samples pass one split before any passes the next: a comparison of bytes, 32 samples at a time, of which the few
-//! columns that a small tree reads stay in the cache. To follow one sample after the other through the tree costs many times as
-//! much, most of it for steps that no processor can predict.
+//! Many samples pass one split before any passes the next: bytes are compared for 32 samples at a time, and the few
+//! columns that a small tree reads stay in the cache. Following one sample after the other through the tree costs many
+//! times as much, mostly for branches that no processor can predict.
 
 use super::dense::DenseBins;
 use super::features::{BinnedFeatures, Layout, Side};
@@ -13,13 +13,13 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, csr_row, vectorized};
 
-/// Samples of a block, whose nodes stay in the first cache.
+/// Number of samples in a block, whose nodes stay in the first-level cache.
 const BLOCK: usize = 1 << 13;
 
-/// Samples that are asked together whether one of them lies in a bin with values on both sides.
+/// Number of samples checked together for one that lies in a bin with values on both sides.
 const GROUP: usize = 128;
 
-/// Most nodes of a tree: their numbers are bytes.
+/// Most nodes of a tree: node numbers are bytes.
 const MOST_NODES: usize = 1 << 8;
 
 /// A split of training samples.
@@ -29,7 +29,7 @@ struct Split<'t> {
     first_child: u8,
     rule: &'t AxisRule,
     side: Side,
-    /// The bin with values on both sides: of no sample that the tree grew on.
+    /// The bin with values on both sides, which holds no sample that the tree grew on.
     torn: Option<usize>,
 }
 
@@ -40,12 +40,13 @@ impl Split<'_> {
 }
 
 impl BinnedFeatures {
-    /// The leaf of each training sample in a tree that was grown on these features, of values x. `None` where bins do not tell,
-    /// and samples are to be [followed](Structure::leaves) one by one: in trees of more than 256 nodes, with splits of categories, or
-    /// between values that share the bin of zero.
+    /// Returns the leaf of each training sample in a tree that was grown on these features, with values x. Returns
+    /// `None` if the bins do not determine the leaves, and samples have to be [followed](Structure::leaves) one by one:
+    /// in trees of more than 256 nodes, with splits of categories, or with thresholds between values that share the bin
+    /// of zero.
     ///
     /// # Panics
-    /// If the matrix has another shape or layout than the one that was coded.
+    /// If the shape or layout of the matrix differs from that of the coded one.
     ///
     /// ```
     /// use ndarray::{Array2, array};
@@ -114,7 +115,7 @@ impl BinnedFeatures {
         })
     }
 
-    /// The bins that a rule sends left, and the one that its threshold tears.
+    /// Returns the bins that a rule sends left, and the bin that its threshold divides.
     fn side(&self, rule: &AxisRule) -> Option<(Side, Option<usize>)> {
         let feature = rule.feature();
         if rule.categories().is_some() || feature as usize >= self.n_features() {
@@ -133,18 +134,18 @@ impl BinnedFeatures {
 }
 
 impl DenseBins {
-    /// Sends those of some consecutive samples on that are at the node of a split.
+    /// Moves those of some consecutive samples that are at the node of a split to its children.
     fn descend(&self, split: &Split<'_>, x: ArrayView2<'_, f32>, first: usize, nodes: &mut [u8]) {
         let feature = split.rule.feature();
         let column = &self.column(feature)[first..first + nodes.len()];
         let (node, child, last) = (split.node, split.first_child, split.side.last as u8);
-        // Missing values lie in a bin behind all others.
+        // Missing values lie in a bin after all others.
         let missing = if split.side.missing_left {
             self.bins(feature).len() as u8
         } else {
             last
         };
-        // Moved into the closure, as numbers behind references would be read anew at every step.
+        // Moved into the closure, as numbers behind references would be reloaded at every step.
         let (at_node, bins) = (&mut *nodes, column);
         vectorized(
             #[inline(always)]
@@ -160,7 +161,7 @@ impl DenseBins {
             let is_torn = |(at, bin): (&u8, &u8)| (*at == went_right) & (*bin == torn);
             let groups = nodes.chunks_mut(GROUP).zip(column.chunks(GROUP)).enumerate();
             for (group, (nodes, bins)) in groups {
-                // Few are: whether any of a group is takes a few instructions.
+                // Only few samples are: checking a whole group takes a few instructions.
                 let any = vectorized(
                     #[inline(always)]
                     || {
@@ -184,7 +185,7 @@ impl DenseBins {
 }
 
 impl SparseBins {
-    /// Sends those samples on that are at the node of a split.
+    /// Moves the samples that are at the node of a split to its children.
     fn descend(&self, split: &Split<'_>, x: &CsrView<'_>, nodes: &mut [u8]) {
         let feature = split.rule.feature();
         let (zero_left, moved) = self.moved(feature, split.side);
@@ -199,7 +200,7 @@ impl SparseBins {
                 }
             },
         );
-        // Who is at a child by now came from this node.
+        // Samples that are at a child now came from this node.
         for &row in moved.flatten() {
             let at = &mut nodes[row as usize];
             *at = select(*at == of_zero, other, *at);
@@ -210,7 +211,7 @@ impl SparseBins {
             .flat_map(|bin| self.rows_of_bin(feature, bin))
         {
             let at = &mut nodes[row as usize];
-            // They went right.
+            // These samples went right.
             if *at == split.first_child + 1 {
                 let (features, values) = csr_row(x, row as usize);
                 let place = features
@@ -222,7 +223,7 @@ impl SparseBins {
     }
 }
 
-/// One of two bytes, by a mask: a conditional store keeps loops from being turned into vector instructions.
+/// Selects one of two bytes by a mask: a conditional store prevents loops from being vectorized.
 #[inline(always)]
 fn select(condition: bool, yes: u8, no: u8) -> u8 {
     let mask = u8::from(condition).wrapping_neg();
@@ -259,7 +260,7 @@ mod tests {
             let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 60], ..SplitTargets::default() };
             let splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
             let params = GrowParams { max_leaves: Some(max_leaves), ..GrowParams::default() };
-            // Some of the samples did not take part.
+            // Some of the samples are left out.
             let rows = (0..60).filter(|i| i % 3 > 0).collect();
             let tree = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(seed)).structure;
             match features.leaves(&tree, view) {

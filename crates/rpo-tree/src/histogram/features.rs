@@ -1,4 +1,4 @@
-//! Features in bins.
+//! Binned features.
 
 use super::bins::FeatureBins;
 use super::cell::Cell;
@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use rpo_core::{MatrixView, ParameterError, vectorized};
 use std::ops::Range;
 
-/// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. Coded once, they serve any
-/// number of trees.
+/// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. They are coded once and
+/// serve any number of trees.
 ///
-/// Every distinct value of a feature has a bin if there are no more than bins; otherwise bins hold numbers of samples
-/// that are as equal as the values allow. Missing values have a further bin. Of more than 255 samples (of sparse features:
-/// of values that are not 0), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost time
-/// and gain nothing that so few samples could show.
+/// Every distinct value of a feature has a bin if there are enough bins; otherwise bins hold numbers of samples that
+/// are as equal as the values allow. Missing values have an additional bin. With more than 255 samples (for sparse
+/// features: nonzero values), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost
+/// time without a gain that so few samples could show.
 ///
 /// Memory: two bytes per value of a dense matrix; 8 bytes per stored value of a sparse one.
 #[derive(Debug, Clone)]
@@ -31,14 +31,14 @@ pub(super) enum Layout {
     Sparse(SparseBins),
 }
 
-/// Where the sums of a feature lie in a histogram: those of its bins in order, without the bin of zero if that is not
-/// stored, then those of missing values.
+/// Position of the sums of a feature in a histogram: the sums of its bins in order, without the bin of zero if that is
+/// not stored, then the sums of missing values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
     pub(super) start: usize,
-    /// Bins of observed values.
+    /// Number of bins of observed values.
     pub(super) n_bins: usize,
-    /// The bin whose sums are the node's less all others.
+    /// The bin whose sums are the node's minus all others.
     pub(super) zero: Option<usize>,
     pub(super) has_missing: bool,
 }
@@ -49,23 +49,23 @@ impl Place {
         self.n_bins - usize::from(self.zero.is_some()) + usize::from(self.has_missing)
     }
 
-    /// The place in a histogram of this feature alone.
+    /// Returns the position in a histogram of this feature alone.
     pub(super) fn alone(self) -> Self {
         Self { start: 0, ..self }
     }
 }
 
-/// Samples that are summed.
+/// The samples to sum.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rows<'a> {
-    /// Consecutive ones of the training set, from this one on.
+    /// Consecutive samples of the training set, starting with this one.
     From(usize),
-    /// These.
+    /// The listed samples.
     Listed(&'a [u32]),
 }
 
 impl<'a> Rows<'a> {
-    /// Some consecutive ones of these rows.
+    /// Returns a consecutive range of these rows.
     pub(super) fn part(self, range: Range<usize>) -> Self {
         match self {
             Self::From(first) => Self::From(first + range.start),
@@ -73,8 +73,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows; with vector
-    /// instructions, if `f` is marked `#[inline(always)]`.
+    /// Calls `f` with the entry of each row in `by_row` and its cell; cells are given in the order of the rows. Uses
+    /// vector instructions if `f` is marked `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn for_each_with<B, C>(
         self,
@@ -100,7 +100,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Which bins go left.
+/// The bins that go left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Side {
     /// The last bin of the left child.
@@ -108,7 +108,8 @@ pub(super) struct Side {
     pub(super) missing_left: bool,
 }
 
-/// Adds the cells of rows to sums per bin: a part of the rows on each thread, whose sums are added in the end.
+/// Adds the cells of rows to sums per bin: each thread sums one chunk of the rows, and the chunk sums are added at the
+/// end.
 pub(super) fn add_in_parts<C: Cell>(
     rows: Rows<'_>,
     cells: &[C],
@@ -136,12 +137,12 @@ impl BinnedFeatures {
     /// Largest number of bins of a feature, without that of missing values.
     pub const MOST_BINS: usize = 255;
 
-    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing. Each code of the columns in
-    /// `categorical`, increasing, which hold [categories](crate::categories), has a bin; the rarest of more than `max_bins`
-    /// count as missing.
+    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing. Columns listed in
+    /// `categorical`, increasing, hold [categories](crate::categories), and each code has its own bin; if there are
+    /// more than `max_bins` codes, the rarest count as missing.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix and the categories as
+    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix and the categories, those of
     /// [`RankedFeatures::new`](crate::RankedFeatures::new).
     pub fn new(x: MatrixView<'_>, max_bins: usize, categorical: &[u32]) -> Result<Self, TreeError> {
         let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
@@ -169,7 +170,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// The bins of a feature.
+    /// Returns the bins of a feature.
     pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
         match &self.layout {
             Layout::Dense(c) => c.bins(feature),
@@ -177,7 +178,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// Where the sums of a feature lie.
+    /// Returns the position of the sums of a feature.
     pub(super) fn place(&self, feature: u32) -> Place {
         match &self.layout {
             Layout::Dense(c) => c.place(feature),
@@ -185,7 +186,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// Number of sums of a histogram.
+    /// Number of sums in a histogram.
     pub(super) fn n_cells(&self) -> usize {
         match &self.layout {
             Layout::Dense(c) => c.n_cells(),
@@ -193,7 +194,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// The place of the sum of a feature that has one besides those of the bin of zero.
+    /// Returns the position of the sum of a feature that has only one besides those of the bin of zero.
     pub(super) fn single(&self, feature: u32) -> Option<usize> {
         match &self.layout {
             Layout::Dense(_) => None,
@@ -210,7 +211,7 @@ impl BinnedFeatures {
         self.add(self.rows_of(rows), cells, histogram);
     }
 
-    /// Makes all sums those of nothing.
+    /// Sets all sums to zero.
     pub(super) fn clear<C: Cell>(&self, histogram: &mut Vec<C>) {
         match &self.layout {
             Layout::Dense(c) => c.clear(histogram),
@@ -229,10 +230,10 @@ impl BinnedFeatures {
         }
     }
 
-    /// The same of one dense feature, into the front of a histogram.
+    /// Like [`accumulate`](Self::accumulate), but for one dense feature, into the front of a histogram.
     ///
     /// # Panics
-    /// If features are sparse, whose sums are made together.
+    /// If features are sparse: their sums are made together.
     pub(super) fn accumulate_one<C: Cell>(
         &self,
         feature: u32,
@@ -246,7 +247,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// Turns the sums of a parent into those of its other child.
+    /// Turns the sums of a parent into those of its other child by subtracting `child`.
     pub(super) fn subtract<C: Cell>(&self, parent: &mut [C], child: &[C]) {
         let take_away = |range: Range<usize>, parent: &mut [C]| {
             let sums = parent[range.clone()].iter_mut().zip(&child[range]);
@@ -261,7 +262,7 @@ impl BinnedFeatures {
         }
     }
 
-    /// The rows of a node, which increase.
+    /// Returns the rows of a node, which are increasing.
     pub(super) fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
         if rows.len() == self.n_rows {
             Rows::From(0)
@@ -289,10 +290,11 @@ impl BinnedFeatures {
         }
     }
 
-    /// The same of a categorical feature: the listed bins go to the other side than missing values.
+    /// Like [`route`](Self::route), but for a categorical feature: the listed bins go to the side opposite to missing
+    /// values.
     ///
     /// # Panics
-    /// If features are sparse, which are no categories.
+    /// If features are sparse: these are never categorical.
     pub(super) fn route_categories(
         &self,
         feature: u32,

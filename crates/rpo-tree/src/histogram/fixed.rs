@@ -2,11 +2,11 @@
 //!
 //! The unit is a power of 2, so that numbers of few binary digits are kept exactly. Two layouts:
 //!
-//! * packed, one integer: the number of samples in the upper bits and Σ g below, made positive by an offset per sample.
-//!   For curvatures h that are all equal, whose sum follows from the number;
-//! * wide, two integers: Σ g, and the number of samples above Σ h.
+//! - packed, one integer: the number of samples in the upper bits and Σ g below, made positive by an offset per sample.
+//!   Used if all curvatures h are equal, as their sum then follows from the number of samples;
+//! - wide, two integers: Σ g, and the number of samples above Σ h.
 //!
-//! Sums of g stay below 2⁵² in magnitude, and so do those of h, so that they are exact in `f64`.
+//! Sums of g stay below 2⁵² in magnitude, and so do those of h, so they are exact in `f64`.
 
 use super::cell::{Cell, Integer};
 use rpo_core::vectorized;
@@ -17,13 +17,13 @@ const EXACT: u32 = 52;
 /// Fewest bits of the largest |g| in the packed layout.
 const PACKED_BITS: i32 = 16;
 
-/// Units below which |g| is coarse; where those of more than half of the samples are, the wide layout is taken.
+/// Units below which |g| is coarse; if |g| of more than half of the samples is coarse, the wide layout is used.
 pub(super) const COARSE: f64 = 64.0;
 
-/// What the sums of a node or of a side of a split stand for.
+/// Decoded sums of a node or of a side of a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Decoded {
-    /// Σ g in units of [`FixedPoint::unit`].
+    /// Σ g in units of 1 / [`Code::scale`].
     pub(super) g: f64,
     /// Σ h.
     pub(super) h: f64,
@@ -31,13 +31,13 @@ pub(super) struct Decoded {
     pub(super) n: f64,
 }
 
-/// A cell whose sums stand for numbers.
+/// A cell whose sums can be decoded to numbers.
 pub(super) trait Fixed: Cell {
-    /// Decodes sums; loops over slices are turned into vector instructions.
+    /// Decodes sums; loops over slices are vectorized.
     fn decode(self, code: &Code) -> Decoded;
 }
 
-/// How the number of samples lies above Σ h.
+/// Encoding of the number of samples in the bits above Σ h.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WeightCode {
     shift: u32,
@@ -45,7 +45,7 @@ pub(super) struct WeightCode {
 }
 
 impl WeightCode {
-    /// A code for sums over n samples of Σ h = `sum`.
+    /// Returns an encoding for sums over n samples with Σ h = `sum`.
     pub(super) fn new(n: usize, sum: f64) -> Self {
         let shift = count_shift(n);
         Self {
@@ -54,13 +54,13 @@ impl WeightCode {
         }
     }
 
-    /// One sample.
+    /// Encodes one sample.
     #[inline(always)]
     pub(super) fn encode(&self, h: f64) -> i64 {
         (1 << self.shift) + i64::nearest(h * self.scale)
     }
 
-    /// The number of samples, and Σ h.
+    /// Returns the number of samples and Σ h.
     #[inline(always)]
     pub(super) fn decode(&self, sums: i64) -> (f64, f64) {
         let n = small(sums as u64 >> self.shift);
@@ -69,7 +69,7 @@ impl WeightCode {
     }
 }
 
-/// The bits below a number of up to n samples.
+/// Returns the number of bits below the count of up to n samples.
 fn count_shift(n: usize) -> u32 {
     EXACT.min(63 - count_bits(n))
 }
@@ -78,7 +78,7 @@ fn count_bits(n: usize) -> u32 {
     usize::BITS - n.leading_zeros()
 }
 
-/// How cells are decoded.
+/// Parameters for decoding cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Code {
     /// Bits below the number of samples.
@@ -87,13 +87,13 @@ pub(super) struct Code {
     offset: f64,
     /// Curvature of each sample (packed).
     curvature: f64,
-    /// Of the second integer (wide).
+    /// Encoding of the second integer (wide).
     weights: WeightCode,
     /// Units per 1 of g, a power of 2.
     pub(super) scale: f64,
 }
 
-/// The integer in the low bits as a number: below 2⁵².
+/// Converts the integer in the low bits, below 2⁵², to a number.
 #[inline(always)]
 fn small(bits: u64) -> f64 {
     const MAGIC: u64 = 0x4330_0000_0000_0000;
@@ -134,27 +134,27 @@ pub(super) enum FixedPoint {
     Wide(Vec<[i64; 2]>, Code),
 }
 
-/// What is known of the samples that may be summed.
+/// Statistics of the samples that may be summed.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     largest_g: f64,
     sum_g: f64,
     sum_h: f64,
-    /// The curvature of all samples, if it is the same.
+    /// The curvature of all samples, if they share one.
     common_h: Option<f64>,
 }
 
-/// Smallest e with `value` < 2^e, for a positive normal number.
+/// Returns the smallest e with `value` < 2^e, for a positive normal number.
 fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52) as i32 - 1022
 }
 
-/// 2^k, for k that leave the result normal.
+/// Returns 2^k, for k that leave the result normal.
 fn power_of_2(k: i32) -> f64 {
     f64::from_bits(((k + 1023) as u64) << 52)
 }
 
-/// The unit in which numbers that add up to `bound` need `bits` bits.
+/// Returns the scale at which numbers that add up to `bound` need `bits` bits.
 pub(super) fn scale(bound: f64, bits: i32) -> f64 {
     if bound > 0.0 {
         power_of_2((bits - exponent(bound)).clamp(-1000, 1000))
@@ -164,8 +164,8 @@ pub(super) fn scale(bound: f64, bits: i32) -> f64 {
 }
 
 impl FixedPoint {
-    /// Codes n samples: `fill` writes g and h of consecutive ones, from a number on; h is 0 of samples that are never summed, and
-    /// positive of all others. `None` if a number is not finite.
+    /// Codes n samples: `fill` writes g and h of consecutive samples, starting with a given one; h is 0 for samples
+    /// that are never summed, and positive for all others. Returns `None` if a number is not finite.
     pub(super) fn new(n: usize, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
         let extent = Extent::of(n, &fill)?;
         let shift = count_shift(n);
@@ -220,11 +220,11 @@ impl FixedPoint {
     }
 }
 
-/// Samples that are read together.
+/// Number of samples read together.
 const SAMPLES: usize = 512;
 
-/// Calls `f` with g and h of some samples after the other, g being 0 where h is; with vector instructions, if both functions
-/// are marked `#[inline(always)]`.
+/// Calls `f` with g and h of successive ranges of samples, where g is set to 0 if h is 0. Uses vector instructions if
+/// both functions are marked `#[inline(always)]`.
 #[inline(always)]
 fn for_tiles(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64]), mut f: impl FnMut(&[f64], &[f64])) {
     let (mut g, mut h) = ([0.0; SAMPLES], [0.0; SAMPLES]);
@@ -242,14 +242,14 @@ fn for_tiles(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64]), mut f: imp
     );
 }
 
-/// g of a sample that may be summed, 0 of others.
+/// Returns g of a sample that may be summed, 0 for others.
 #[inline(always)]
 pub(super) fn used(g: f64, h: f64) -> f64 {
     if h > 0.0 { g } else { 0.0 }
 }
 
 impl Extent {
-    /// Sums in interleaved parts, joined in order.
+    /// Computes the statistics in interleaved partial sums, joined in order.
     fn of(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
         const LANES: usize = 8;
         let (mut largest, mut sum_g, mut sum_h) = ([0.0_f64; LANES], [0.0; LANES], [0.0; LANES]);
@@ -280,7 +280,7 @@ impl Extent {
             sum_h: sum_h.iter().sum(),
             common_h: (low == max(high)).then_some(low),
         };
-        // A sum is NaN or infinite if a number is.
+        // A sum is NaN or infinite if any number is.
         (extent.sum_g.is_finite() && extent.sum_h.is_finite()).then_some(extent)
     }
 }
@@ -340,7 +340,7 @@ mod tests {
         for n in [1, 7, 1 << 20] {
             for g in [largest, -largest, smallest, -smallest] {
                 for h in [1.0, largest, smallest] {
-                    // All equal, and one that differs: both layouts.
+                    // First all curvatures are equal, then one differs: both layouts.
                     for other in [1.0, 0.5] {
                         let of = |i: usize| if i == 0 { h * other } else { h };
                         let fixed = coded(n, |_| g, of).unwrap();
@@ -364,7 +364,7 @@ mod tests {
         for bad in [f64::NAN, f64::INFINITY] {
             assert!(coded(3, |i| if i == 1 { bad } else { 0.0 }, |_| 1.0).is_none());
             assert!(coded(3, |_| 1.0, |i| if i == 2 { bad } else { 1.0 }).is_none());
-            // A sample that is never summed may hold anything.
+            // A sample that is never summed may hold any value.
             let h = |i| if i == 1 { 0.0 } else { 1.0 };
             assert!(coded(3, |i| if i == 1 { bad } else { 0.0 }, h).is_some());
         }

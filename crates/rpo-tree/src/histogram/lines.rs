@@ -1,25 +1,25 @@
-//! Bins row by row.
+//! Bins stored row by row.
 //!
-//! The bins of a row in up to 64 features lie in one line of the cache, so that a row far from the one before is one access to
-//! memory for all of them. Sums are made tile by tile: the lines of some rows are copied side by side, which waits for many at
-//! a time, and then added block by block, each to sums that fit into the first cache.
+//! The bins of a row in up to 64 features lie in one cache line, so that a row far from the previous one takes a single
+//! memory access for all of them. Sums are computed tile by tile: the lines of some rows are copied side by side, which
+//! overlaps many loads, and then added block by block, each to sums that fit into the first-level cache.
 
 use super::features::Rows;
 use rayon::prelude::*;
 
-/// Features of a block.
+/// Number of features in a block.
 pub(super) const WIDTH: usize = 8;
 
 /// Bins of a row in a block of features.
 pub(super) type Bytes = [u8; WIDTH];
 
-/// Rows of a tile.
+/// Number of rows in a tile.
 pub(super) const TILE: usize = 256;
 
 /// Most blocks of a row that lie side by side.
 const MOST: usize = 8;
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Line([Bytes; MOST]);
@@ -28,14 +28,14 @@ struct Line([Bytes; MOST]);
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     n_blocks: usize,
-    /// Blocks of a row that lie side by side: a power of 2.
+    /// Number of blocks of a row that lie side by side: a power of 2.
     width: usize,
-    /// By so many blocks, the bins of each row.
+    /// For each group of `width` blocks, the bins of each row.
     groups: Vec<Vec<Line>>,
 }
 
 impl Lines {
-    /// Copies the bins of n rows, which are given by feature.
+    /// Copies the bins of n rows, given by feature.
     pub(super) fn new(columns: &[Vec<u8>], n: usize) -> Self {
         let n_blocks = columns.len().div_ceil(WIDTH);
         let width = n_blocks.next_power_of_two().min(MOST);
@@ -52,8 +52,8 @@ impl Lines {
         self.n_blocks
     }
 
-    /// The number of blocks that one of so many threads adds at a time: of several threads each several times, as the last
-    /// blocks may be fewer or narrower.
+    /// Returns the number of blocks that one of `threads` threads adds at a time. With several threads, each gets
+    /// several turns, as the last blocks may be fewer or narrower.
     pub(super) fn together(&self, threads: usize) -> usize {
         let parts = if threads == 1 { 1 } else { 4 * threads };
         let (mut together, wanted) = (self.width, parts.min(self.n_blocks));
@@ -63,7 +63,7 @@ impl Lines {
         together
     }
 
-    /// Copies the bins of n rows in some blocks, of which the first is a multiple of their number.
+    /// Copies the bins of n rows in `together` blocks; `first` is a multiple of `together`.
     pub(super) fn copy(&self, first: usize, together: usize, rows: Rows<'_>, n: usize, tile: &mut Tile) {
         match together {
             1 => self.copy_blocks::<1>(first, rows, n, tile),
@@ -75,7 +75,7 @@ impl Lines {
 
     fn copy_blocks<const K: usize>(&self, first: usize, rows: Rows<'_>, n: usize, tile: &mut Tile) {
         let (lines, first) = (&self.groups[first / self.width], first % self.width);
-        // Powers of 2, for which shifts take the place of divisions.
+        // Powers of 2, so that shifts replace divisions.
         let (width, rows_of_line) = (self.width.ilog2(), (MOST / self.width).ilog2());
         let copy = |(tile, row): (&mut [Bytes; K], usize)| {
             let line = &lines[row >> rows_of_line].0;
@@ -90,7 +90,7 @@ impl Lines {
     }
 }
 
-/// The bins of n rows in the features of a group, which are given by feature.
+/// Returns the bins of n rows in the features of a group; bins are given by feature.
 fn group(columns: &[Vec<u8>], n: usize, width: usize) -> Vec<Line> {
     let rows_of_line = MOST / width;
     let mut lines = vec![Line([[0; WIDTH]; MOST]); n.div_ceil(rows_of_line)];
@@ -114,7 +114,7 @@ impl Tile {
         Self([[0; WIDTH]; TILE * MOST])
     }
 
-    /// From the first row's bins in one of so many blocks on.
+    /// Returns the bins in one of `together` blocks, starting at the first row.
     pub(super) fn block(&self, block: usize, together: usize) -> &[Bytes] {
         &self.0[block % together..]
     }

@@ -1,12 +1,13 @@
-//! Splits found by histograms: features coded once into at most 255 bins, targets summed per bin.
+//! Histogram-based splits: features are coded once into at most 255 bins, and targets are summed per bin.
 //!
-//! A node costs one addition per sample and feature instead of a sort, and a score per bin instead of one per sample; of
-//! two siblings only the smaller is summed, the other is the parent less it. Where no feature has more distinct values
-//! than it gets bins, the trees are those of [`AxisSplitter`](crate::splitter::AxisSplitter); otherwise thresholds lie
-//! between bins, still at the midpoint of two neighbouring values of the training set.
+//! A node costs one addition per sample and feature instead of a sort, and a score per bin instead of one per sample.
+//! Of two siblings only the smaller is summed; the sums of the other are those of the parent minus the smaller one. If
+//! no feature has more distinct values than bins, the trees are those of
+//! [`AxisSplitter`](crate::splitter::AxisSplitter); otherwise thresholds lie between bins, still at the midpoint of two
+//! neighbouring values of the training set.
 //!
-//! With g = c z and h = c v of a sample of weight c, target z (the negative gradient of a loss) and curvature v, a split
-//! of sums G and H into left and right is scored by
+//! With g = c z and h = c v of a sample of weight c, target z (the negative gradient of a loss) and curvature v, a
+//! split of the sums G and H into left and right has the score
 //!
 //! ```text
 //! score = T(G_l)² / (H_l + λ) + T(G_r)² / (H_r + λ),   T(G) = sign(G) max(|G| − α, 0)
@@ -18,8 +19,9 @@
 //! and 7 (their gain has a factor ½), and section 3.2 for splits between quantiles; siblings by subtraction: Ke et al.,
 //! *LightGBM* (NIPS 2017).
 //!
-//! Sums are integers: targets in units of a power of 2, chosen such that no sum over the training set overflows. Integer
-//! sums do not depend on their order, so that neither subtraction nor the number of threads changes a tree by a bit.
+//! Sums are integers: targets are coded in units of a power of 2, chosen such that no sum over the training set
+//! overflows. Integer sums do not depend on their order, so neither subtraction nor the number of threads changes a
+//! tree by a bit.
 
 mod bins;
 mod categories;
@@ -43,6 +45,6 @@ pub use features::BinnedFeatures;
 pub use splitter::{HistogramSplitter, SplitTargets};
 pub use workspace::HistogramWorkspace;
 
-/// Fewest additions to sums, or numbers that scores are made of, that are worth a second thread: some ten microseconds, where a
-/// hand-over takes five.
+/// Smallest amount of work, in additions to sums or numbers used by scores, that is worth a second thread: some ten
+/// microseconds, where a hand-over takes five.
 const WORTH_IT: usize = 1 << 13;

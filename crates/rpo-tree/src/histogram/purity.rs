@@ -3,7 +3,7 @@
 use super::splitter::SplitTargets;
 use crate::criterion::{Curvature, is_pure};
 
-/// Tells nodes whose targets count as equal, as [criteria](crate::criterion) do, mostly by a look at two samples.
+/// Detects nodes whose targets count as equal, as [criteria](crate::criterion) do, mostly by looking at two samples.
 #[derive(Debug, Clone)]
 pub(super) struct Purity<'a> {
     gradients: &'a [f32],
@@ -29,7 +29,7 @@ impl<'a> Purity<'a> {
             let squares = row.iter().map(|&z| f64::from(z) * f64::from(z)).sum::<f64>();
             if c > 0.0 { f64::from(c) * squares } else { 0.0 }
         };
-        // In interleaved parts, as an addition waits for the one before.
+        // Summed in interleaved parts, as each addition waits for the one before.
         let mut parts = [0.0; 8];
         for (weights, rows) in weights.chunks(8).zip(gradients.chunks(8 * m)) {
             let terms = weights.iter().zip(rows.chunks_exact(m)).map(square);
@@ -51,7 +51,7 @@ impl<'a> Purity<'a> {
             let targets = &self.gradients[row as usize * self.m..][..self.m];
             (f64::from(self.weights[row as usize]), targets)
         };
-        // |S| Var(S) is at least that of two of its rows, c_i c_j ‖z_i − z_j‖² / (c_i + c_j): few pairs of rows do mostly.
+        // |S| Var(S) is at least that of two of its rows, c_i c_j ‖z_i − z_j‖² / (c_i + c_j): a few pairs of rows mostly suffice.
         let bound = 1e-10 * self.squares;
         let (first_weight, first) = row(rows[0]);
         for &other in rows.iter().skip(1).take(8) {

@@ -12,7 +12,7 @@ use crate::criterion::LeafPenalty;
 use rpo_core::vectorized;
 use std::sync::Arc;
 
-/// Most bins of a feature, and scores that are computed side by side.
+/// Most bins of a feature, and number of scores computed side by side.
 const MOST: usize = 256;
 
 /// One target in fixed point.
@@ -20,25 +20,25 @@ const MOST: usize = 256;
 pub(super) struct Scalar<C> {
     /// By row.
     cells: Vec<C>,
-    /// Sums of the root by bin, if they were [made before](super::shared_root).
+    /// Sums of the root by bin, if they were [computed before](super::shared_root).
     root: Option<Root<C>>,
     code: Code,
-    /// Penalty of leaf values, α in units.
+    /// Penalty of leaf values, with α in units.
     penalty: LeafPenalty,
     min_child_weight: f64,
 }
 
-/// Sums of the root by bin, those of several targets side by side.
+/// Sums of the root by bin, with those of several targets side by side.
 #[derive(Debug, Clone)]
 pub(super) struct Root<C> {
     pub(super) sums: Arc<Vec<C>>,
-    /// No other node has as many.
+    /// Number of rows of the root; no other node has as many.
     pub(super) n_rows: usize,
     pub(super) n_targets: usize,
     pub(super) target: usize,
 }
 
-/// The sides of splits of a feature: the sums of all bins up to one, and what they stand for.
+/// The sides of splits of a feature: the sums of all bins up to each one, and their decoded values.
 #[derive(Debug)]
 pub(super) struct ScanBuffer<C> {
     prefix: [C; MOST],
@@ -63,7 +63,7 @@ impl<C: Cell> Default for ScanBuffer<C> {
 }
 
 impl<C: Cell> ScanBuffer<C> {
-    /// Adds up the bins that hold a sample, and returns their number.
+    /// Accumulates the bins that hold a sample, and returns their number.
     fn add_up<'c>(&mut self, bins: impl Iterator<Item = &'c C>) -> usize
     where
         C: 'c,
@@ -91,17 +91,18 @@ impl<C: Fixed> Scalar<C> {
         }
     }
 
-    /// The target of each row.
+    /// Returns the target of each row.
     pub(super) fn cells(&self) -> &[C] {
         &self.cells
     }
 
-    /// Takes the sums of the root by bin.
+    /// Sets the sums of the root by bin.
     pub(super) fn set_root(&mut self, root: Root<C>) {
         self.root = Some(root);
     }
 
-    /// The largest score of the first k sides, with `extra` added to each, and where it is first reached.
+    /// Returns the largest score of the first k sides, with `extra` added to each, and the position where it is first
+    /// reached.
     fn best(
         &self,
         buffer: &mut ScanBuffer<C>,
@@ -133,7 +134,7 @@ impl<C: Fixed> Scalar<C> {
         best_of(&score[..k])
     }
 
-    /// The score of each split into a side and the rest, −∞ where it is not admissible.
+    /// Computes the score of each split into a side and the rest; −∞ if it is not admissible.
     #[inline(always)]
     fn score(&self, g: &[f64], h: &[f64], n: &[f64], total: &Decoded, limits: &Limits, out: &mut [f64]) {
         let LeafPenalty { l1, l2 } = self.penalty;
@@ -147,7 +148,7 @@ impl<C: Fixed> Scalar<C> {
             let (rest_h, rest_n) = (total.h - h, total.n - n);
             let (side, rest) = (square(g), square(total.g - g));
             let (side_h, all_h) = (h + l2, rest_h + l2);
-            // Two quotients over a common denominator, as one division costs more than the rest.
+            // Adds two quotients over a common denominator, as one division costs more than the rest.
             let score = (side * all_h + rest * side_h) / (side_h * all_h);
             let admissible = (n >= fewest)
                 & (rest_n >= fewest)
@@ -215,7 +216,8 @@ impl<C: Fixed> Sums for Scalar<C> {
     ) -> Scanned {
         let stored = &histogram[place.start..][..place.n_stored()];
         if place.zero.is_some() && stored.iter().all(|cell| *cell == C::ZERO) {
-            // Most sparse features in a small node: told at once, the search waits for the sums of many of them together.
+            // This is the case for most sparse features in a small node. Returning at once lets the search overlap the
+            // loads of many features' sums.
             return Scanned::Constant;
         }
         let (observed, missing) = stored.split_at(stored.len() - usize::from(place.has_missing));
@@ -233,7 +235,7 @@ impl<C: Fixed> Sums for Scalar<C> {
             return Scanned::Constant;
         }
         let all = total.decode(&self.code);
-        // Missing values on the right: also against all observed ones.
+        // With missing values on the right, they are also tried against all observed values.
         let right = self.best(
             buffer,
             if any_missing { k } else { k - 1 },

@@ -1,6 +1,6 @@
 //! The largest of many scores.
 
-/// The largest score and where it is first reached; `None` if all are −∞.
+/// Returns the largest score and the position where it is first reached; `None` if all are −∞.
 pub(super) fn best_of(scores: &[f64]) -> Option<(f64, usize)> {
     const LANES: usize = 8;
     let max = |a: f64, b: f64| if b > a { b } else { a };

@@ -8,12 +8,12 @@ use crate::splitter::candidates::RandomOrder;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Which splits are admissible.
+/// Limits on admissible splits and on the ordering of categories.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// At least 1.
     pub(super) min_samples_leaf: usize,
-    /// Of categories that are ordered.
+    /// Smoothing of the means of ordered categories.
     pub(super) category_smoothing: f64,
     pub(super) min_category_count: usize,
 }
@@ -22,13 +22,13 @@ pub(super) struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Split {
     pub(super) score: f64,
-    /// The last bin on the left, and the next that holds a sample; `None` if that is the bin of missing values.
+    /// The last bin on the left, and the next bin that holds a sample; `None` if that is the bin of missing values.
     pub(super) last: usize,
     pub(super) next: Option<usize>,
     pub(super) missing_left: bool,
 }
 
-/// What a feature offers.
+/// Result of scanning a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scanned {
     /// All samples of the node lie in one bin.
@@ -41,15 +41,15 @@ pub(super) enum Scanned {
 /// The bins of a feature that hold an observed value of the node.
 pub(super) struct Sides<'a, F> {
     pub(super) bins: &'a [u16],
-    /// The number of samples up to the i-th of the bins.
+    /// Returns the number of samples up to and including the i-th bin.
     pub(super) n_up_to: F,
     /// Numbers of samples of the node, and of those whose value is missing.
     pub(super) n: f64,
     pub(super) n_missing: f64,
 }
 
-/// The better of the best splits with missing values on the right and on the left (each a score and the place of the last
-/// bin on the left): of equal scores the smaller threshold, then missing values on the right.
+/// Chooses between the best splits with missing values on the right and on the left (each a score and the position of
+/// the last bin on the left). Among equal scores the smaller threshold wins, then missing values on the right.
 pub(super) fn choose<F: Fn(usize) -> f64>(
     right: Option<(f64, usize)>,
     left: Option<(f64, usize)>,
@@ -66,7 +66,7 @@ pub(super) fn choose<F: Fn(usize) -> f64>(
         score,
         last: usize::from(sides.bins[i]),
         next: sides.bins.get(i + 1).map(|&bin| usize::from(bin)),
-        // What a node does not miss will follow the larger child.
+        // If the node has no missing value, missing values will follow the larger child.
         missing_left: if sides.n_missing > 0.0 {
             left_wins
         } else {
@@ -77,9 +77,9 @@ pub(super) fn choose<F: Fn(usize) -> f64>(
 
 /// Targets that are summed per bin, and the scores of splits.
 pub(super) trait Sums: Sync {
-    /// Numbers per bin, about.
+    /// Approximate number of values per bin.
     const WIDTH: usize;
-    /// Sums by bin, of all features.
+    /// Sums by bin for all features.
     type Histogram: Default + Send + Sync;
     /// Sums of a node.
     type Total: Clone + Send + Sync;
@@ -88,7 +88,7 @@ pub(super) trait Sums: Sync {
     /// Buffers of a scan, one per thread.
     type Buffer: Default + Send;
 
-    /// Sums the rows of a node, per bin and altogether.
+    /// Sums the rows of a node, per bin and in total.
     fn accumulate(
         &self,
         features: &BinnedFeatures,
@@ -97,10 +97,10 @@ pub(super) trait Sums: Sync {
         histogram: &mut Self::Histogram,
     ) -> Self::Total;
 
-    /// Sums the rows of a node altogether, and keeps their targets for [`accumulate_one`](Self::accumulate_one).
+    /// Sums the rows of a node in total, and keeps their targets for [`accumulate_one`](Self::accumulate_one).
     fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
 
-    /// Sums the rows of a node per bin of one dense feature, in the front of the histogram.
+    /// Sums the rows of a node per bin of one dense feature, into the front of the histogram.
     fn accumulate_one(
         &self,
         features: &BinnedFeatures,
@@ -110,7 +110,7 @@ pub(super) trait Sums: Sync {
         histogram: &mut Self::Histogram,
     );
 
-    /// Turns the sums of a parent into those of its other child.
+    /// Turns the sums of a parent into those of its other child by subtracting `child`.
     fn subtract(
         &self,
         features: &BinnedFeatures,
@@ -118,7 +118,7 @@ pub(super) trait Sums: Sync {
         child: (&Self::Histogram, &Self::Total),
     );
 
-    /// The best split of a feature.
+    /// Returns the best split of a feature.
     fn scan(
         &self,
         place: Place,
@@ -128,11 +128,12 @@ pub(super) trait Sums: Sync {
         buffer: &mut Self::Buffer,
     ) -> Scanned;
 
-    /// Takes the sums of the categories of a dense feature that hold so many samples; returns the number of all others.
+    /// Adds the sums of the categories of a dense feature that hold at least `fewest` samples to groups; returns the
+    /// number of samples in all others.
     fn group(&self, place: Place, histogram: &Self::Histogram, fewest: usize, groups: &mut Groups) -> f64;
 
-    /// Copies the sums of some bins of a dense feature, in their order, and those of all its others as of one, to the front
-    /// of another histogram.
+    /// Copies the sums of some bins of a dense feature, in the given order, to the front of another histogram, followed
+    /// by the sum of all its other bins.
     fn arrange(
         &self,
         place: Place,
@@ -141,13 +142,14 @@ pub(super) trait Sums: Sync {
         arranged: &mut Self::Histogram,
     );
 
-    /// Whether a sum is that of some of the samples of a node and not of all.
+    /// Returns whether a sum covers some but not all of the samples of a node.
     fn divides(&self, sum: usize, histogram: &Self::Histogram, total: &Self::Total) -> bool;
 
     /// Copies some sums to the front of another histogram.
     fn pick(&self, sums: &[u32], histogram: &Self::Histogram, picked: &mut Self::Histogram);
 
-    /// The largest score among features of one stored bin each, and the first of that score by `rank`.
+    /// Returns the largest score among features with one stored bin each, and the first feature of that score by
+    /// `rank`.
     fn best_single(
         &self,
         singles: Range<usize>,
@@ -158,20 +160,21 @@ pub(super) trait Sums: Sync {
         rank: impl Fn(usize) -> u64,
     ) -> Option<(f64, usize)>;
 
-    /// The gain of a split with this score.
+    /// Returns the gain of a split with this score.
     fn gain(&self, score: f64, total: &Self::Total) -> f64;
 }
 
-/// The best split of a node so far: of equal scores the feature that comes first.
+/// The best split of a node so far; among equal scores the feature that comes first wins.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Found {
     pub(super) feature: u32,
     pub(super) split: Split,
-    /// Place of the feature among those searched.
+    /// Rank of the feature among those searched.
     order: u64,
 }
 
-/// The best of the scores so far and of some more, which start at a place: of equal ones the first by `rank`.
+/// Returns the best of the scores so far and of more scores, whose positions start at `start`; among equal scores the
+/// first by `rank` wins.
 pub(super) fn first_of_best(
     best: Option<(f64, usize)>,
     scores: &[f64],
@@ -198,24 +201,24 @@ fn better(a: Option<Found>, b: Option<Found>) -> Option<Found> {
     }
 }
 
-/// The sums of a node and what its splits must keep to.
+/// The sums of a node and the limits on its splits.
 pub(super) struct Node<'a, S: Sums> {
     pub(super) features: &'a BinnedFeatures,
     pub(super) sums: &'a S,
     pub(super) histogram: &'a S::Histogram,
     pub(super) total: &'a S::Total,
     pub(super) limits: Limits,
-    /// The order of all features.
+    /// The random order of all features.
     pub(super) order: RandomOrder,
 }
 
-/// Numbers whose scores take as long as all else that a feature takes.
+/// Number of values whose scores take as long as all other work on a feature.
 const PER_FEATURE: usize = 64;
 
-/// Parts of the work for each thread: several, as they are not quite of the same work.
+/// Chunks of work per thread: several, as they are not equally large.
 const PARTS: usize = 8;
 
-/// The part of a node in a search of several: so many features, and their work in numbers.
+/// The work of one node in a search of several: its number of features, and the number of values to score.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub(super) n_features: usize,
@@ -228,10 +231,10 @@ impl Job {
     }
 }
 
-/// What the features of each node offer, given the number of a node and some of its features: of ranges of about the same
-/// work, joined, in parallel where all together are worth it.
+/// Searches the features of several nodes and joins the results per node. `of_range` gets the number of a node and a
+/// range of its features; the ranges have about the same work and run in parallel if the total work is worth it.
 ///
-/// Nodes are searched together because to hand over work takes a good part of the time of one.
+/// Nodes are searched together because handing work over takes a good part of the time of one node.
 pub(super) fn join_parts<S: Sums, T: Send>(
     jobs: &[Job],
     scratches: &mut Scratches<S>,
@@ -255,7 +258,8 @@ pub(super) fn join_parts<S: Sums, T: Send>(
             .map(move |start| (i, start..n.min(start + size)))
     });
     let mut ranges: Vec<_> = ranges.collect();
-    // A thread takes neighbouring ranges: of all nodes the features whose sums it made, which are in its cache.
+    // Each thread takes neighbouring ranges: for all nodes, the features whose sums it computed, which are in its
+    // cache.
     ranges.sort_by_key(|(_, range)| range.start);
     let parts = scratches.several(ranges.len()).par_iter_mut().zip(&ranges);
     let found: Vec<_> = parts
@@ -285,7 +289,7 @@ impl<S: Sums> Node<'_, S> {
         }
     }
 
-    /// The first of the largest scores among features of one sum each.
+    /// Returns the largest score among features with one sum each; ties go to the first by rank.
     fn best_single(
         &self,
         singles: &[u32],
@@ -298,7 +302,8 @@ impl<S: Sums> Node<'_, S> {
             .best_single(range, self.histogram, self.total, &self.limits, buffer, rank)
     }
 
-    /// What some of the features drawn offer, of which those of one sum are scored side by side; `None` if all are constant.
+    /// Returns the best split among a range of the drawn features, scoring those with one sum side by side; `None` if
+    /// all are constant.
     pub(super) fn best_of_drawn(
         &self,
         drawn: &Drawn<'_>,
@@ -341,7 +346,7 @@ impl<S: Sums> Node<'_, S> {
         best
     }
 
-    /// The split of the first feature that is not constant.
+    /// Returns the split of the first feature that is not constant.
     pub(super) fn first_of(
         &self,
         mut features: impl Iterator<Item = u32>,
@@ -351,7 +356,7 @@ impl<S: Sums> Node<'_, S> {
     }
 }
 
-/// The best split of each of some nodes among all features, of equal scores the first in random order.
+/// Returns the best split of each node among all features; among equal scores the first in random order wins.
 pub(super) fn best_of_all<S: Sums>(
     features: &BinnedFeatures,
     nodes: &[Node<'_, S>],
@@ -390,7 +395,7 @@ pub(super) fn best_of_all<S: Sums>(
     }
     let scan = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
         let mut best = None;
-        // Features of one sum were scored above.
+        // Features with one sum were scored above.
         for feature in range.filter(|&f| features.single(f as u32).is_none()) {
             best = better(best, nodes[i].candidate(feature as u32, scratch));
         }
@@ -401,10 +406,11 @@ pub(super) fn best_of_all<S: Sums>(
     both.map(|(single, other)| better(single, other)).collect()
 }
 
-/// The score of a feature of one sum, its rank and its place.
+/// The score of a feature with one sum, its rank and its position.
 type Single = (f64, u64, usize);
 
-/// The best of what the features drawn for each of some nodes offer, given what some of them do; `None` if all are constant.
+/// Returns the best split among the drawn features of each node, where `of_range` searches a range of them; `None` if
+/// all are constant.
 pub(super) fn best_offers<S: Sums>(
     nodes: &[Drawn<'_>],
     scratches: &mut Scratches<S>,
@@ -418,18 +424,18 @@ pub(super) fn best_offers<S: Sums>(
     join_parts(&jobs, scratches, of_range, join)
 }
 
-/// The features of a node that are searched.
+/// The drawn features of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Drawn<'a> {
     pub(super) features: &'a [u32],
-    /// That in which features win among equal scores, if not that in which they come.
+    /// Order in which features win among equal scores; `None` for the order of the draw.
     pub(super) order: Option<RandomOrder>,
-    /// Numbers that their scores are made of.
+    /// Number of values used by their scores.
     pub(super) work: usize,
 }
 
 impl Drawn<'_> {
-    /// What decides among equal scores of features at places of the draw: the smaller wins.
+    /// Returns the tie-breaking rank of the feature at a position of the draw: the smaller rank wins.
     pub(super) fn rank(&self, place: usize) -> u64 {
         self.order
             .map_or(place as u64, |order| order.rank(self.features[place]).0)
@@ -443,7 +449,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Takes in what a feature offers; `None` as long as all are constant.
+/// Offers the result of scanning a feature; returns `None` as long as all are constant.
 pub(super) fn offer(
     best: Option<Option<Found>>,
     feature: u32,

@@ -1,17 +1,18 @@
 //! The sums of the root for several targets at once.
 //!
-//! Trees of different targets see the same samples at the root, and the same bins: one pass that adds the targets of a sample
-//! side by side costs little more than one for a single target, and the root is about half of the sums of a tree.
+//! Trees for different targets have the same samples and the same bins at the root. One pass that adds the targets of a
+//! sample side by side costs little more than a pass for a single target, and the root accounts for about half of the
+//! sums of a tree.
 
 use super::features::BinnedFeatures;
 use super::fixed::Fixed;
 use super::scalar::{Root, Scalar};
 use std::sync::Arc;
 
-/// Rows whose targets lie side by side at a time: so many fit into the second cache.
+/// Number of rows whose targets lie side by side at a time: as many as fit into the second-level cache.
 const CHUNK: usize = 1 << 13;
 
-/// Sums rows by bin for each of some targets, at most K at a time.
+/// Sums rows by bin for each of the given targets, at most K at a time.
 pub(super) fn share_root<C: Fixed, const K: usize>(
     features: &BinnedFeatures,
     rows: &[u32],

@@ -1,8 +1,8 @@
 //! Bins of sparse features.
 //!
-//! Only values outside the bin of zero are kept, by row for sums and by bin for routing; the sums of the bin of zero are the
-//! node's less all others. The bins of features that have one besides that of zero, as all of binary data, come first, so
-//! that they are scored side by side.
+//! Only values outside the bin of zero are kept, by row for sums and by bin for routing; the sums of the bin of zero
+//! are the node's minus all others. Features that have one bin besides that of zero, as all binary features do, have
+//! their bins first, so that they are scored side by side.
 
 use super::WORTH_IT;
 use super::bins::{FeatureBins, limit};
@@ -17,16 +17,17 @@ use rpo_core::{CsrView, csr_row, vectorized};
 #[derive(Debug, Clone)]
 pub(super) struct SparseBins {
     bins: Vec<FeatureBins>,
-    /// By feature. Apart from the bins and small, as a search looks at many features in no order, most of them constant.
+    /// By feature. Stored separately from the bins and compactly, as a search visits many features in no order, most of
+    /// them constant.
     places: Vec<SmallPlace>,
-    /// The features of the first sums, which have one each.
+    /// The features of the first sums, which have one sum each.
     singles: Vec<u32>,
     n_cells: usize,
     row_start: Vec<usize>,
-    /// The places of a row's stored bins.
+    /// The positions of a row's stored bins.
     row_cells: Vec<u32>,
     cell_start: Vec<usize>,
-    /// The rows of each place, increasing.
+    /// The rows of each position, increasing.
     cell_rows: Vec<u32>,
 }
 
@@ -67,7 +68,7 @@ impl SparseBins {
             .into_par_iter()
             .map(|feature| code(csr_row(&by_feature, feature).1, n, max_bins))
             .collect();
-        // Bins are at most 256, and stored sums at most as many as stored values.
+        // There are at most 256 bins, and at most as many stored sums as stored values.
         let place = |bins: &FeatureBins| SmallPlace {
             start: 0,
             n_bins: bins.len() as u16,
@@ -75,7 +76,7 @@ impl SparseBins {
             has_missing: bins.has_missing,
         };
         let mut places: Vec<SmallPlace> = bins.iter().map(place).collect();
-        // Features of one sum first.
+        // Features with one sum come first.
         let mut n_cells = 0;
         let mut singles = Vec::new();
         for of_singles in [true, false] {
@@ -117,7 +118,7 @@ impl SparseBins {
         Ok(bins)
     }
 
-    /// Sorts the rows by place.
+    /// Sorts the rows by position.
     fn list_rows(&mut self) {
         for &cell in &self.row_cells {
             self.cell_start[cell as usize + 1] += 1;
@@ -152,7 +153,7 @@ impl SparseBins {
         self.n_cells
     }
 
-    /// The features whose sums are the first, one each.
+    /// Returns the features whose sums come first, one each.
     pub(super) fn singles(&self) -> &[u32] {
         &self.singles
     }
@@ -161,7 +162,8 @@ impl SparseBins {
         &self.row_cells[self.row_start[row]..self.row_start[row + 1]]
     }
 
-    /// Adds the cells of rows (one per row, in their order) per bin; rows in parallel parts, whose sums are added.
+    /// Adds the cells of rows (one per row, in their order) per bin; chunks of rows are summed in parallel and their
+    /// sums added.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
         let n = self.row_start.len() - 1;
         let additions = self.row_cells.len() / n.max(1) * cells.len();
@@ -192,7 +194,7 @@ impl SparseBins {
         );
     }
 
-    /// Whether zero goes left, and the rows, cell by cell, that do not go where zero goes.
+    /// Returns whether zero goes left, and the rows, cell by cell, that go to the side opposite to zero.
     pub(super) fn moved(&self, feature: u32, side: Side) -> (bool, impl Iterator<Item = &[u32]> + Clone) {
         let Place {
             start,
@@ -213,7 +215,7 @@ impl SparseBins {
         (zero_left, moved.chain(missing).map(rows))
     }
 
-    /// The rows in a bin other than that of zero.
+    /// Returns the rows in a bin other than that of zero.
     pub(super) fn rows_of_bin(&self, feature: u32, bin: usize) -> &[u32] {
         let Place { start, zero, .. } = self.place(feature);
         self.rows_of_cell(start + stored_place(bin, zero))
@@ -246,13 +248,13 @@ impl SparseBins {
     }
 }
 
-/// The sums of the bin of zero: the node's less those of all stored bins.
+/// Returns the sums of the bin of zero: the node's minus those of all stored bins.
 pub(super) fn zero_sums<C: Cell>(stored: &[C], mut total: C) -> C {
     total.subtract(&sum(stored));
     total
 }
 
-/// The place of a value of a feature; `None` in the bin of zero.
+/// Returns the position of a value of a feature; `None` in the bin of zero.
 fn cell(bins: &FeatureBins, place: Place, value: f32) -> Option<u32> {
     let Place {
         start, n_bins, zero, ..
@@ -264,12 +266,12 @@ fn cell(bins: &FeatureBins, place: Place, value: f32) -> Option<u32> {
     (zero != Some(bin)).then(|| (start + stored_place(bin, zero)) as u32)
 }
 
-/// The place of a bin among those that are stored, all but that of zero.
+/// Returns the position of a bin among the stored ones, which are all but the bin of zero.
 fn stored_place(bin: usize, zero: Option<usize>) -> usize {
     bin - usize::from(zero.is_some_and(|zero| zero < bin))
 }
 
-/// The bins of a feature with these stored values; all others of the n are 0.
+/// Returns the bins of a feature with these stored values; all others of the n values are 0.
 fn code(stored: &[f32], n: usize, max_bins: usize) -> FeatureBins {
     let mut keys: Vec<u32> = stored
         .iter()

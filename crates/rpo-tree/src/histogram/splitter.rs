@@ -19,7 +19,7 @@ use ndarray::ArrayView2;
 use rpo_core::{Domain, Mismatch, ParameterError};
 use std::ops::Range;
 
-/// What trees grow on: negative gradients z of a loss (or any targets) and its curvatures, of m components.
+/// The targets that trees grow on: negative gradients z of a loss (or any targets) and its curvatures, of m components.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitTargets<'a> {
     /// z (n x m, contiguous rows, finite).
@@ -28,13 +28,13 @@ pub struct SplitTargets<'a> {
     pub curvature: Curvature<'a>,
     /// One weight per sample, finite and not negative; samples of weight 0 are never used.
     pub weights: &'a [f32],
-    /// Penalty of the value of a leaf, per component; empty for none.
+    /// Penalty of the leaf value, per component; empty for none.
     pub penalties: &'a [LeafPenalty],
     /// Smallest curvature of a child: H, averaged over the components.
     pub min_child_weight: f64,
 }
 
-/// No targets, to be filled in: those of curvature 1, without penalties, whose variance splits decrease.
+/// Empty targets, to be filled in: curvature 1 and no penalties, so that splits decrease the variance.
 impl Default for SplitTargets<'_> {
     fn default() -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Default for SplitTargets<'_> {
 }
 
 impl<'a> SplitTargets<'a> {
-    /// The penalty of a component.
+    /// Returns the penalty of a component.
     pub(super) fn penalty(&self, component: usize) -> LeafPenalty {
         self.penalties.get(component).copied().unwrap_or_default()
     }
@@ -85,16 +85,17 @@ impl<'a> SplitTargets<'a> {
     }
 }
 
-/// Splits one feature against a threshold, the best by the [gain](crate::histogram) of sums per bin.
+/// Splits one feature against a threshold: the best one by the [gain](crate::histogram) of sums per bin.
 ///
-/// Rules, missing values, drawn features and ties are those of [`AxisSplitter`](crate::splitter::AxisSplitter): of equal
-/// scores the feature drawn first (where all are searched, a random one), then the smaller threshold, then missing values right; each threshold is tried with
-/// missing values on both sides. Where nothing is penalized and no curvature given, a split may gain nothing, as there;
-/// otherwise it must gain something. Nodes are leaves if their targets are equal or they have fewer than 2
-/// `min_samples_leaf` samples.
+/// Rules, missing values, drawn features and ties are as in [`AxisSplitter`](crate::splitter::AxisSplitter): among
+/// equal scores the feature drawn first wins (a random one where all are searched), then the smaller threshold, then
+/// missing values right; each threshold is tried with missing values on both sides. Without penalties and curvatures a
+/// split may have a gain of 0; otherwise its gain must be positive. Nodes are leaves if their targets are equal or they
+/// have fewer than 2 `min_samples_leaf` samples.
 ///
-/// Cost of a node and its sibling: an addition per sample of the smaller one and feature (of sparse features: stored value),
-/// and a score per bin. If fewer than half of dense features are drawn, only those are summed, at every node.
+/// Cost of a node and its sibling: one addition per feature and sample of the smaller node (for sparse features: per
+/// stored value), and a score per bin. If fewer than half of dense features are drawn, only those are summed, at every
+/// node.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -124,10 +125,10 @@ pub struct HistogramSplitter<'a> {
     sums: AnySums,
 }
 
-/// Targets in the layout that is fastest for them.
+/// Targets in the fastest representation for them.
 #[derive(Debug, Clone)]
 enum AnySums {
-    /// Not finite: no split.
+    /// Targets that are not finite: no split.
     Unusable,
     Packed(Scalar<i64>),
     Wide(Scalar<[i64; 2]>),
@@ -142,7 +143,7 @@ impl AnySums {
         if m == 1 {
             return Self::one(targets);
         }
-        // Sums of 32 bits leave too few to each of very many samples.
+        // Sums of 32 bits leave too few bits per sample if there are very many samples.
         let is_short = targets.weights.len() <= 1 << 16;
         let few = (is_short && m <= 4)
             .then(|| Vector::new(targets, false))
@@ -185,13 +186,13 @@ impl AnySums {
 }
 
 impl<'a> HistogramSplitter<'a> {
-    /// Features in bins (n x p), targets of the same n samples, and parameters or a [`Search`] among some features. Values
-    /// are not checked here: what is not finite makes the root a leaf.
+    /// Creates a splitter from binned features (n x p), targets of the same n samples, and parameters or a [`Search`]
+    /// among some features. Values are not checked here: non-finite values make the root a leaf.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range, for random thresholds, which lie between values, and
-    /// for features that do not increase; [`TreeError::Mismatch`] for a feature that does not exist, and gradients,
-    /// curvatures, weights or penalties of another number.
+    /// [`TreeError::Parameter`] with the first parameter out of range, for random thresholds (which lie between
+    /// values), and for features that are not increasing; [`TreeError::Mismatch`] for a feature that does not exist,
+    /// and if the number of gradients, curvatures, weights or penalties differs.
     ///
     /// # Panics
     /// If gradients or curvatures are not contiguous in row order.
@@ -219,8 +220,8 @@ impl<'a> HistogramSplitter<'a> {
         })
     }
 
-    /// Sums the root of trees of different targets on the same features at once, for trees that all grow on these samples.
-    /// It changes no tree.
+    /// Sums the roots of trees for different targets on the same features at once, for trees that all grow on these
+    /// samples. The trees are unchanged.
     pub fn share_root(splitters: &mut [Self], rows: &[u32]) {
         let Some(features) = splitters.first().map(|s| s.features) else {
             return;
@@ -243,7 +244,7 @@ impl<'a> HistogramSplitter<'a> {
         rows.len() / 2 >= self.params.min_samples_leaf && !self.purity.is_pure(rows)
     }
 
-    /// Number of bins of a feature, about.
+    /// Approximate number of bins of a feature.
     fn n_bins(&self) -> usize {
         self.features.n_cells() / self.features.n_features()
     }
@@ -255,7 +256,7 @@ impl<'a> HistogramSplitter<'a> {
         (k < self.features.n_features()).then_some(k)
     }
 
-    /// Returns true if only the features drawn are summed, and so no sums are kept from node to node.
+    /// Returns true if only the drawn features are summed, so that no sums are kept from node to node.
     fn sums_drawn_only(&self) -> bool {
         let is_dense = matches!(self.features.layout, Layout::Dense(_));
         is_dense && self.n_drawn().is_some_and(|k| 2 * k < self.features.n_features())
@@ -350,7 +351,7 @@ impl HistogramSplitter<'_> {
         Some(ProposedSplit { rule, gain })
     }
 
-    /// Routes the rows of a node by a split, given the sums of all features if they are made; the rule.
+    /// Routes the rows of a node by a split, given the sums of all features if available; returns the rule.
     fn route<S: Sums>(
         &self,
         sums: &S,
@@ -367,7 +368,7 @@ impl HistogramSplitter<'_> {
         }
     }
 
-    /// Routes the rows of a node by a split of a number; the rule.
+    /// Routes the rows of a node by a split of a numeric feature; returns the rule.
     fn route_numbers(
         &self,
         found: &Found,
@@ -388,7 +389,7 @@ impl HistogramSplitter<'_> {
         AxisRule::new(feature, threshold, split.missing_left)
     }
 
-    /// Routes the rows of a node by a split of categories, which are brought into their order once more; the rule.
+    /// Routes the rows of a node by a split of categories, which are ordered once more; returns the rule.
     fn route_categories<S: Sums>(
         &self,
         sums: &S,
@@ -417,7 +418,7 @@ impl HistogramSplitter<'_> {
         AxisRule::of_categories(feature, codes, split.missing_left)
     }
 
-    /// The gain of a split, if it is large enough.
+    /// Returns the gain of a split, if it is large enough.
     fn gain<S: Sums>(&self, sums: &S, found: &Found, total: &S::Total) -> Option<f64> {
         let gain = sums.gain(found.split.score, total);
         let is_enough = self.may_gain_nothing || gain > 0.0;
@@ -433,7 +434,7 @@ impl HistogramSplitter<'_> {
         }
     }
 
-    /// Searches some nodes, at most [`TOGETHER`], given the sums of all features where they are made.
+    /// Searches some nodes, at most [`TOGETHER`], given the sums of all features where available.
     fn search<S: Sums>(
         &self,
         sums: &S,
@@ -482,12 +483,12 @@ impl HistogramSplitter<'_> {
         of_all.zip(best).map(searched).collect()
     }
 
-    /// A split with its gain, if that is large enough.
+    /// Returns a split with its gain, if the gain is large enough.
     fn with_gain<S: Sums>(&self, sums: &S, found: Option<Found>, total: &S::Total) -> Option<(Found, f64)> {
         found.and_then(|found| Some((found, self.gain(sums, &found, total)?)))
     }
 
-    /// The best splits of nodes by the sums of all features, given the features drawn and all.
+    /// Returns the best splits of nodes from the sums of all features, given the drawn features and all features.
     fn search_all<S: Sums>(
         &self,
         to_search: &[Node<'_, S>],
@@ -518,7 +519,8 @@ impl HistogramSplitter<'_> {
         .collect()
     }
 
-    /// The best splits of nodes of the features drawn, of which alone sums are made, given those and all.
+    /// Returns the best splits of nodes among the drawn features, the only ones that are summed, given the drawn
+    /// features and all features.
     fn search_drawn<S: Sums>(
         &self,
         sums: &S,
@@ -560,8 +562,8 @@ impl HistogramSplitter<'_> {
         .collect()
     }
 
-    /// Searches the children that may be split, of which sums are made: of the smaller from its rows, of the larger from
-    /// those of the parent.
+    /// Searches the children that may be split and computes their sums: those of the smaller child from its rows, those
+    /// of the larger from the parent's sums.
     fn opened_by<S: Sums>(
         &self,
         sums: &S,
@@ -612,10 +614,10 @@ impl HistogramSplitter<'_> {
     }
 }
 
-/// A node to search, and its sums if they are made of all features.
+/// A node to search, and its sums if they cover all features.
 type ToSearch<'n, S> = (NodeRows<'n>, Option<(<S as Sums>::Histogram, <S as Sums>::Total)>);
 
-/// The features in the order in which a node goes on past its draws.
+/// Returns the features in the order in which a node continues after its draws.
 fn further(features: &[u32], node: NodeRows<'_>) -> impl Iterator<Item = u32> {
     let (mut features, order) = (features.to_vec(), RandomOrder::of(node.seed));
     features.sort_unstable_by_key(|&f| order.rank(f));
@@ -660,7 +662,7 @@ mod tests {
             }
         }
 
-        /// Whole targets have exact sums in every layout.
+        /// Sums of whole-number targets are exact in every layout.
         #[test]
         fn layouts_of_sums_give_the_same_tree(
             m in 1_usize..7,

@@ -1,7 +1,7 @@
 //! Sums of several targets per bin, and their scores.
 //!
-//! Targets lie in planes of W lanes: a plane is summed like one target, its lanes by vector instructions. Numbers of samples
-//! and weights are summed once for all.
+//! Targets lie in planes of W lanes: a plane is summed like one target, with vector instructions across its lanes.
+//! Numbers of samples and weights are summed once for all targets.
 
 use super::WORTH_IT;
 use super::categories::{arrange, group};
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rpo_core::vectorized;
 use std::ops::Range;
 
-/// Most bins of a feature, and scores that are computed side by side.
+/// Most bins of a feature, and number of scores computed side by side.
 const MOST: usize = 256;
 
 /// Several targets in fixed point.
@@ -31,13 +31,13 @@ pub(super) struct Vector<T, const W: usize> {
     planes: Vec<Vec<[T; W]>>,
     lanes: Vec<Lanes<W>>,
     has_curvatures: bool,
-    /// λ, if the curvature is constant and λ the same for all targets.
+    /// λ, if the curvature is constant and λ is the same for all targets.
     common_l2: Option<f64>,
-    /// Smallest sum of curvatures, over all targets unless that is constant.
+    /// Smallest sum of curvatures of a child; over all targets unless the curvature is constant.
     least_curvature: f64,
 }
 
-/// What the integers of a plane of gradients, and those of its curvatures, stand for.
+/// Conversion of the integers of a plane of gradients, and of those of its curvatures, to numbers.
 #[derive(Debug, Clone, Copy)]
 struct Lanes<const W: usize> {
     unit: [f64; W],
@@ -70,7 +70,7 @@ impl<const W: usize> Lanes<W> {
         }
     }
 
-    /// The curvatures of a side and of the rest.
+    /// Returns the curvatures of a side and of the rest.
     #[inline(always)]
     fn curvatures<T: Integer>(&self, side: &[T; W], all: &[f64; W]) -> ([f64; W], [f64; W]) {
         let (mut h, mut rest) = ([0.0; W], [0.0; W]);
@@ -82,7 +82,7 @@ impl<const W: usize> Lanes<W> {
         (h, rest)
     }
 
-    /// Adds the scores of sides, with `extra` added to each, and the curvatures of both sides, given those by lane.
+    /// Adds the scores of sides, with `extra` added to each, and the curvatures of both sides, given by lane.
     #[inline(always)]
     fn add_scores<T: Integer>(
         &self,
@@ -106,7 +106,7 @@ impl<const W: usize> Lanes<W> {
                 scores[lane] =
                     penalty.score(g * unit, h[lane]) + penalty.score((all[lane] - g) * unit, rest_h[lane]);
             }
-            // Lane after lane: the order of these sums is part of what a seed gives.
+            // Lane after lane: the order of these sums affects the result for a given seed.
             let sum = |values: &[f64; W]| values.iter().fold(0.0, |sum, v| sum + v);
             terms.side[i] += sum(&scores);
             terms.curvature[i] += sum(&h);
@@ -150,7 +150,8 @@ pub(super) struct Buffer<T, const W: usize> {
     scores: Vec<f64>,
 }
 
-/// Sums over targets: with a common H of squares of each side and the rest, otherwise of their scores and curvatures.
+/// Sums over targets. With a common H these are the squares of each side and the rest, otherwise their scores and
+/// curvatures.
 #[derive(Debug, Default)]
 struct Terms {
     side: Vec<f64>,
@@ -188,8 +189,8 @@ impl<T, const W: usize> Default for Buffer<T, W> {
 }
 
 impl<T: Integer, const W: usize> Vector<T, W> {
-    /// Codes targets; `None` if one is not finite, or if more than half of them are coarse in `T` and `may_be_coarse` does not
-    /// allow it.
+    /// Codes targets; returns `None` if one is not finite, or if more than half of them are coarse in `T` and
+    /// `may_be_coarse` is false.
     pub(super) fn new(targets: &SplitTargets<'_>, may_be_coarse: bool) -> Option<Self> {
         let (n, m) = targets.gradients.dim();
         let weights = targets.weights;
@@ -290,7 +291,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         );
     }
 
-    /// The largest score, and where it is first reached, of sides of which the terms are summed.
+    /// Returns the largest score, and the position where it is first reached, for sides whose terms are summed.
     fn best(
         &self,
         weights: &[(f64, f64)],
@@ -321,12 +322,12 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         best_of(scores)
     }
 
-    /// Number and weight of each of several sides with `extra` added.
+    /// Returns the number and weight of each of several sides with `extra` added.
     fn weigh(&self, counts: &[i64], extra: i64) -> Vec<(f64, f64)> {
         counts.iter().map(|&c| self.code.decode(c + extra)).collect()
     }
 
-    /// Calls `f` with each plane, in parallel where so many additions of each are worth it.
+    /// Calls `f` with each plane, in parallel if the given number of additions per plane is worth it.
     fn each_plane(
         &self,
         additions: usize,
@@ -337,7 +338,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
     }
 }
 
-/// Calls `f` with each of some items, in parallel if that is worth it.
+/// Calls `f` with each item, in parallel if that is worth it.
 fn for_each<I: Send>(is_worth_it: bool, items: &mut [I], f: impl Fn(usize, &mut I) + Sync) {
     if is_worth_it && rayon::current_num_threads() > 1 {
         items.par_iter_mut().enumerate().for_each(|(i, item)| f(i, item));
@@ -346,7 +347,7 @@ fn for_each<I: Send>(is_worth_it: bool, items: &mut [I], f: impl Fn(usize, &mut 
     }
 }
 
-/// The sum of lanes, by halves, which vector instructions can follow.
+/// Sums lanes by halves, a form that can be vectorized.
 #[inline(always)]
 fn joined<const W: usize>(lanes: &[f64; W]) -> f64 {
     let mut sums = [0.0; 4];
@@ -363,13 +364,13 @@ struct Plane<T, const W: usize> {
     cells: Vec<[T; W]>,
     /// Units per 1 of each target, such that no sum overflows.
     scale: [f64; W],
-    /// Numbers that are not 0, and those of them that are coarse.
+    /// Number of nonzero values, and number of those that are coarse.
     n_numbers: usize,
     n_coarse: usize,
 }
 
 impl<T: Integer, const W: usize> Plane<T, W> {
-    /// Codes the targets from one on of rows of m values; `None` if a number is not finite.
+    /// Codes W targets, starting with `first`, of rows of m values; returns `None` if a number is not finite.
     fn new(values: &[f32], m: usize, first: usize, weights: &[f32]) -> Option<Self> {
         let rows = || {
             weights.iter().zip(values.chunks_exact(m)).map(
@@ -417,7 +418,7 @@ impl<T: Integer, const W: usize> Plane<T, W> {
     }
 }
 
-/// The values of a row from one on, and zeros behind its end.
+/// Returns the values of a row starting with `first`, padded with zeros beyond its end.
 #[inline(always)]
 fn block_of<const W: usize>(row: &[f32], first: usize) -> [f32; W] {
     let rest = &row[first..];
@@ -700,7 +701,7 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
                 squares += LeafPenalty { l2: 1.0, ..penalty }.score(g, 0.0);
             }
         }
-        // With a common H by one division, as scores are.
+        // With a common H, uses one division, as the scores do.
         score - self.common_l2.map_or(parent, |l2| squares / (h + l2))
     }
 }

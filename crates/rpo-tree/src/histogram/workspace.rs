@@ -7,8 +7,8 @@ use super::vector::Vector;
 use crate::splitter::candidates::FeatureDraw;
 use std::collections::BTreeMap;
 
-/// Buffers of a [`HistogramSplitter`](super::HistogramSplitter), one per thread. They may be used again by any splitter on
-/// the same features, so that a tree of a boosted model allocates nothing that depends on the features.
+/// Buffers of a [`HistogramSplitter`](super::HistogramSplitter), one per thread. Any splitter on the same features may
+/// reuse them, so that a tree of a boosted model allocates nothing that depends on the features.
 #[derive(Debug)]
 pub struct HistogramWorkspace {
     pub(super) common: Common,
@@ -19,20 +19,20 @@ pub struct HistogramWorkspace {
     pub(super) long: Work<Vector<i64, 8>>,
 }
 
-/// Buffers whatever the targets.
+/// Buffers that do not depend on the targets.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) draw: FeatureDraw,
-    /// The features of nodes that are searched together.
+    /// The drawn features of nodes that are searched together.
     pub(super) drawn: [Vec<u32>; TOGETHER],
-    /// Per training row, 0 between calls.
+    /// One mark per training row; 0 between calls.
     pub(super) marks: Vec<u8>,
 }
 
-/// Most nodes that are searched together, the children of one.
+/// Most nodes that are searched together: the children of one node.
 pub(super) const TOGETHER: usize = 2;
 
-/// What is known of nodes that were searched, and buffers.
+/// Results of searched nodes, and buffers.
 pub(super) struct Work<S: Sums> {
     /// Targets of nodes that are searched together.
     pub(super) gathered: [S::Gathered; TOGETHER],
@@ -43,9 +43,9 @@ pub(super) struct Work<S: Sums> {
 
 /// A node that was searched.
 pub(super) struct Searched<S: Sums> {
-    /// Its best split and the gain of that, if one is good enough.
+    /// Its best split and the gain of that split, if one is good enough.
     pub(super) best: Option<(Found, f64)>,
-    /// Its sums, if they are made of all features.
+    /// Its sums, if they cover all features.
     pub(super) sums: Option<(S::Histogram, S::Total)>,
 }
 
@@ -85,22 +85,22 @@ impl HistogramWorkspace {
 }
 
 impl<S: Sums> Work<S> {
-    /// Most nodes of which histograms are kept; others are searched when they are split. A matter of memory alone.
+    /// Most nodes whose histograms are kept; other nodes are searched when they are split. This only limits memory.
     const MOST_KEPT: usize = 64;
 
-    /// Forgets the nodes of an earlier tree.
+    /// Discards the nodes of an earlier tree.
     pub(super) fn begin(&mut self) {
         let left = std::mem::take(&mut self.searched);
         left.into_values()
             .for_each(|searched| self.give_back(searched.sums));
     }
 
-    /// A histogram to be filled.
+    /// Returns a histogram to be filled.
     pub(super) fn take_free(&mut self) -> S::Histogram {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Gives back the histogram of a node that needs it no more, if it has one.
+    /// Returns the histogram of a node that no longer needs it, if it has one, to the free list.
     pub(super) fn give_back(&mut self, sums: Option<(S::Histogram, S::Total)>) {
         self.free.extend(sums.map(|(histogram, _)| histogram));
     }
@@ -110,12 +110,12 @@ impl<S: Sums> Work<S> {
         self.searched.len() + TOGETHER <= Self::MOST_KEPT
     }
 
-    /// Takes what is known of a node, if it was searched and kept.
+    /// Removes and returns the result of a node, if it was searched and kept.
     pub(super) fn take(&mut self, node: usize) -> Option<Searched<S>> {
         self.searched.remove(&node)
     }
 
-    /// Keeps what is known of a node.
+    /// Keeps the result of a node.
     pub(super) fn keep(&mut self, node: usize, searched: Searched<S>) {
         self.searched.insert(node, searched);
     }

@@ -5,11 +5,11 @@ use crate::partition::partition;
 use rpo_core::{CsrMatrix, CsrView, csr_row};
 
 impl SparseLeaves {
-    /// The means of 0/1 labels over members of weight 1, bit for bit those that
-    /// [`from_model`](Self::from_model) makes. `None` for other outputs, and if a leaf is empty.
+    /// Returns the means of 0/1 labels over members of weight 1, bit for bit those that
+    /// [`from_model`](Self::from_model) computes. Returns `None` for other outputs, and if a leaf is empty.
     ///
-    /// Leaves hold rows from all over the training set. Its labels are read from front to back and dealt to the leaves: to
-    /// read them leaf by leaf is to wait for memory at every row.
+    /// Leaves hold rows from all over the training set. Its labels are read from front to back and distributed to the
+    /// leaves: reading them leaf by leaf would wait for memory at every row.
     pub(super) fn of_labels(members: &LeafMembers, weights: &[f32], labels: CsrView<'_>) -> Option<Self> {
         let (_, _, values) = labels.into_raw_storage();
         let are_labels = values.iter().all(|&v| v == 1.0) && weights.iter().all(|&w| w == 1.0);
@@ -26,7 +26,8 @@ impl SparseLeaves {
                 columns.extend_from_slice(own);
                 means.resize(columns.len(), 1.0);
             } else {
-                // By how many members have a label: sums of shares, as other outputs are summed.
+                // The mean for each number of members that have a label: sums of fractions, as other outputs are
+                // summed.
                 let (share, mut sum) = (1.0 / size as f64, 0.0);
                 mean_of.clear();
                 mean_of.extend((0..size).map(|_| {
@@ -53,12 +54,12 @@ impl SparseLeaves {
 /// The labels of the members of each leaf.
 struct DealtLabels {
     labels: Vec<u32>,
-    /// Where those of each leaf end.
+    /// End of the labels of each leaf.
     ends: Vec<usize>,
 }
 
 impl DealtLabels {
-    /// `None` if a leaf is empty, or a row is in two.
+    /// Groups the labels by leaf; returns `None` if a leaf is empty, or a row is in two leaves.
     fn new(members: &LeafMembers, labels: CsrView<'_>) -> Option<Self> {
         const NO_LEAF: u32 = u32::MAX;
         let mut leaf_of = vec![NO_LEAF; labels.rows()];

@@ -3,7 +3,7 @@
 use super::LeafModel;
 use ndarray::Array2;
 
-/// One `f32` per leaf and output.
+/// Leaf values as a dense matrix: one `f32` per leaf and output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DenseLeaves {
     /// The values (leaves x outputs).
@@ -11,7 +11,7 @@ pub struct DenseLeaves {
 }
 
 impl DenseLeaves {
-    /// Writes out the predictions of a leaf model, rounded to `f32`.
+    /// Stores the predictions of a leaf model, rounded to `f32`.
     pub(super) fn from_model(model: &impl LeafModel) -> Self {
         let mut values = Array2::zeros((model.n_leaves(), model.n_outputs()));
         let mut sums = vec![0.0; model.n_outputs()];

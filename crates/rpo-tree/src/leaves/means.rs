@@ -5,11 +5,11 @@ use crate::TreeError;
 use rpo_core::Matrix;
 use std::sync::Arc;
 
-/// Each leaf as the weighted mean of its members, or of all members if its own weigh nothing.
+/// Predicts for each leaf the weighted mean of its members, or of all members if its own have no weight.
 pub(super) struct Means {
     /// Leaves without weight are empty here.
     samples: SampleLeaves,
-    /// The mean of all members by increasing output, taken once for all leaves that need it.
+    /// The mean of all members by increasing output, computed once for all leaves that need it.
     of_all: Vec<(u32, f64)>,
 }
 

@@ -1,21 +1,21 @@
 //! Predictions of leaves, in the original output space.
 //!
-//! A leaf predicts the weighted mean of the outputs of its training samples, in all d outputs whatever the tree was grown
-//! on:
+//! A leaf predicts the weighted mean of the outputs of its training samples, in all d outputs, whatever targets the
+//! tree was grown on:
 //!
 //! ```text
 //! ŷ_leaf = Σ_{i in leaf} c_i y_i / Σ_{i in leaf} c_i
 //! ```
 //!
-//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3.1. Its algorithms 1 and 2 read as if all
-//! samples label every tree; here the samples that the tree was grown on do, with their weights c, so that a bootstrap
-//! counts as in Breiman's forests and in the authors' released code.
+//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3.1. Its algorithms 1 and 2 read as if all samples label
+//! every tree; here only the samples that the tree was grown on do, with their weights c, so that a bootstrap counts as
+//! in Breiman's forests and in the authors' released code.
 //!
-//! The mean is stored as a dense vector, as a sparse vector, or not at all: as references to the training samples, whose
-//! outputs the whole ensemble stores once. Then labelling costs nothing, the size of a tree does not depend on the number
-//! of outputs, and any relabelling is free.
+//! The mean is stored as a dense vector, as a sparse vector, or not at all: leaves then refer to the training samples,
+//! whose outputs are stored once for the whole ensemble. Labelling then costs nothing, the size of a tree does not
+//! depend on the number of outputs, and any relabelling is free.
 //!
-//! Where outputs may be missing, means are over the samples in which an output is observed ([`Leaves::label_observed`]).
+//! If outputs may be missing, means are over the samples in which an output is observed ([`Leaves::label_observed`]).
 //! Such leaves are dense or sparse: the weight of a sample in a prediction differs from output to output.
 
 mod counted;
@@ -80,11 +80,12 @@ impl LeafMembers {
         Ok(Self { rows, start })
     }
 
-    /// Takes stored parts: the samples leaf by leaf, increasing inside a leaf, and the number of samples of each leaf.
+    /// Creates leaf members from stored parts: the samples leaf by leaf, increasing inside a leaf, and the number of
+    /// samples of each leaf.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if the sizes do not add up to the samples, [`TreeError::Parameter`] for a sample that is out
-    /// of order, not below `n_rows`, or in two leaves.
+    /// [`TreeError::Mismatch`] if the sizes do not add up to the number of samples, [`TreeError::Parameter`] for a
+    /// sample that is out of order, not below `n_rows`, or in two leaves.
     pub(crate) fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
         Mismatch::check("rows in leaves", total as usize, rows.len())?;
@@ -115,18 +116,19 @@ impl LeafMembers {
         self.start.len() - 1
     }
 
-    /// All samples, leaf by leaf.
+    /// Returns all samples, leaf by leaf.
     pub fn all_rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Where the rows of a leaf begin among [all](Self::all_rows); of the number of leaves, where the last ends.
+    /// Returns the start of the rows of a leaf among [all](Self::all_rows); for the number of leaves, the end of the
+    /// last leaf.
     pub(crate) fn start_of(&self, leaf: usize) -> usize {
         self.start[leaf] as usize
     }
 }
 
-/// The samples of a leaf, increasing.
+/// Returns the samples of a leaf, increasing.
 impl Index<usize> for LeafMembers {
     type Output = [u32];
 
@@ -135,10 +137,10 @@ impl Index<usize> for LeafMembers {
     }
 }
 
-/// What the leaves of a tree predict. Implemented by the three storages here and open for others: a
+/// Predictions of the leaves of a tree. The three storages here implement this trait, and custom models may: a
 /// [`Tree`](crate::Tree) takes any.
 ///
-/// A custom model, of which every leaf predicts the median of one output over its training samples:
+/// Example: a custom model in which every leaf predicts the median of one output over its training samples:
 ///
 /// ```
 /// use ndarray::array;
@@ -200,15 +202,15 @@ pub trait LeafModel: Send + Sync {
     fn n_leaves(&self) -> usize;
     /// Number of outputs.
     fn n_outputs(&self) -> usize;
-    /// Calls `f(output, value)` for terms whose sum per output is the prediction of a leaf; an output that is not passed
-    /// is 0, one that is passed more than once counts with the sum.
+    /// Calls `f(output, value)` for terms whose sum per output is the prediction of a leaf; an output that is not
+    /// passed is 0, and terms of an output that is passed more than once are added.
     fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64));
-    /// Returns the leaves if they refer to training samples. Default: they do not.
+    /// Returns the leaves if they refer to training samples. Default: `None`.
     fn as_samples(&self) -> Option<&SampleLeaves> {
         None
     }
-    /// Replaces the training outputs that leaves refer to by equal ones, so that trees share them. Default: leaves refer to
-    /// none.
+    /// Replaces the training outputs that leaves refer to by equal ones, so that trees share them. By default leaves
+    /// refer to none and are returned unchanged.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] for outputs of another shape.
@@ -222,15 +224,15 @@ pub trait LeafModel: Send + Sync {
 }
 
 /// Makes the leaves of trees from their training samples; see the example of [`LeafModel`]. [`LeafKind`] makes
-/// [`Leaves`] of means.
+/// [`Leaves`] that store means.
 pub trait LeafBuilder: Sync {
     /// The leaf model that it makes.
     type Leaves: LeafModel;
 
-    /// Leaves with these members, given a weight and the outputs of every training sample.
+    /// Makes leaves with these members, given a weight and the outputs of every training sample.
     ///
     /// # Errors
-    /// [`TreeError`] for members, weights and outputs that leaves cannot be made of.
+    /// [`TreeError`] for members, weights and outputs from which leaves cannot be made.
     fn build(
         &self,
         members: &LeafMembers,
@@ -239,16 +241,17 @@ pub trait LeafBuilder: Sync {
     ) -> Result<Self::Leaves, TreeError>;
 }
 
-/// Leaves predict the weighted means of the outputs (n x d, dense or CSR, finite) over their members, given one weight per row
-/// of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and [`Sparse`](LeafKind::Sparse) store them as `f32`.
+/// Makes leaves that predict the weighted means of the outputs (n x d, dense or CSR, finite) over their members, given
+/// one weight per row of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and
+/// [`Sparse`](LeafKind::Sparse) store them as `f32`.
 ///
-/// A leaf whose members weigh nothing, as relabelling with other samples can leave it, predicts the weighted mean of
-/// all members. With [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves do, the other storages
-/// take far less room.
+/// A leaf whose members have no weight, which can occur when relabelling with other samples, predicts the weighted mean
+/// of all members. With [`Samples`](LeafKind::Samples) it refers to all of them: if many leaves do, the other storages
+/// take far less memory.
 ///
 /// Errors are [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
-/// weight per row of outputs or a member has no row, [`TreeError::Weight`] for a weight that is negative or not finite, or if
-/// no member weighs anything, and [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
+/// weight per row of outputs or a member has no row, [`TreeError::Weight`] for a weight that is negative or not finite,
+/// or if no member has weight, and [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
 impl LeafBuilder for LeafKind {
     type Leaves = Leaves;
 
@@ -284,7 +287,8 @@ pub enum LeafKind {
     Dense,
     /// The non-zero values of each leaf: for large leaves with sparse outputs.
     Sparse,
-    /// The training samples of each leaf: for leaves of few samples, whose means are hardly smaller than the samples.
+    /// The training samples of each leaf: for leaves of few samples, whose means are hardly smaller than the samples
+    /// themselves.
     Samples,
 }
 
@@ -300,16 +304,17 @@ pub enum Leaves {
 }
 
 impl Leaves {
-    /// Labels leaves with means of outputs that may be missing: NaN, in a sparse matrix stored as NaN.
+    /// Labels leaves with means of outputs that may be missing: NaN, in a sparse matrix a stored NaN.
     ///
-    /// Output j of a leaf is the weighted mean Σ c_i y_ij / Σ c_i over the members i with y_ij observed. Where it is
-    /// observed in no member of positive weight, it is the mean of the nearest ancestor in `structure` that has such a
-    /// member, and `fallback` (one value per output) if there is none in the tree. Without missing outputs the predictions
-    /// of leaves whose members have weight are those of [`LeafKind`] up to rounding.
+    /// Output j of a leaf is the weighted mean Σ c_i y_ij / Σ c_i over the members i with y_ij observed. If it is
+    /// observed in no member of positive weight, the mean of the nearest ancestor in `structure` that has such a member
+    /// is used, or `fallback` (one value per output) if there is none in the tree. Without missing outputs, leaves
+    /// whose members have weight predict the same as those of [`LeafKind`], up to rounding.
     ///
     /// # Errors
-    /// As [`LeafKind`] has; [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot store such
-    /// means, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
+    /// Those of [`LeafKind`]; [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot store such
+    /// means; [`TreeError::Mismatch`] for members of another structure, or if the number of fallbacks differs from that
+    /// of outputs.
     pub fn label_observed<R: Rule>(
         kind: LeafKind,
         structure: &Structure<R>,
@@ -340,7 +345,7 @@ impl Leaves {
         })
     }
 
-    /// The storage in use.
+    /// Returns the storage in use.
     pub fn kind(&self) -> LeafKind {
         match self {
             Self::Dense(_) => LeafKind::Dense,
@@ -350,7 +355,7 @@ impl Leaves {
     }
 }
 
-/// Checks what leaves are labelled with.
+/// Checks the inputs of labelling.
 fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
     check_csr("outputs", outputs.view())?;
     let n_rows = outputs.n_rows();

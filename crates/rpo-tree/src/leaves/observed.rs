@@ -1,19 +1,19 @@
-//! Labelling leaves where outputs may be missing.
+//! Labelling of leaves if outputs may be missing.
 //!
-//! Output j of a leaf is the weighted mean over the samples of the leaf in which it is observed. Where there are none, it is
-//! that of the nearest ancestor that has some, as the tree would have predicted had it stopped there: the mean of the
-//! whole tree, the other choice, would pull every deep leaf towards it. An output that is observed in no sample of the
-//! tree is given by the caller.
+//! Output j of a leaf is the weighted mean over the samples of the leaf in which it is observed. If there are none, it
+//! is the mean of the nearest ancestor that has some, as the tree would have predicted had it stopped there; the
+//! alternative, the mean of the whole tree, would pull every deep leaf towards it. The caller provides values for
+//! outputs that are observed in no sample of the tree.
 
 use super::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use rpo_core::{CsrMatrix, MatrixView};
 
-/// The values of all leaves (leaves x outputs), zeros not stored.
+/// Returns the values of all leaves (leaves x outputs), with zeros not stored.
 ///
-/// Cost: O(stored outputs) for the leaves, and as much again for each level of the tree on which outputs are looked for
-/// among ancestors.
+/// Cost: O(stored outputs) for the leaves, and the same again for each level of the tree at which outputs are looked up
+/// in ancestors.
 pub(super) fn observed_means<'a, R: Rule>(
     structure: &Structure<R>,
     members: &LeafMembers,
@@ -58,11 +58,11 @@ pub(super) fn observed_means<'a, R: Rule>(
 #[derive(Debug, Clone, Copy)]
 struct Open {
     output: u32,
-    /// Where its value goes.
+    /// Position of its value.
     at: usize,
 }
 
-/// Fills open values from the leaves upwards; returns those of outputs that are observed in no sample.
+/// Fills open values from the leaves upwards; returns those whose outputs are observed in no sample.
 fn fill_from_ancestors<R: Rule>(
     structure: &Structure<R>,
     members: &LeafMembers,
@@ -70,7 +70,7 @@ fn fill_from_ancestors<R: Rule>(
     sums: &mut ObservedSums<'_>,
     values: &mut [f32],
 ) -> Vec<Open> {
-    // Rows and open values below each node; children come behind their parents.
+    // Rows and open values below each node; children come after their parents.
     let mut below: Vec<(Vec<u32>, Vec<Open>)> = vec![Default::default(); structure.nodes().len()];
     for (i, node) in structure.nodes().iter().enumerate().rev() {
         below[i] = match node {
@@ -106,21 +106,21 @@ fn fill_from_ancestors<R: Rule>(
     std::mem::take(&mut below[0].1)
 }
 
-/// Sums over the rows of a node in which an output is observed.
+/// Sums over the rows of a node in which each output is observed.
 struct ObservedSums<'a> {
     outputs: MatrixView<'a>,
     weights: &'a [f32],
     total: f64,
     sums: Vec<OutputSum>,
-    /// The outputs that a row stores.
+    /// Outputs stored by some row.
     met: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct OutputSum {
-    /// Σ c y of the rows in which it is observed.
+    /// Σ c y of the rows in which the output is observed.
     value: f64,
-    /// The weight of the rows in which it is missing.
+    /// Weight of the rows in which the output is missing.
     missing: f64,
     met: bool,
 }
@@ -136,7 +136,7 @@ impl<'a> ObservedSums<'a> {
         }
     }
 
-    /// Sums over these rows.
+    /// Computes the sums over these rows.
     fn set(&mut self, rows: &[u32]) {
         for j in self.met.drain(..) {
             self.sums[j as usize] = OutputSum::default();
@@ -165,15 +165,15 @@ impl<'a> ObservedSums<'a> {
         self.met.sort_unstable();
     }
 
-    /// The mean of an output; `None` if it is observed in no row.
+    /// Returns the mean of an output; `None` if it is observed in no row.
     fn mean(&self, output: u32) -> Option<f64> {
         let OutputSum { value, missing, .. } = self.sums[output as usize];
-        // Exactly 0 if it is missing in all rows: both sums then have the same terms.
+        // Exactly 0 if the output is missing in all rows: both sums then have the same terms.
         let observed = self.total - missing;
         (observed > 0.0).then(|| value / observed)
     }
 
-    /// The means of the outputs that a row stores, by increasing output; the others are 0.
+    /// Passes the means of the outputs stored by some row, by increasing output; the others are 0.
     fn for_each(&self, mut f: impl FnMut(u32, Option<f64>)) {
         self.met.iter().for_each(|&j| f(j, self.mean(j)));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The training samples of each leaf with their weights; the outputs are shared by all trees of an ensemble.
 ///
-/// A prediction is then a weighted sum of training outputs, ŷ(x) = Σ_i w_i(x) y_i (the reading of Joly, Wehenkel,
+/// A prediction is then a weighted sum of training outputs, ŷ(x) = Σ_i w_i(x) y_i (as interpreted by Joly, Wehenkel,
 /// Geurts 2019, appendix B). Memory: 4 bytes per sample, 8 with weights, whatever the number of outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLeaves {
@@ -20,7 +20,7 @@ pub struct SampleLeaves {
 }
 
 impl SampleLeaves {
-    /// References the members of each leaf, or all members for a leaf without weight.
+    /// Refers to the members of each leaf, or to all members for a leaf without weight.
     pub(super) fn new(
         members: &LeafMembers,
         weights: &[f32],
@@ -47,7 +47,7 @@ impl SampleLeaves {
         Ok(Self::weigh(start, rows, weights, weighted.outputs))
     }
 
-    /// References the members of positive weight of each leaf, which may be none.
+    /// Refers to the members of positive weight of each leaf, which may be none.
     pub(super) fn of_weighted(
         members: &LeafMembers,
         weights: &[f32],
@@ -81,7 +81,7 @@ impl SampleLeaves {
         self.start.windows(2).filter(|w| w[0] == w[1]).count()
     }
 
-    /// All rows as one leaf.
+    /// Returns all rows as one leaf.
     pub(super) fn whole(&self) -> Self {
         Self {
             start: vec![0, self.rows.len() as u32],
@@ -89,11 +89,12 @@ impl SampleLeaves {
         }
     }
 
-    /// Takes stored parts: where each leaf begins in `rows` (and the end), rows, weights (`None`: all 1).
+    /// Creates leaves from stored parts: the start of each leaf in `rows` (and the end), the rows, and the weights
+    /// (`None`: all 1).
     ///
     /// # Errors
-    /// [`TreeError`] if the parts do not fit together: a leaf that is empty, a row that has no outputs, a
-    /// weight that is not positive, outputs that are sparse by columns.
+    /// [`TreeError`] if the parts do not fit together: an empty leaf, a row without outputs, a weight that is not
+    /// positive, outputs that are sparse by columns.
     pub(crate) fn from_parts(
         start: Vec<u32>,
         rows: Vec<u32>,
@@ -130,7 +131,7 @@ impl SampleLeaves {
         })
     }
 
-    /// The training samples of a leaf, which explain its prediction, and their weights (`None`: all 1).
+    /// Returns the training samples of a leaf, which explain its prediction, and their weights (`None`: all 1).
     #[inline]
     pub fn members(&self, leaf: u32) -> (&[u32], Option<&[f32]>) {
         let range = self.start[leaf as usize] as usize..self.start[leaf as usize + 1] as usize;
@@ -145,7 +146,7 @@ impl SampleLeaves {
     pub fn for_each_member(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
         let (rows, weights) = self.members(leaf);
         match weights {
-            // Most leaves of a fully developed tree: no division.
+            // The case of most leaves of a fully developed tree; needs no division.
             _ if rows.len() == 1 => f(rows[0], 1.0),
             None => {
                 let share = 1.0 / rows.len() as f64;
@@ -160,15 +161,15 @@ impl SampleLeaves {
         }
     }
 
-    /// The training outputs that leaves refer to.
+    /// Returns the training outputs that leaves refer to.
     pub fn outputs(&self) -> &Arc<Matrix> {
         &self.outputs
     }
 
-    /// Refers to the same samples of other outputs: a change of the target space without growing again.
+    /// Refers to the same samples of other outputs: changes the target space without growing again.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if the new outputs do not have as many rows, [`TreeError::NotCsr`] if they are
+    /// [`TreeError::Mismatch`] if the number of rows of the new outputs differs, [`TreeError::NotCsr`] if they are
     /// sparse by columns.
     pub(crate) fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
         check_csr("outputs", outputs.view())?;

@@ -10,21 +10,21 @@ pub struct SparseLeaves {
 }
 
 impl SparseLeaves {
-    /// Takes values (leaves x outputs), stored by rows.
+    /// Creates leaves from values (leaves x outputs), converted to CSR if needed.
     pub(crate) fn new(values: CsrMatrix) -> Self {
         Self {
             values: if values.is_csr() { values } else { values.to_csr() },
         }
     }
 
-    /// Writes out the predictions of a leaf model, rounded to `f32`; what rounds to 0 is not stored.
+    /// Stores the predictions of a leaf model, rounded to `f32`; values that round to 0 are not stored.
     pub(super) fn from_model(model: &impl LeafModel) -> Self {
         let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut sums = vec![0.0; model.n_outputs()];
         let mut met: Vec<u32> = Vec::new();
         for leaf in 0..model.n_leaves() {
             model.for_each(leaf as u32, |j, v| {
-                // Outputs whose terms cancel are met more than once; sorting drops the repetitions.
+                // Outputs whose terms cancel are listed more than once; duplicates are removed after sorting.
                 if sums[j as usize] == 0.0 {
                     met.push(j);
                 }

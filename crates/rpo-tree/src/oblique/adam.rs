@@ -3,7 +3,7 @@
 use super::real::Real;
 use rpo_core::math;
 
-/// ADAM with its state: β₁ = 0.9, β₂ = 0.999, ε = 1e-8 added outside the root, bias-corrected.
+/// ADAM and its state: β₁ = 0.9, β₂ = 0.999, ε = 1e-8 added outside the root, bias-corrected.
 #[derive(Debug, Clone)]
 pub(crate) struct Adam<T> {
     learning_rate: f64,
@@ -17,7 +17,7 @@ impl<T: Real> Adam<T> {
     const BETA2: f64 = 0.999;
     const EPSILON: f64 = 1e-8;
 
-    /// A fresh state for weights of the given number.
+    /// Creates a fresh state for `n_weights` weights.
     pub(crate) fn new(learning_rate: f64, n_weights: usize) -> Self {
         Self {
             learning_rate,
@@ -27,10 +27,10 @@ impl<T: Real> Adam<T> {
         }
     }
 
-    /// One step against the gradient.
+    /// Makes one step against the gradient.
     ///
     /// # Panics
-    /// If weights or gradient are not as many as the state was made for.
+    /// If the number of weights or gradient entries differs from that of the state.
     pub(crate) fn step(&mut self, weights: &mut [T], gradient: &[T]) {
         assert!(
             weights.len() == self.first.len() && gradient.len() == self.first.len(),

@@ -4,11 +4,12 @@ use super::design::Batch;
 use rand::seq::SliceRandom;
 use rpo_core::Seed;
 
-/// Hands out mini-batches: all rows if they are few enough, otherwise pieces of a new order at every pass.
+/// Returns mini-batches: all rows if they are few enough, otherwise successive pieces of an order that is shuffled anew
+/// at every pass.
 ///
-/// Each order is a shuffle of either class, interleaved in proportion, so that every batch has rows of a small
-/// class in proportion, where the plain shuffle of the paper would give some batches none of it; the loss, a function of two class means, expects
-/// the same of both. Rows left over at the end of a pass are not used.
+/// Each order interleaves shuffles of the two classes in proportion, so that every batch has its share of rows of a
+/// small class. The plain shuffle of the paper would give some batches none; the loss, a function of two class means,
+/// has the same expectation for both. Rows left over at the end of a pass are not used.
 pub(super) struct Batches<'a> {
     all: &'a [bool],
     size: usize,
@@ -32,12 +33,12 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Rows in a batch.
+    /// Number of rows in a batch.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// The next batch, and which of its rows are positive.
+    /// Returns the next batch, and for each of its rows whether it is positive.
     pub(super) fn next(&mut self) -> (Batch<'_>, &[bool]) {
         if self.size == self.all.len() {
             return (Batch::All, self.all);
@@ -65,7 +66,7 @@ impl<'a> Batches<'a> {
         let (n, n_positive) = (self.all.len(), classes[1].len());
         self.order.clear();
         for i in 0..n {
-            // Positive rows at the places where i · n_positive / n passes a whole number.
+            // Positive rows at the positions where i · n_positive / n passes a whole number.
             let class = usize::from((i + 1) * n_positive / n > i * n_positive / n);
             self.order.extend(classes[class].pop());
         }

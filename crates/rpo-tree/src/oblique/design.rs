@@ -1,39 +1,39 @@
-//! DesignMatrix matrices: what solvers know of a node.
+//! Design matrices: the data of a node that solvers use.
 
 use super::real::Real;
 use rpo_core::vectorized;
 
-/// The rows of a design matrix that a product runs over.
+/// The rows of a design matrix that are included in a product.
 #[derive(Debug, Clone, Copy)]
 pub enum Batch<'a> {
     /// All rows, in order.
     All,
-    /// These rows.
+    /// The listed rows.
     Rows(&'a [u32]),
 }
 
-/// A node's matrix A: one row per sample; one column per feature, then a column of ones, whose weight is the bias.
-/// Columns behind that one are all 0.
+/// A node's matrix A: one row per sample; one column per feature, followed by a column of ones, whose weight is the
+/// bias. Columns after that one are all 0.
 pub trait DesignMatrix<T: Real> {
     /// Number of rows N.
     fn n_rows(&self) -> usize;
-    /// Number of columns, those of zeros included: the length of weights and gradients.
+    /// Number of columns, including zero columns: the length of weights and gradients.
     fn n_columns(&self) -> usize;
-    /// The column of ones.
+    /// Index of the column of ones.
     fn bias(&self) -> usize;
-    /// The margins a·w of the batch's rows, into `out`.
+    /// Writes the margins a·w of the batch's rows into `out`.
     fn margins(&self, batch: Batch<'_>, weights: &[T], out: &mut [T]);
-    /// Aᵀv over the batch's rows, given v for each of them, into `out`.
+    /// Writes Aᵀv over the batch's rows into `out`, given v for each of them.
     fn transposed(&self, batch: Batch<'_>, v: &[T], out: &mut [T]);
-    /// The sum of the squares of all entries, ones included.
+    /// Returns the sum of the squares of all entries, ones included.
     fn squared_norm(&self) -> f64;
 }
 
-/// Rows and columns worked on at once: 4 rows share the loads of a vector, 8 columns fill two registers each.
+/// Rows and columns processed at once: 4 rows share the loads of a vector, 8 columns fill two registers each.
 const ROWS: usize = 4;
 const LANES: usize = 8;
 
-/// A dense design matrix, its rows filled up with zeros to whole groups of 8 columns.
+/// A dense design matrix, with rows zero-padded to whole groups of 8 columns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DenseDesign<T> {
     values: Vec<T>,
@@ -43,7 +43,7 @@ pub(crate) struct DenseDesign<T> {
 }
 
 impl<T: Real> DenseDesign<T> {
-    /// A matrix of rows of `n_features` values, written by `fill(row, values)` into zeros.
+    /// Creates a matrix of rows of `n_features` values, written by `fill(row, values)` into zeros.
     #[cfg(test)]
     pub(super) fn new(n_rows: usize, n_features: usize, fill: impl FnMut(usize, &mut [T])) -> Self {
         let mut design = Self::default();
@@ -70,8 +70,8 @@ impl<T: Real> DenseDesign<T> {
 
     #[inline(always)]
     fn margins_of(&self, row: impl Fn(usize) -> usize, weights: &[T], out: &mut [T]) {
-        /// Rows whose lanes wait in memory to be added up: where the lanes of the rows at hand were, the compiler would
-        /// rather have vectors across rows.
+        /// Number of rows whose lanes are stored in memory before they are summed: with the lanes of only the current
+        /// rows, the compiler would vectorize across rows.
         const WAITING: usize = 32;
         let weights = weights.as_chunks::<LANES>().0;
         let mut waiting = [[T::default(); LANES]; WAITING];
@@ -106,7 +106,7 @@ impl<T: Real> DenseDesign<T> {
             let [a, b, c, d]: [_; ROWS] = std::array::from_fn(|r| self.row(row(k * ROWS + r)));
             let [va, vb, vc, vd] = *v;
             for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                // Array to array, so that the lanes stay vectors.
+                // From arrays to an array, so that the lanes stay vectors.
                 *out = std::array::from_fn(|lane| {
                     out[lane] + ((va * a[lane] + vb * b[lane]) + (vc * c[lane] + vd * d[lane]))
                 });
@@ -122,13 +122,13 @@ impl<T: Real> DenseDesign<T> {
     }
 }
 
-/// Sums and further products. Array to array, so that the lanes stay vectors.
+/// Adds products to sums. From arrays to an array, so that the lanes stay vectors.
 #[inline(always)]
 fn plus<T: Real>(sums: [T; LANES], w: &[T; LANES], a: &[T; LANES]) -> [T; LANES] {
     std::array::from_fn(|lane| sums[lane] + a[lane] * w[lane])
 }
 
-/// The lanes, added pairwise.
+/// Sums the lanes pairwise.
 #[inline(always)]
 fn add_up<T: Real>(lanes: [T; LANES]) -> T {
     let [a, b, c, d, e, f, g, h] = lanes;
@@ -180,7 +180,7 @@ mod tests {
     use rpo_core::Seed;
 
     proptest! {
-        /// Rows are worked on several at a time, and each margin is still the sum of its eight lanes, bit for bit.
+        /// Several rows are processed at a time, and each margin is still the sum of its eight lanes, bit for bit.
         #[test]
         fn margins_are_sums_of_lanes((n, p) in (1_usize..80, 1_usize..30), seed in any::<u64>()) {
             let number = |key: usize| (Seed::new(seed).hash(key as u64) >> 40) as f32 / (1 << 22) as f32 - 2.0;

@@ -9,7 +9,7 @@ use crate::input::check_csr;
 use ndarray::{CowArray, Ix2};
 use rpo_core::{CsrView, MatrixView, csr_row};
 
-/// Training features for hyperplanes: dense or CSR, no value missing or infinite, with their standardization.
+/// Training features for hyperplanes, with their standardization: dense or CSR, without missing or infinite values.
 #[derive(Debug)]
 pub struct Features<'a> {
     values: Values<'a>,
@@ -23,11 +23,11 @@ enum Values<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// Takes features (n x p) after checking them, to be scaled as given.
+    /// Takes features (n x p) after checking them, and scales them as specified.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
-    /// [`TreeError::InfiniteFeature`] and [`TreeError::MissingFeature`] with the first offender in row order,
+    /// [`TreeError::InfiniteFeature`] and [`TreeError::MissingFeature`] with the first invalid value in row order,
     /// [`TreeError::TooLarge`] beyond 32-bit indices.
     pub fn new(x: MatrixView<'a>, scaling: FeatureScaling) -> Result<Self, TreeError> {
         check_csr("features", x)?;
@@ -60,8 +60,8 @@ impl<'a> Features<'a> {
         self.scaling.scale.len()
     }
 
-    /// Calls `f(feature, value)` for the values of a row that are not 0, in the given features (increasing, and
-    /// marked in `place`).
+    /// Calls `f(feature, value)` for the non-zero values of a row in the given features (increasing, and marked in
+    /// `place`).
     #[inline]
     fn for_each(&self, row: u32, subset: &[u32], place: &[u32], mut f: impl FnMut(u32, f32)) {
         match &self.values {
@@ -86,7 +86,7 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// Calls `f(i, values)` with all values of the i-th of the given rows, in turn.
+    /// Calls `f(i, values)` in turn with all values of the i-th of the given rows.
     pub(super) fn for_each_row(&self, rows: &[u32], spread: &mut Vec<f32>, mut f: impl FnMut(usize, &[f32])) {
         match &self.values {
             Values::Dense(x) => rows.iter().enumerate().for_each(|(i, &row)| {
@@ -109,10 +109,10 @@ impl<'a> Features<'a> {
     }
 }
 
-/// Refuses missing and infinite values, which hyperplanes have no side for.
+/// Rejects missing and infinite values, which are on neither side of a hyperplane.
 ///
 /// # Errors
-/// [`TreeError::MissingFeature`] and [`TreeError::InfiniteFeature`] with the first offender in row order.
+/// [`TreeError::MissingFeature`] and [`TreeError::InfiniteFeature`] with the first invalid value in row order.
 pub fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
     for row in 0..x.n_rows() {
         let mut bad = None;
@@ -130,23 +130,23 @@ pub fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// In [`NodeDesign::place`]: a feature the tree does not use.
+/// Value in [`NodeDesign::place`] of a feature that the tree does not use.
 const OUTSIDE: u32 = u32::MAX;
 
-/// A matrix is gathered densely if at least one value in this many is not 0: a product over a dense row then takes no
-/// longer than one over its entries.
+/// A matrix is gathered densely if at least one in this many values is non-zero: a product over a dense row then takes
+/// no longer than one over its entries.
 const DENSE_SHARE: usize = 6;
 
 /// The standardised features of a node's rows, gathered once and then multiplied hundreds of times.
 ///
-/// Features that are constant in the node are left out: they do no more than the bias does. (The paper keeps
-/// them, where they only share the bias' work and spoil the sparsity of the hyperplane.) Dense or sparse is chosen by
-/// the number of values that are not 0, not by the layout of the features, so that both layouts give the same tree.
+/// Features that are constant in the node are left out: they act only as the bias does. (The paper keeps them; there
+/// they only share the work of the bias and spoil the sparsity of the hyperplane.) Dense or sparse storage is chosen by
+/// the number of non-zero values, not by the layout of the features, so that both layouts give the same tree.
 #[derive(Debug, Clone)]
 pub struct NodeDesign {
     /// Feature of each column.
     columns: Vec<u32>,
-    /// Column of each feature while it is gathered, otherwise its place in the tree's features.
+    /// Column of each feature while gathered; for other features of the tree any number but [`OUTSIDE`].
     place: Vec<u32>,
     seen: Vec<Seen>,
     is_dense: bool,
@@ -154,7 +154,7 @@ pub struct NodeDesign {
     sparse: SparseDesign<f32>,
 }
 
-/// The values of a feature in the rows of a node.
+/// Summary of the values of a feature in the rows of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     value: f32,
@@ -163,7 +163,7 @@ struct Seen {
 }
 
 impl NodeDesign {
-    /// Buffers for the features that a tree uses, increasing.
+    /// Creates buffers for the increasing features that a tree uses.
     pub(super) fn new(features: &Features<'_>, subset: &[u32]) -> Self {
         let mut place = vec![OUTSIDE; features.n_features()];
         subset.iter().for_each(|&j| place[j as usize] = 0);
@@ -177,8 +177,8 @@ impl NodeDesign {
         }
     }
 
-    /// Gathers the given rows; whether any feature varies among them. `features` and `subset` are those the
-    /// buffers were made for.
+    /// Gathers the given rows; returns true if any feature varies among them. `features` and `subset` are those for
+    /// which the buffers were made.
     pub(super) fn gather(&mut self, features: &Features<'_>, subset: &[u32], rows: &[u32]) -> bool {
         for &j in subset {
             self.seen[j as usize] = Seen::default();
@@ -232,7 +232,7 @@ impl NodeDesign {
         !self.columns.is_empty()
     }
 
-    /// The hyperplane of these weights in raw features, those of at most `prune` in size left out.
+    /// Returns the hyperplane of these weights in raw features, without weights of magnitude at most `prune`.
     pub(super) fn rule(&self, features: &Features<'_>, weights: &[f32], prune: f32) -> Option<ObliqueRule> {
         let Standardization { centre, scale } = &features.scaling;
         let (mut kept, mut raw) = (Vec::new(), Vec::new());

@@ -1,23 +1,23 @@
-//! Parameters of hyperplanes of large Hellinger distance.
+//! Parameters of hyperplanes with large Hellinger distance.
 
 use crate::{CheckParams, TreeError};
 use rpo_core::{Domain, ParameterError, math};
 use serde::{Deserialize, Serialize};
 
-/// Growth of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
+/// Increase of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
 ///
-/// At a small α every row pulls at the hyperplane; at a large one only rows near it do. Default 0.1, then 1.5 times
-/// as much every 10 steps up to 4 (the paper's section 3.2).
+/// With a small α every sample affects the hyperplane; with a large one only samples near it do. Default 0.1,
+/// multiplied by 1.5 every 10 steps up to 4 (the paper's section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sharpness {
     /// α of the first steps, positive.
     pub start: f64,
-    /// Factor, at least 1.
+    /// Factor by which α grows, at least 1.
     pub growth: f64,
-    /// Steps between two factors, at least 1.
+    /// Number of steps between two increases, at least 1.
     pub every: usize,
-    /// Largest α, at least `start`; that of the second stage.
+    /// Largest α, at least `start`; used in the second stage.
     pub end: f64,
 }
 
@@ -33,39 +33,39 @@ impl Default for Sharpness {
 }
 
 impl Sharpness {
-    /// α at a step, counted from 0.
+    /// Returns α at a step, counted from 0.
     pub(crate) fn at(&self, step: usize) -> f64 {
         let times = u32::try_from(step / self.every).unwrap_or(u32::MAX);
         (self.start * math::powi(self.growth, times)).min(self.end)
     }
 }
 
-/// Parameters of hyperplanes of large Hellinger distance. The paper's, where it gives them.
+/// Parameters of hyperplanes with large Hellinger distance. Defaults are the paper's where it gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HellingerParams {
     /// ADAM steps of each stage, at least 1. Default 200 (not in the paper): α reaches 4 after 100.
     pub descent_steps: usize,
-    /// Rows of a mini-batch, at least 2. Default 1000.
+    /// Samples in a mini-batch, at least 2. Default 1000.
     pub batch_size: usize,
     /// ADAM's learning rate, positive. Default 0.05.
     pub step_size: f64,
     /// Growth of α in the first stage.
     pub sharpness: Sharpness,
-    /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `rho`), so that the penalty
-    /// starts at a fraction ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
+    /// Largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/samples), `rho`), so that the penalty starts
+    /// at a fraction ρ of the distance (eq. 10). Default 0.4; 0 means no penalty.
     pub rho: f64,
     /// η of the penalty's smooth absolute value, positive. Default 10⁶.
     pub eta: f64,
     /// Penalises the bias with the other weights, as eq. 8 prints. Default true.
     pub penalize_bias: bool,
-    /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has
-    /// none, but its system is singular where a node has fewer rows than features.
+    /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has none,
+    /// but its system is singular if a node has fewer samples than features.
     pub ridge: f64,
-    /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training sample of the node
-    /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default
-    /// 0.01: ADAM at a fixed rate swings about 0 by as much and never reaches it, so that without this no hyperplane is
-    /// sparse.
+    /// Magnitude up to which weights (of standardised features) are set to 0 afterwards, if that moves no training
+    /// sample of the node to the other side; otherwise half of it is tried, a few times over. Not negative; 0 keeps all
+    /// weights. Default 0.01: ADAM at a fixed rate oscillates about 0 by as much and never reaches it, so that without
+    /// pruning no hyperplane is sparse.
     pub prune: f64,
 }
 

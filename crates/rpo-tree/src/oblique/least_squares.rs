@@ -3,12 +3,13 @@
 use super::design::{Batch, DesignMatrix};
 use super::real::Real;
 
-/// Minimises `‖A w − u‖² + λ ‖w‖²`, with λ = `ridge` · tr(AᵀA) / (number of columns), from w = 0 by conjugate
-/// gradients on the least squares problem (Björck, *Numerical Methods for Least Squares Problems*, 1996, section
-/// 7.4), which needs products with A and Aᵀ only and never forms AᵀA.
+/// Minimises `‖A w − u‖² + λ ‖w‖²`, with λ = `ridge` · tr(AᵀA) / (number of columns), from w = 0 by conjugate gradients
+/// on the least squares problem (Björck, *Numerical Methods for Least Squares Problems*, 1996, section 7.4). This needs
+/// only products with A and Aᵀ and never forms AᵀA.
 ///
-/// Stops when the gradient is 1e-5 of its first size, or after 100 steps: as a start for another solver more would
-/// be wasted. A may have more columns than rows and be of any rank; then w is, up to λ, the smallest solution.
+/// Stops when the gradient is 1e-5 of its initial size, or after 100 steps: the result is a start for another solver,
+/// so more steps would be wasted. A may have more columns than rows and any rank; then w is, up to λ, the smallest
+/// solution.
 pub(crate) fn least_squares<T: Real, D: DesignMatrix<T>>(design: &D, targets: &[T], ridge: f64) -> Vec<T> {
     const STEPS: usize = 100;
     const TOLERANCE: f64 = 1e-5;
@@ -41,12 +42,12 @@ pub(crate) fn least_squares<T: Real, D: DesignMatrix<T>>(design: &D, targets: &[
     w
 }
 
-/// ‖a‖².
+/// Returns ‖a‖².
 pub(super) fn squared<T: Real>(a: &[T]) -> f64 {
     a.iter().map(|v| v.to_f64().powi(2)).sum()
 }
 
-/// a += factor · b.
+/// Computes a += factor · b.
 pub(super) fn add<T: Real>(a: &mut [T], factor: f64, b: &[T]) {
     let factor = T::from_f64(factor);
     a.iter_mut().zip(b).for_each(|(a, &b)| *a += factor * b);
@@ -59,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// At the solution the gradient Aᵀ(u − A w) − λ w is 0, which has one solution for λ > 0.
+        /// At the solution the gradient Aᵀ(u − A w) − λ w is 0; for λ > 0 the solution is unique.
         #[test]
         fn the_normal_equations_hold(
             (n, p) in (1_usize..12, 1_usize..12),

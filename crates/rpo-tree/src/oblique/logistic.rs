@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObliqueLogisticParams {
-    /// λ per row of the penalty (λN/2) ‖w‖², the bias left out; positive. Default 1e-3: the paper does not give its
-    /// own, and without one separable nodes have no solution.
+    /// λ per sample of the penalty (λN/2) ‖w‖², which excludes the bias; positive. Default 1e-3: the paper does not
+    /// give its value, and without a penalty separable nodes have no solution.
     pub l2: f64,
 }
 
@@ -30,17 +30,16 @@ impl CheckParams for ObliqueLogisticParams {
     }
 }
 
-/// Minimises `Σ ln(1 + e^(−u a·w)) + (λN/2) ‖w‖²`, the bias not penalised, by Newton steps: each solves with the
-/// Hessian by conjugate gradients, as far as the gradient is small, and is halved until it descends (Nocedal and
-/// Wright,
-/// *Numerical Optimization*, algorithm 7.1). The objective is strictly convex in all but the bias and its minimum unique;
-/// the steps end when the gradient is 1e-4 of its first size.
+/// Minimises `Σ ln(1 + e^(−u a·w)) + (λN/2) ‖w‖²`, with the bias not penalised, by Newton steps. Each step solves with
+/// the Hessian by conjugate gradients, more accurately the smaller the gradient, and is halved until it descends
+/// (Nocedal and Wright, *Numerical Optimization*, algorithm 7.1). The objective is strictly convex in all but the bias,
+/// and its minimum is unique; the steps end when the gradient is 1e-4 of its initial size.
 ///
-/// On 81 nodes of four data sets each, argmin 0.11's L-BFGS (7 vectors, Moré-Thuente line search) reaches the same minima,
-/// within 1e-4, in 1.1 (scene) to 2.3 (yeast) times the time.
+/// On 81 nodes of four data sets each, argmin 0.11's L-BFGS (7 vectors, Moré-Thuente line search) reaches the same
+/// minima, within 1e-4, in 1.1 (scene) to 2.3 (yeast) times the time.
 ///
 /// # Panics
-/// If there is not one mark per row of the design.
+/// If the number of marks differs from that of rows of the design.
 pub(crate) fn logistic_regression<T: Real, D: DesignMatrix<T>>(
     design: &D,
     positive: &[bool],
@@ -63,7 +62,7 @@ pub(crate) fn logistic_regression<T: Real, D: DesignMatrix<T>>(
         }
         let direction = problem.newton_direction(&point, first);
         let slope = -dot(&direction, &point.gradient);
-        // Halving ends: the direction descends. Where rounding hides the descent the minimum is reached.
+        // Halving ends, as the direction descends. If rounding hides the descent, the minimum is reached.
         let next = (0..20).find_map(|halvings| {
             let step = math::powi(0.5, halvings);
             let mut moved = w.clone();
@@ -139,7 +138,7 @@ impl<D> Problem<'_, D> {
         }
     }
 
-    /// Solves H d = g so far that the error is at most min(½, √(‖g‖ / ‖g₀‖)) ‖g‖.
+    /// Solves H d = g until the error is at most min(½, √(‖g‖ / ‖g₀‖)) ‖g‖.
     fn newton_direction<T: Real>(&self, point: &Point<T>, first: f64) -> Vec<T>
     where
         D: DesignMatrix<T>,
@@ -166,7 +165,7 @@ impl<D> Problem<'_, D> {
             add(&mut image[..bias], self.lambda, &search[..bias]);
             let curvature = dot(&search, &image);
             if curvature <= 0.0 {
-                // Only the bias is without penalty, and only where all rows are saturated has it no curvature.
+                // Only the bias has no penalty, and it has no curvature only if all rows are saturated.
                 break;
             }
             let step = size / curvature;

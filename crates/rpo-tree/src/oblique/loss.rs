@@ -1,6 +1,6 @@
 //! The soft Hellinger distance of a split and its gradient.
 //!
-//! A row of margin z goes right with φ = (tanh(αz) + 1)/2 = σ(2αz) (the paper's eq. 3). With t̃ and f̃ the means of φ
+//! A row with margin z goes right with φ = (tanh(αz) + 1)/2 = σ(2αz) (the paper's eq. 3). With t̃ and f̃ the means of φ
 //! over the rows with u = +1 and u = −1 (eq. 4),
 //!
 //! ```text
@@ -18,38 +18,38 @@ use super::real::Real;
 /// Soft fractions of the rows that go right, by class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SoftRates {
-    /// t̃: of the positive rows.
+    /// t̃, the fraction of the positive rows.
     pub(crate) tpr: f64,
-    /// f̃: of the others.
+    /// f̃, the fraction of the other rows.
     pub(crate) fpr: f64,
     /// Number of positive rows.
     pub(crate) n_positive: usize,
-    /// Number of the others.
+    /// Number of other rows.
     pub(crate) n_negative: usize,
 }
 
 impl SoftRates {
-    /// L = −d².
+    /// Returns L = −d².
     pub(crate) fn loss(&self) -> f64 {
         -squared_distance(self.tpr, self.fpr)
     }
 }
 
-/// The squared Hellinger distance of two Bernoulli distributions, without the factor ½: in [0, 2], 0 on the diagonal,
-/// 2 at (1, 0). Symmetric. (Eqs. 2 and 5.)
+/// Returns the squared Hellinger distance of two Bernoulli distributions, without the factor ½: in [0, 2], 0 on the
+/// diagonal, 2 at (1, 0). Symmetric. (Eqs. 2 and 5.)
 pub(crate) fn squared_distance(tpr: f64, fpr: f64) -> f64 {
     (tpr.sqrt() - fpr.sqrt()).powi(2) + ((1.0 - tpr).sqrt() - (1.0 - fpr).sqrt()).powi(2)
 }
 
-/// Turns margins into φ, in place, and gives the soft rates; `None` if a class is empty.
+/// Replaces margins by φ, in place, and returns the soft rates; `None` if a class is empty.
 ///
 /// # Panics
-/// If there is not one margin per row.
+/// If the number of margins differs from that of rows.
 pub(crate) fn soft_assign<T: Real>(alpha: f64, margins: &mut [T], positive: &[bool]) -> Option<SoftRates> {
     assert_eq!(margins.len(), positive.len(), "one margin per row");
     let factor = T::from_f64(2.0 * alpha);
     margins.iter_mut().for_each(|z| *z = (factor * *z).sigmoid());
-    // Sums by class without a branch on the class.
+    // Sums by class, without a branch on the class.
     let (mut sum, mut sum_positive, mut n_positive) = (0.0, 0.0, 0);
     for (phi, &positive) in margins.iter().zip(positive) {
         let phi = phi.to_f64();
@@ -66,9 +66,9 @@ pub(crate) fn soft_assign<T: Real>(alpha: f64, margins: &mut [T], positive: &[bo
     })
 }
 
-/// Turns φ into the slopes ∂L/∂z of the rows, in place.
+/// Replaces φ by the slopes ∂L/∂z of the rows, in place.
 ///
-/// Rates are kept 1e-12 away from 0 and 1 where they divide: there φ(1−φ) goes to 0 as fast, and slopes stay bounded.
+/// Rates are kept 1e-12 away from 0 and 1 in divisions: there φ(1−φ) goes to 0 equally fast, so slopes stay bounded.
 pub(crate) fn slopes<T: Real>(alpha: f64, rates: &SoftRates, phi: &mut [T], positive: &[bool]) {
     let inside = |rate: f64| rate.clamp(1e-12, 1.0 - 1e-12);
     let (t, f) = (inside(rates.tpr), inside(rates.fpr));
@@ -85,8 +85,9 @@ pub(crate) fn slopes<T: Real>(alpha: f64, rates: &SoftRates, phi: &mut [T], posi
     }
 }
 
-/// Slopes this small are 0. They move no weight (a step of ADAM is at most its rate times gradient / 1e-8), but their
-/// products in single precision fall among the subnormal numbers, with which processors take many times longer.
+/// Slopes up to this magnitude are set to 0. They move no weight (a step of ADAM is at most its rate times gradient /
+/// 1e-8), but their products in single precision may be subnormal numbers, with which processors take many times
+/// longer.
 const NEGLIGIBLE: f64 = 1e-18;
 
 #[cfg(test)]

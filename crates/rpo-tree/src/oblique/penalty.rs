@@ -5,21 +5,21 @@ use rpo_core::math;
 
 /// Φ(w) = (1/η) [ln(1 + e^(−ηw)) + ln(1 + e^(ηw))], the softplus form of |w|: at most 2 ln 2 / η above it.
 ///
-/// The paper's eq. 8 prints a minus between the logarithms, which makes the expression −w, no penalty; and its
+/// The paper's eq. 8 prints a minus between the logarithms, which makes the expression −w, not a penalty; and its
 /// exponentials overflow for |ηw| > 709. Computed as |w| + (2/η) ln(1 + e^(−η|w|)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SmoothAbs {
-    /// η: how sharp the bend at 0 is. The paper's 10⁶.
+    /// η: sharpness of the bend at 0. The paper uses 10⁶.
     pub(crate) eta: f64,
 }
 
 impl SmoothAbs {
-    /// Φ(w).
+    /// Returns Φ(w).
     pub(crate) fn value(&self, w: f64) -> f64 {
         w.abs() + 2.0 / self.eta * math::softplus(-self.eta * w.abs())
     }
 
-    /// Φ'(w) = tanh(ηw/2).
+    /// Returns Φ'(w) = tanh(ηw/2).
     #[inline]
     pub(crate) fn derivative<T: Real>(&self, w: T) -> T {
         (T::from_f64(self.eta / 2.0) * w).tanh()
@@ -41,7 +41,7 @@ mod tests {
             prop_assert_eq!(phi.value(w), phi.value(-w));
         }
 
-        /// H-P6: where Φ bends, its slope by differences.
+        /// H-P6: where Φ bends, its derivative equals the difference quotient.
         #[test]
         fn the_derivative_is_the_slope(t in -8.0_f64..8.0, eta in 1.0_f64..100.0) {
             let phi = SmoothAbs { eta };

@@ -1,12 +1,13 @@
-//! The two floating-point types that solvers work in.
+//! The floating-point types of the solvers.
 
 use rpo_core::math;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-/// `f32`, which trees grow with, or `f64`, which tests compare with.
+/// `f32`, with which trees grow, or `f64`, with which tests compare.
 ///
-/// Its functions are those of [`rpo_core::math`]: loops over them become vector code, and every processor rounds them alike.
+/// Its functions are those of [`rpo_core::math`]: loops over them are vectorized, and every processor rounds them
+/// alike.
 pub trait Real:
     Copy
     + Default
@@ -27,15 +28,15 @@ pub trait Real:
     const ONE: Self;
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
-    /// The value.
+    /// Converts to `f64`.
     fn to_f64(self) -> f64;
-    /// `self / (√second + epsilon)`.
+    /// Returns `self / (√second + epsilon)`.
     #[must_use]
     fn over_root(self, second: Self, epsilon: Self) -> Self;
-    /// The logistic sigmoid 1 / (1 + e⁻ˣ): no overflow for any x.
+    /// Returns the logistic sigmoid 1 / (1 + e⁻ˣ), without overflow for any x.
     #[must_use]
     fn sigmoid(self) -> Self;
-    /// The hyperbolic tangent.
+    /// Returns the hyperbolic tangent.
     #[must_use]
     fn tanh(self) -> Self;
 }

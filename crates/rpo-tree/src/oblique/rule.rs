@@ -6,9 +6,9 @@ use rpo_core::{Mismatch, ParameterError};
 
 /// A sparse hyperplane: samples with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
-/// Only weights other than 0 are stored, by increasing feature. The sum is computed in `f64` in that order, so that a sample
-/// goes the same way in dense and sparse matrices, in growing and in prediction. A sample with a missing value in a feature
-/// of the hyperplane goes left; fits refuse missing values before.
+/// Only non-zero weights are stored, by increasing feature. The sum is computed in `f64` in that order, so that a
+/// sample goes the same way in dense and sparse matrices, in growing and in prediction. A sample with a missing value
+/// in a feature of the hyperplane goes left; fits reject missing values beforehand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObliqueRule {
     features: Box<[u32]>,
@@ -17,11 +17,11 @@ pub struct ObliqueRule {
 }
 
 impl ObliqueRule {
-    /// A rule of weights by feature.
+    /// Creates a rule from weights by feature.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if there is not one weight per feature, [`TreeError::Parameter`] if features do not
-    /// increase or a weight or the bias is not finite.
+    /// [`TreeError::Mismatch`] if there is not one weight per feature, [`TreeError::Parameter`] if features are not
+    /// increasing or a weight or the bias is not finite.
     pub(crate) fn new(
         features: impl Into<Box<[u32]>>,
         weights: impl Into<Box<[f32]>>,
@@ -43,22 +43,22 @@ impl ObliqueRule {
         })
     }
 
-    /// The features with a weight, increasing.
+    /// Returns the features with a weight, increasing.
     pub fn features(&self) -> &[u32] {
         &self.features
     }
 
-    /// Their weights.
+    /// Returns the weights of these features.
     pub(crate) fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// The constant term.
+    /// Returns the constant term.
     pub(crate) fn bias(&self) -> f32 {
         self.bias
     }
 
-    /// `Σ w_j x_j + b`.
+    /// Returns `Σ w_j x_j + b`.
     #[inline]
     pub(crate) fn margin(&self, values: &[f32]) -> f64 {
         let terms = self.features.iter().zip(&self.weights);

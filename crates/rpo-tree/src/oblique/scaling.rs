@@ -1,29 +1,29 @@
-//! Features in units of their spread.
+//! Scaling of features by their spread.
 
 use rpo_core::MatrixView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The units in which hyperplanes are learned, features that are constant or 0 or 1 everywhere excepted: those stay as
-/// they are, the nominal features of Daniels and Metaxas (2017, section 4).
+/// The units in which hyperplanes are learned. Features that are constant, or 0 or 1 everywhere, are not scaled (the
+/// nominal features of Daniels and Metaxas, 2017, section 4).
 ///
-/// ADAM moves every weight by about its learning rate per step, and penalties weigh all weights alike, so that
-/// solvers need features of about unit size.
+/// ADAM moves every weight by about its learning rate per step, and penalties weigh all weights alike, so solvers need
+/// features of about unit size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum FeatureScaling {
-    /// As they are.
+    /// Unscaled.
     Raw,
     /// Mean 0 and standard deviation 1: the paper's protocol.
     Standard,
-    /// Standardised if at least half of the rows have another value than 0; otherwise, like term weights of texts,
-    /// divided by their largest magnitude, 0 staying 0. In units of its spread a rare feature is as large as it is
-    /// rare, and drowns the others: on term weights sf-h loses .05 of its macro-F by that.
+    /// Standardised if at least half of the samples have a value other than 0; otherwise, as for term weights of texts,
+    /// divided by the largest magnitude, so that 0 stays 0. In units of its spread a feature is larger the rarer it is,
+    /// and rare ones dominate the others: on term weights this costs sf-h .05 of its macro-F.
     BySparsity,
 }
 
-/// x' = (x − centre) · scale by feature. Rules are stored in raw units: the scaling never leaves this crate.
+/// x' = (x − centre) · scale by feature. Rules are stored in raw units, so the scaling never leaves this crate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Standardization {
     pub(super) centre: Vec<f32>,
@@ -38,7 +38,7 @@ impl Standardization {
         }
     }
 
-    /// The units of the columns; standard deviations are those with divisor n.
+    /// Computes the units of the columns; standard deviations have divisor n.
     pub(crate) fn of(x: MatrixView<'_>, scaling: FeatureScaling) -> Self {
         let (n, p) = (x.n_rows(), x.n_cols());
         let mut out = Self::none(p);
@@ -76,7 +76,7 @@ impl Standardization {
             } else {
                 ((sums[j] / n as f64) as f32, (n as f64 / squares[j]).sqrt() as f32)
             };
-            // A spread too small for the type: as good as constant.
+            // A spread too small for `f32` is treated as constant.
             if scale.is_finite() {
                 (out.centre[j], out.scale[j]) = (centre, scale);
             }

@@ -1,10 +1,10 @@
-//! A design matrix of few entries.
+//! Sparse design matrix.
 
 use super::design::{Batch, DesignMatrix};
 use super::real::Real;
 
-/// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, the
-/// centring c never written out. Products cost the entries of S and one pass over c.
+/// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, with the
+/// centring c never written out. A product costs the entries of S and one pass over c.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SparseDesign<T> {
     start: Vec<u32>,
@@ -14,8 +14,8 @@ pub(crate) struct SparseDesign<T> {
 }
 
 impl<T: Real> SparseDesign<T> {
-    /// A matrix centred by `centre`, one value per feature, whose rows `fill(row, push)` writes as pairs of a feature
-    /// and a value.
+    /// Creates a matrix centred by `centre`, one value per feature; `fill(row, push)` writes each row as pairs of a
+    /// feature and a value.
     #[cfg(test)]
     pub(super) fn new(
         n_rows: usize,
@@ -27,7 +27,8 @@ impl<T: Real> SparseDesign<T> {
         design
     }
 
-    /// Replaces the matrix by one of rows of `n_features` values, written by `fill(row, values)` into zeros.
+    /// Replaces the matrix by one with `n_rows` rows, centred by `centre`; `fill(row, push)` writes each row as pairs
+    /// of a feature and a value.
     pub(crate) fn refill(
         &mut self,
         n_rows: usize,

@@ -12,8 +12,9 @@ use rpo_core::{Domain, Seed};
 
 /// Learns hyperplanes for a binary problem.
 pub trait Hyperplanes: Sync {
-    /// Returns the weights of hyperplanes by column of the design, the preferred one first; none if the classes cannot be
-    /// separated. `n_features` is the number of features that the tree uses, `seed` that of the node.
+    /// Returns the weights of hyperplanes by column of the design, the preferred hyperplane first; returns none if the
+    /// classes cannot be separated. `n_features` is the number of features that the tree uses, `seed` the seed of the
+    /// node.
     fn learn(&self, design: &NodeDesign, positive: &[bool], n_features: usize, seed: Seed) -> Vec<Vec<f32>>;
 
     /// Largest absolute value of weights that may be set to 0.
@@ -48,11 +49,12 @@ pub struct ObliqueSplitter<'a, 'x, H> {
 }
 
 impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
-    /// Features, those that the tree uses, the method that learns hyperplanes, and the fewest rows of a child.
+    /// Takes the features, the subset of them that the tree uses, the method that learns hyperplanes, and the fewest
+    /// samples of a child.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;
-    /// [`TreeError::Mismatch`] for one that does not exist.
+    /// [`TreeError::Parameter`] if a child may have no samples and for features that are not increasing;
+    /// [`TreeError::Mismatch`] for a feature that does not exist.
     pub fn new(
         features: &'a Features<'x>,
         subset: &'a [u32],
@@ -69,7 +71,7 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
         })
     }
 
-    /// Writes the children of a rule; whether both are large enough.
+    /// Writes the children chosen by a rule; returns true if both are large enough.
     fn route(&self, rule: &ObliqueRule, rows: &[u32], spread: &mut Vec<f32>, children: &mut [u16]) -> bool {
         let mut n_right = 0;
         self.features.for_each_row(rows, spread, |i, values| {
@@ -80,12 +82,12 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
     }
 }
 
-/// Times the largest weight to prune is halved.
+/// Number of pruning thresholds tried, each half the previous one.
 const PRUNINGS: i32 = 4;
 
 impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
     type Rule = LinearRule;
-    /// The node's matrix, a row spread out, and the children of a trial.
+    /// The node's matrix, a buffer for an expanded row, and the children of a trial.
     type Workspace = (NodeDesign, Vec<f32>, Vec<u16>);
 
     fn workspace(&self) -> Self::Workspace {

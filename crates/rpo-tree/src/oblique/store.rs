@@ -1,11 +1,11 @@
-//! Rules of one feature and of hyperplanes as arrays, and back.
+//! Storing rules on one feature and hyperplanes as arrays, and restoring them.
 
 use super::{LinearRule, ObliqueRule};
 use crate::rule::AxisRule;
 use crate::store::StoreRule;
 use rpo_core::store::{Reader, StoreError, Writer};
 
-/// The kind of a split by a hyperplane; others are those of [`AxisRule`].
+/// The kind of a split by a hyperplane; other kinds are those of [`AxisRule`].
 const PLANE: u32 = 3;
 
 impl StoreRule for LinearRule {

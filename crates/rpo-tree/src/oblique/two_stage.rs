@@ -11,17 +11,17 @@ use super::real::Real;
 use rpo_core::Seed;
 use rpo_core::math;
 
-/// Hyperplanes that separate the positive rows from the others, the final one first: of the second stage, of the first, of
-/// least squares. Empty if the classes cannot be separated: a class without rows, or a first stage that ends without any
-/// distance between them.
+/// Returns hyperplanes that separate the positive rows from the others, the final one first: those of the second stage,
+/// of the first stage, and of least squares. Returns none if the classes cannot be separated: a class has no rows, or
+/// the first stage ends with zero distance between them.
 ///
-/// `n_features` is |F| of ρ, the features that the tree uses. Batches are drawn from the seed.
+/// `n_features` is |F| of ρ, the number of features that the tree uses. Batches are drawn from the seed.
 ///
 /// 1. w from [`least_squares`] on u = ±1.
 /// 2. ADAM on L with α growing (eq. 6).
 /// 3. ADAM on L + γ Σ_j Φ(w_j) with α at its end (eqs. 8 to 10), from a fresh state. The paper leaves open whether α
-///    starts again: it would make the distance vanish against the penalty and drive w to 0. Of the last w and those
-///    of every 20th step, that of the smallest objective over all rows is taken.
+///    starts again: that would make the distance vanish against the penalty and drive w to 0. Among the last w and
+///    those of every 20th step, the one with the smallest objective over all rows is taken.
 ///
 /// # Panics
 /// If there is not one mark per row of the design.
@@ -94,15 +94,16 @@ struct Solver<'a, T, D> {
     positive: &'a [bool],
     params: &'a HellingerParams,
     gradient: Vec<T>,
-    /// Of all rows, or in front those of a batch.
+    /// Margins of all rows; those of a batch are stored at the front.
     margins: Vec<T>,
 }
 
 impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
-    /// Steps between two looks at the whole node.
+    /// Number of steps between two evaluations on the whole node.
     const LOOK: usize = 20;
 
-    /// ADAM from a fresh state on L + γ Σ Φ; `look` sees w now and then, before the last step.
+    /// Runs ADAM from a fresh state on L + γ Σ Φ; `look` receives w every [`LOOK`](Self::LOOK) steps, before the last
+    /// step.
     fn descend(
         &mut self,
         w: &mut [T],
@@ -132,12 +133,12 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
         }
     }
 
-    /// The weights that the penalty counts; the bias is the last weight.
+    /// Returns the weights to which the penalty applies; the bias is the last weight.
     fn penalized<'w>(&self, w: &'w [T]) -> &'w [T] {
         &w[..self.design.bias() + usize::from(self.params.penalize_bias)]
     }
 
-    /// γ = ρ d² / ‖w‖₁ over the weights that the penalty counts; `None` where these or the distance vanish.
+    /// Returns γ = ρ d² / ‖w‖₁ over the penalized weights; `None` if these or the distance vanish.
     fn gamma(&self, rho: f64, loss: f64, w: &[T]) -> Option<f64> {
         let size: f64 = self.penalized(w).iter().map(|w| w.to_f64().abs()).sum();
         (size >= 1e-12 && -loss >= 1e-12).then(|| rho * -loss / size)
@@ -154,14 +155,14 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
         }
     }
 
-    /// L over all rows; `None` if a class is empty.
+    /// Returns L over all rows; `None` if a class is empty.
     fn loss(&mut self, alpha: f64, w: &[T]) -> Option<f64> {
         self.design.margins(Batch::All, w, &mut self.margins);
         let rates = soft_assign(alpha, &mut self.margins, self.positive)?;
         Some(rates.loss())
     }
 
-    /// L + γ Σ Φ over all rows.
+    /// Returns L + γ Σ Φ over all rows.
     fn objective(&mut self, alpha: f64, gamma: f64, w: &[T]) -> f64 {
         let penalty = SmoothAbs { eta: self.params.eta };
         let sum: f64 = self.penalized(w).iter().map(|w| penalty.value(w.to_f64())).sum();
@@ -174,7 +175,7 @@ mod tests {
     use super::super::design::DenseDesign;
     use super::*;
 
-    /// Two clouds that the first of many features separates, the others being noise.
+    /// Makes two clouds that the first of many features separates; the other features are noise.
     fn clouds(n: usize, p: usize) -> (DenseDesign<f32>, Vec<bool>) {
         let positive: Vec<bool> = (0..n).map(|i| i % 5 == 0).collect();
         let noise = |i: usize, j: usize| {
@@ -187,7 +188,8 @@ mod tests {
         (design, positive)
     }
 
-    /// H-P13: the first stage raises the distance, in batches too; the penalty gathers the weight on what matters.
+    /// H-P13: the first stage increases the distance, in batches too; the penalty concentrates the weight on what
+    /// matters.
     #[test]
     fn the_stages_part_the_classes_and_then_shed_weights() {
         let (design, positive) = clouds(400, 30);
@@ -214,7 +216,7 @@ mod tests {
         }
     }
 
-    /// γ is in proportion to the weights that it multiplies.
+    /// γ is proportional to the weights that it multiplies.
     #[test]
     fn a_bias_that_is_not_penalized_counts_nowhere() {
         let design = DenseDesign::<f64>::new(2, 1, |i, row| row[0] = i as f64);

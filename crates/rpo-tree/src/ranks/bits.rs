@@ -1,4 +1,4 @@
-//! Bits in 64-bit words.
+//! Bits stored in 64-bit words.
 
 /// A matrix of bits.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl BitMatrix {
         );
     }
 
-    /// The words of all rows.
+    /// Returns the words of all rows.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
@@ -41,11 +41,11 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// The places of the bits that are set, increasing, in a buffer.
+/// Returns the positions of the set bits, increasing, in a buffer.
 #[inline(always)]
 pub(crate) fn places(words: impl Iterator<Item = u64>, buffer: &mut Vec<u32>) -> &[u32] {
-    // Of most words few bits are set, but how many cannot be predicted: the first are written without a branch, and what is
-    // too much is overwritten by the next word's.
+    // In most words few bits are set, but how many cannot be predicted: the first are written without a branch, and
+    // surplus ones are overwritten by those of the next word.
     const WITHOUT_BRANCH: usize = 4;
     let mut n = 0;
     for (word, first) in words.zip((0..).step_by(64)) {
@@ -68,7 +68,7 @@ pub(crate) fn places(words: impl Iterator<Item = u64>, buffer: &mut Vec<u32>) ->
     &buffer[..n]
 }
 
-/// Calls `f` with the bits of a word that are set, in increasing order.
+/// Calls `f` with the set bits of a word, in increasing order.
 #[inline(always)]
 pub(crate) fn for_each_of(word: u64, mut f: impl FnMut(usize)) {
     let mut left = word;

@@ -1,4 +1,4 @@
-//! Dense columns: one value and, where a search sorts them, one rank per row and column.
+//! Dense columns: one value per row and column, and one rank if a search sorts the column.
 
 use super::{ColumnValues, MOST_ROWS, Order, sort_by_bits, sortable};
 use crate::categories::{MOST_CATEGORIES, code_of, count_distinct, most_frequent};
@@ -18,7 +18,7 @@ pub(crate) enum Ranks {
 }
 
 impl Ranks {
-    /// The rank of a row.
+    /// Returns the rank of a row.
     pub(crate) fn get(&self, row: usize) -> u32 {
         match self {
             Self::U8(ranks) => ranks[row].into(),
@@ -28,8 +28,9 @@ impl Ranks {
     }
 }
 
-/// Columns of a dense matrix. Memory: four bytes per value, and of columns that a search sorts one to four more for ranks, one
-/// for bins if there are enough rows, six for their order if there are not many, and four per distinct value.
+/// Columns of a dense matrix. Memory: four bytes per value. Columns that a search sorts take one to four more for
+/// ranks, one for bins if there are enough rows, six for their order if there are not many, and four per distinct
+/// value.
 #[derive(Debug, Clone)]
 pub(crate) struct DenseColumns {
     columns: Vec<DenseColumn>,
@@ -38,11 +39,11 @@ pub(crate) struct DenseColumns {
 
 #[derive(Debug, Clone)]
 struct DenseColumn {
-    /// By row; zero is positive.
+    /// By row; negative zero is stored as positive zero.
     values: Vec<f32>,
-    /// True if values are codes of categories, which splits separate one by one.
+    /// True if values are category codes, which splits separate one by one.
     is_categorical: bool,
-    /// Made when a search first needs them: random thresholds never do.
+    /// Computed when a search first needs them; random thresholds never do.
     ranks: OnceLock<Coded>,
 }
 
@@ -50,27 +51,28 @@ struct DenseColumn {
 #[derive(Debug, Clone)]
 struct Coded {
     column: (ColumnValues, Ranks),
-    /// If there are few enough rows, and not mostly zeros, which a search leaves out.
+    /// Present if there are few enough rows, and not mostly zeros, which a search skips.
     order: Option<Order>,
-    /// If there are enough rows, and no value is missing.
+    /// Present if there are enough rows and no value is missing.
     bins: Option<ValueBins>,
 }
 
-/// The values of a column in 256 bins of about as many rows each: of two values, the smaller one is in no later bin.
+/// The values of a column in 256 bins of about equally many rows: of two values, the smaller one is never in a later
+/// bin.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueBins {
     /// By row.
     pub(crate) of_rows: Vec<u8>,
-    /// Per bin, and of the end: the number of distinct values before it.
+    /// Per bin, and for the end: the number of distinct values before it.
     n_before: Vec<u32>,
 }
 
 const N_BINS: usize = 256;
-/// Fewest rows of a column in bins: of fewer, hardly a node is large enough to be searched by them.
+/// Fewest rows of a column with bins: with fewer rows, hardly any node is large enough to be searched by bins.
 const LEAST_BINNED: usize = 2_048;
 
 impl ValueBins {
-    /// Of the rows in the order of their values.
+    /// Creates the bins from rows in the order of their values.
     fn new(sorted: impl ExactSizeIterator<Item = (usize, u32)>) -> Self {
         let n_rows = sorted.len();
         let mut bins = Self {
@@ -90,17 +92,17 @@ impl ValueBins {
         bins
     }
 
-    /// Returns true if a bin, of those shifted to the right, has at most one value.
+    /// Returns true if a bin, numbered after shifting to the right, has at most one value.
     pub(crate) fn has_one_value(&self, bin: usize, shift: u32) -> bool {
         self.n_before[(bin + 1) << shift] - self.n_before[bin << shift] <= 1
     }
 }
 
-/// Columns that are copied together: as many as fill a line of the cache.
+/// Number of columns copied together: as many as fill a cache line.
 const TOGETHER: usize = 16;
 
 impl DenseColumns {
-    /// Columns, some of them, increasing, of codes of categories.
+    /// Creates columns; the increasing ones in `categorical` hold category codes.
     pub(super) fn new(x: ArrayView2<'_, f32>, categorical: &[u32]) -> Self {
         let groups = (0..x.ncols()).step_by(TOGETHER).collect::<Vec<_>>();
         let mut columns: Vec<DenseColumn> = groups
@@ -116,8 +118,8 @@ impl DenseColumns {
         }
     }
 
-    /// A copy of some rows, numbered from 0; `None` if some column is categorical, as which categories are told apart
-    /// depends on all rows.
+    /// Copies some rows, numbered from 0; returns `None` if some column is categorical, as the set of distinguished
+    /// categories depends on all rows.
     pub(super) fn of_rows(&self, rows: &[u32]) -> Option<Self> {
         let copy = |column: &DenseColumn| {
             (!column.is_categorical).then(|| DenseColumn {
@@ -140,7 +142,7 @@ impl DenseColumns {
         self.columns.len()
     }
 
-    /// The values of a feature, by row; NaN where missing.
+    /// Returns the values of a feature, by row; NaN for missing values.
     pub(crate) fn values(&self, feature: u32) -> &[f32] {
         &self.columns[feature as usize].values
     }
@@ -150,18 +152,19 @@ impl DenseColumns {
         self.columns[feature as usize].is_categorical
     }
 
-    /// The distinct values of a feature, and the ranks of its values by row. The rarest of more categories than splits
-    /// tell apart have the rank of missing values.
+    /// Returns the distinct values of a feature, and the ranks of its values by row. The rarest categories, beyond
+    /// those that splits distinguish, have the rank of missing values.
     pub(crate) fn ranks(&self, feature: u32) -> &(ColumnValues, Ranks) {
         &self.coded(feature).column
     }
 
-    /// The rows by the values of a feature, if that is worth its memory; never of a categorical one.
+    /// Returns the rows in the order of a feature's values, if that is worth its memory; never for a categorical
+    /// feature.
     pub(crate) fn order(&self, feature: u32) -> Option<&Order> {
         self.coded(feature).order.as_ref()
     }
 
-    /// The bins of the values of a feature, if it has at least [`LEAST_BINNED`] rows and no missing value.
+    /// Returns the bins of the values of a feature, if it has at least [`LEAST_BINNED`] rows and no missing value.
     pub(crate) fn bins(&self, feature: u32) -> Option<&ValueBins> {
         self.coded(feature).bins.as_ref()
     }

@@ -1,14 +1,14 @@
 //! Training features by column, coded as ranks.
 //!
-//! A column is coded once into the ranks of its distinct values, so that growing sorts integers. Zero is one of the values
-//! (where a row has it) in both layouts, and missing values rank after all observed ones. Trees share the ranks
+//! A column is coded once into the ranks of its distinct values, so that growing sorts integers. Zero is one of the
+//! values (if a row has it) in both layouts, and missing values rank after all observed ones. Trees share the ranks
 //! read-only.
 //!
-//! The dense layout holds the values by column and, of columns that were searched for their best threshold, a rank per
-//! value, in 1, 2 or 4 bytes, and where there are not many rows their order. The sparse layout holds the non-zero entries
-//! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. Where at least
-//! one cell in 64 is not zero, so that it takes less room than the entries do, a bit per cell says which, and
-//! candidate features are looked up 64 at a time.
+//! The dense layout holds the values by column. For columns that were searched for their best threshold, it also holds
+//! a rank per value, in 1, 2 or 4 bytes, and the order of the rows if there are not many. The sparse layout holds the
+//! non-zero entries twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. If at
+//! least one cell in 64 is not zero, so that a bit per cell takes less memory than the entries, bits mark the non-zero
+//! cells, and candidate features are looked up 64 at a time.
 
 pub(crate) mod bits;
 mod dense;
@@ -42,7 +42,7 @@ pub(crate) enum Layout {
 /// The distinct values of one column over the training set.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnValues {
-    /// Distinct present values in increasing order; rank r stands for `values[r]`.
+    /// Distinct observed values in increasing order; rank r represents `values[r]`.
     pub(crate) values: Vec<f32>,
     /// Number of negative values: the rank of zero, or of the first positive value if there is no zero.
     pub(crate) n_negative: u32,
@@ -61,29 +61,29 @@ impl ColumnValues {
         }
     }
 
-    /// The rank that stands for a missing value.
+    /// Returns the rank of a missing value.
     pub(crate) fn missing_rank(&self) -> u32 {
         self.values.len() as u32
     }
 
-    /// The value of a rank, NaN if that of a missing value.
+    /// Returns the value of a rank; NaN for the rank of a missing value.
     pub(crate) fn value(&self, rank: u32) -> f32 {
         self.values.get(rank as usize).copied().unwrap_or(f32::NAN)
     }
 
-    /// The rank of zero, if some row holds zero.
+    /// Returns the rank of zero, if some row holds zero.
     pub(crate) fn zero_rank(&self) -> Option<u32> {
         self.has_zero.then_some(self.n_negative)
     }
 
-    /// The [threshold](threshold_between) between two neighbouring ranks.
+    /// Returns the [threshold](threshold_between) between two neighbouring ranks.
     pub(crate) fn threshold(&self, low: u32, high: u32) -> f32 {
         threshold_between(self.values[low as usize], self.values[high as usize])
     }
 }
 
-/// The threshold between two neighbouring values: their midpoint in `f64`, rounded to `f32`, or the lower value where
-/// rounding would reach the upper one.
+/// Returns the threshold between two neighbouring values: their midpoint in `f64`, rounded to `f32`, or the lower value
+/// if rounding would reach the upper one.
 pub(crate) fn threshold_between(low: f32, high: f32) -> f32 {
     let middle = (f64::from(low) + (f64::from(high) - f64::from(low)) / 2.0) as f32;
     if middle >= high { low } else { middle }
@@ -95,10 +95,10 @@ impl RankedFeatures {
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
-    /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31
-    /// rows, 2^31 columns or more, or 2^32 stored values. For categories in a sparse matrix [`TreeError::SparseCategories`],
-    /// for columns that do not increase [`TreeError::Parameter`], for one that does not exist [`TreeError::Mismatch`], and
-    /// for a value that is no code [`TreeError::Category`].
+    /// [`TreeError::InfiniteFeature`] with the first infinite value in row order, [`TreeError::TooLarge`] for more than
+    /// 2^31 rows, 2^31 columns or more, or 2^32 stored values. For categories in a sparse matrix
+    /// [`TreeError::SparseCategories`], for columns that are not increasing [`TreeError::Parameter`], for a column that
+    /// does not exist [`TreeError::Mismatch`], and for a value that is not a code [`TreeError::Category`].
     pub fn new(x: MatrixView<'_>, categorical: &[u32]) -> Result<Self, TreeError> {
         check_training_features(x)?;
         check_categories(x, categorical)?;
@@ -112,7 +112,7 @@ impl RankedFeatures {
         &self.0
     }
 
-    /// A copy of some rows, increasing, numbered from 0; `None` of sparse features, and of categories.
+    /// Copies some increasing rows, numbered from 0; returns `None` for sparse and for categorical features.
     pub(crate) fn of_rows(&self, rows: &[u32]) -> Option<Self> {
         match &self.0 {
             Layout::Dense(c) => c.of_rows(rows).map(|c| Self(Layout::Dense(c))),
@@ -137,8 +137,8 @@ impl RankedFeatures {
     }
 }
 
-/// Refuses a feature matrix that no tree can grow on: the errors of [`RankedFeatures::new`], but for the number of stored
-/// values.
+/// Rejects a feature matrix that no tree can grow on: the errors of [`RankedFeatures::new`], except for the number of
+/// stored values.
 pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError> {
     check_csr("features", x)?;
     let (rows, columns) = (x.n_rows(), x.n_cols());
@@ -146,7 +146,7 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
         return Err(TreeError::Empty { rows, columns });
     }
     for (what, given, limit) in [
-        // A fully grown tree has a node less than two per row; nodes have 32-bit indices.
+        // A fully grown tree has two nodes per row, less one; nodes have 32-bit indices.
         ("the number of rows", rows, 1 << 31),
         ("the number of columns", columns, i32::MAX as usize),
     ] {
@@ -170,7 +170,7 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
     Ok(())
 }
 
-/// Refuses columns that do not hold codes of categories.
+/// Rejects columns that do not hold category codes.
 pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<(), TreeError> {
     check_subset(categorical, x.n_cols())?;
     let MatrixView::Dense(x) = x else {
@@ -191,7 +191,7 @@ pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result
     Ok(())
 }
 
-/// Bits that sort like the value; NaN last, -0 equal to 0.
+/// Returns bits that sort like the value; NaN last, -0 equal to 0.
 pub(crate) fn sortable(value: f32) -> u32 {
     if value.is_nan() {
         return u32::MAX;
@@ -204,7 +204,7 @@ pub(crate) fn sortable(value: f32) -> u32 {
     }
 }
 
-/// The value that bits of [`sortable`] stand for.
+/// Returns the value represented by bits of [`sortable`].
 pub(crate) fn from_sortable(bits: u32) -> f32 {
     f32::from_bits(if bits >> 31 == 1 {
         bits & 0x7fff_ffff

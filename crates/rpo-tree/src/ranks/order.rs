@@ -1,27 +1,27 @@
 //! The rows of a column in the order of their values.
 //!
-//! Sorting the rows of a node by one of its features is putting a bit at the place of each and reading the bits: no row is
-//! compared with another.
+//! The rows of a node are sorted by a feature by setting a bit at the position of each row and reading the bits: no
+//! rows are compared with each other.
 
-/// Most rows: so many ranks, that of a missing value and rows fit into 16 bits each.
+/// Most rows: this many ranks, the rank of a missing value, and the rows fit into 16 bits each.
 pub(crate) const MOST_ROWS: usize = 0xffff;
 
 const WORD: usize = 64;
 
-/// Bits of a word that are read together, whether there are so many or not: how many there are cannot be predicted.
+/// Number of bits of a word that are read together, even if fewer are set: how many are set cannot be predicted.
 const TOGETHER: usize = 8;
 
 /// Rows by value, then number, and their ranks.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
-    /// By place, filled up to whole words: row and rank.
+    /// By position, padded to whole words: row and rank.
     rows: Vec<[[u16; 2]; WORD]>,
     /// By row.
     places: Vec<u16>,
 }
 
 impl Order {
-    /// Of rows in their order, at most [`MOST_ROWS`], with their ranks.
+    /// Creates the order from sorted rows, at most [`MOST_ROWS`], with their ranks.
     pub(super) fn new(sorted: impl ExactSizeIterator<Item = (u32, u32)>) -> Self {
         let mut rows = vec![[[0; 2]; WORD]; sorted.len().div_ceil(WORD)];
         let mut places = vec![0; sorted.len()];
@@ -32,7 +32,7 @@ impl Order {
         Self { rows, places }
     }
 
-    /// Writes what `entry` makes of rank and row of some rows, in their order here; `bits` is a buffer.
+    /// Writes `entry` of the rank and row of the given rows, in this order; `bits` is a buffer.
     #[inline(always)]
     pub(crate) fn sort<E: Copy + Default>(
         &self,

@@ -1,16 +1,16 @@
 //! Sorting of the values of a feature.
 //!
-//! Coding features sorts every column once. The bits of many values are counted digit by digit, which takes a fraction of
-//! the time of comparisons.
+//! Coding features sorts every column once. The bits of many values are counted digit by digit, which takes a fraction
+//! of the time of comparisons.
 
-/// Bits of a digit: the counts of one fit into the first cache.
+/// Bits of a digit: the counts of one digit fit into the first-level cache.
 const BITS: u32 = 11;
 const DIGITS: usize = 1 << BITS;
 
-/// Fewer values are compared.
+/// Fewer values are sorted by comparison.
 const FEW: usize = 2048;
 
-/// Sorts values of which the order is that of 32 bits, `key`, and for equal ones the order in which they are given.
+/// Sorts values whose order is that of the 32 bits `key`; values with equal keys keep their order.
 pub(crate) fn sort_by_bits<T: Copy + Ord>(values: &mut Vec<T>, key: impl Fn(T) -> u32) {
     if values.len() < FEW {
         values.sort_unstable();

@@ -7,7 +7,7 @@ use rpo_core::{CsrView, csr_row};
 
 /// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 8 more for the bits.
 ///
-/// Stored zeros are dropped: an entry is what differs from zero, missing values included.
+/// Stored zeros are dropped: an entry is a value that differs from zero, including missing values.
 #[derive(Debug, Clone)]
 pub(crate) struct SparseRanks {
     values: Vec<ColumnValues>,
@@ -15,14 +15,16 @@ pub(crate) struct SparseRanks {
     /// By column, sorted by rank, then row: `rank << 32 | row`.
     column_entries: Vec<u64>,
     row_start: Vec<usize>,
-    /// By row: the features of its entries, and the ranks of their values, apart because most readers want the first alone.
+    /// By row: the features of its entries, and the ranks of their values; separate because most readers need only the
+    /// features.
     row_features: Vec<u32>,
     row_ranks: Vec<u32>,
-    /// Per feature: the rank of its entries if they all have one and none is missing, as in binary data.
+    /// Per feature: the rank of its entries if they all share one and none is missing, as in binary data.
     only_rank: Vec<Option<u32>>,
-    /// Which rows hold a feature, by feature.
+    /// Per feature: the rows that hold it.
     holding: Option<BitMatrix>,
-    /// Per feature: the value of its entries, 0 if it has none; `None` if those of some feature differ or miss.
+    /// Per feature: the value of its entries, 0 if it has none; `None` if some feature has entries that differ or are
+    /// missing.
     only_value: Option<Vec<f32>>,
 }
 
@@ -53,7 +55,7 @@ impl SparseRanks {
             column_start[j + 1] += column_start[j];
         }
 
-        // By column: the value and the place of the entry in row order, which sorts like its row.
+        // By column: the value and the position of the entry in row order, which sorts like its row.
         let mut next = column_start.clone();
         let mut column_entries = vec![0_u64; n_entries];
         let mut row_of = Vec::with_capacity(n_entries);
@@ -107,22 +109,23 @@ impl SparseRanks {
         bits
     }
 
-    /// The rank of a feature's entries if they all have one and none is missing, as in binary data.
+    /// Returns the rank of a feature's entries if they all share one and none is missing, as in binary data.
     pub(crate) fn only_rank(&self, feature: u32) -> Option<u32> {
         self.only_rank[feature as usize]
     }
 
-    /// The value of each feature's entries, 0 of one without, if no feature has entries that differ or miss, as in binary data.
+    /// Returns the value of each feature's entries (0 for a feature without entries), if no feature has entries that
+    /// differ or are missing, as in binary data.
     pub(crate) fn only_values(&self) -> Option<&[f32]> {
         self.only_value.as_deref()
     }
 
-    /// Which rows hold a feature, by feature, unless the matrix is too sparse for that to pay.
+    /// Returns for each feature the rows that hold it, unless the matrix is too sparse for that to pay off.
     pub(crate) fn holding(&self) -> Option<&BitMatrix> {
         self.holding.as_ref()
     }
 
-    /// The rank of a non-zero cell.
+    /// Returns the rank of a non-zero cell.
     #[inline]
     pub(crate) fn rank(&self, row: u32, feature: u32) -> u32 {
         if let Some(rank) = self.only_rank[feature as usize] {
@@ -144,22 +147,22 @@ impl SparseRanks {
         &self.values[feature as usize]
     }
 
-    /// The non-zero entries of a feature as `rank << 32 | row`, in increasing order.
+    /// Returns the non-zero entries of a feature as `rank << 32 | row`, in increasing order.
     pub(crate) fn column(&self, feature: u32) -> &[u64] {
         &self.column_entries[self.column_start[feature as usize]..self.column_start[feature as usize + 1]]
     }
 
-    /// The features that a row holds, increasing.
+    /// Returns the features that a row holds, increasing.
     pub(crate) fn features_of(&self, row: u32) -> &[u32] {
         &self.row_features[self.row_start[row as usize]..self.row_start[row as usize + 1]]
     }
 
-    /// The ranks of the values of the [features that a row holds](Self::features_of).
+    /// Returns the ranks of the values of the [features that a row holds](Self::features_of).
     pub(crate) fn ranks_of(&self, row: u32) -> &[u32] {
         &self.row_ranks[self.row_start[row as usize]..self.row_start[row as usize + 1]]
     }
 
-    /// The features that a row holds, each with the rank of its value.
+    /// Returns the features that a row holds, each with the rank of its value.
     pub(crate) fn entries_of(&self, row: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let ranks = self.ranks_of(row).iter().copied();
         self.features_of(row).iter().copied().zip(ranks)
@@ -176,9 +179,9 @@ fn only_rank(column: &[u64]) -> Option<u32> {
     (first == last).then_some(first as u32)
 }
 
-/// Sorts a column's entries, turns their values into ranks and their places into rows.
+/// Sorts a column's entries, and replaces their values by ranks and their positions by rows.
 fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_ranks: &mut [u32]) -> ColumnValues {
-    // A column of one value, as in binary data, is in order already.
+    // A column with a single value, as in binary data, is already in order.
     if !entries.is_sorted() {
         entries.sort_unstable();
     }

@@ -1,9 +1,9 @@
 //! Splits of one feature at a threshold.
 //!
-//! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is scored, and the
-//! best candidate wins; of equal scores the feature drawn first, a random one where all are searched, and inside a feature
-//! the smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
-//! example).
+//! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is scored, and
+//! the best candidate wins. Among equal scores the feature drawn first wins (a random one where all are searched), and
+//! inside a feature the smallest threshold. A split may gain nothing: an impure node with two distinct values is split,
+//! as fully developed trees need (exclusive or, for example).
 
 mod few;
 
@@ -35,7 +35,7 @@ pub enum ThresholdSearch {
     /// The midpoint between neighbouring distinct values of the node that scores best.
     #[default]
     Best,
-    /// One that is uniform between the node's smallest and largest value (Geurts, Ernst, Wehenkel 2006).
+    /// A threshold drawn uniformly between the node's smallest and largest value (Geurts, Ernst, Wehenkel 2006).
     Random,
 }
 
@@ -43,22 +43,22 @@ pub enum ThresholdSearch {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AxisParams {
-    /// Features k drawn at each node without replacement, constant ones included; `None`, or more than there
-    /// are, means all. Default all (CART); forests draw fewer to make trees differ. If all k
-    /// are constant in the node, it goes on until it meets one that is not.
+    /// Features k drawn at each node without replacement, constant ones included; `None`, or more than there are, means
+    /// all. Default all (CART); forests draw fewer to make trees differ. If all k are constant in the node, drawing
+    /// continues until one is not.
     pub max_features: Option<usize>,
     /// Fewest distinct samples of a child, whatever their weight. Default 1: any split is allowed.
     pub min_samples_leaf: usize,
-    /// Smallest gain of a split, for variance |S| ΔI, in the criterion's unit. Default 0: any split is allowed, also one
-    /// that gains nothing, but none that loses.
+    /// Smallest gain of a split in the criterion's unit (|S| ΔI for variance). Default 0: any split that does not lose
+    /// is allowed, even one that gains nothing.
     pub min_gain: f64,
     /// Choice of the threshold of a feature. Default best.
     pub thresholds: ThresholdSearch,
-    /// Weight with which the mean of a category is drawn to that of all before [categories are
+    /// Weight with which the mean of a category is shrunk towards the overall mean before [categories are
     /// ordered](crate::categories). Default 10, as in LightGBM.
     pub category_smoothing: f64,
-    /// Fewest samples of the node that a category must have to be ordered; rarer ones follow missing values. Default 3: a
-    /// mean of fewer says little.
+    /// Fewest samples of the node that a category must have to be ordered; rarer ones follow missing values. Default 3:
+    /// the mean of fewer is unreliable.
     pub min_category_count: usize,
 }
 
@@ -87,7 +87,7 @@ impl CheckParams for AxisParams {
     }
 }
 
-/// A search along one feature: its parameters, and the features that it chooses from.
+/// A search along one feature: its parameters and the features to choose from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search<'a> {
     /// The parameters.
@@ -96,7 +96,7 @@ pub struct Search<'a> {
     pub features: Option<&'a [u32]>,
 }
 
-/// Among all features.
+/// Searches among all features.
 impl From<AxisParams> for Search<'_> {
     fn from(params: AxisParams) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl From<AxisParams> for Search<'_> {
 }
 
 impl Search<'_> {
-    /// Refuses parameters out of range, and features that do not increase or are not below `n_features`.
+    /// Rejects parameters out of range, and features that are not increasing or not below `n_features`.
     pub(crate) fn check(&self, n_features: usize) -> Result<(), TreeError> {
         self.params.check()?;
         self.features
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// The buffers of a search for a split along one feature.
+/// Buffers of a search for a split along one feature.
 #[derive(Debug, Clone)]
 pub struct AxisSearch {
     draw: FeatureDraw,
@@ -125,16 +125,16 @@ pub struct AxisSearch {
     few: FewRows,
     /// The node that was searched last.
     searched: Option<usize>,
-    /// The node that is the rest of it.
+    /// The child of that node that is searched next, if any.
     rest: Option<usize>,
 }
 
-/// What the search inside one feature works in.
+/// Buffers of the search inside one feature.
 #[derive(Debug, Clone, Default)]
 struct Buffers {
     sorter: RankSorter<u64>,
     random: RandomThreshold,
-    /// The rows that hold a sparse feature.
+    /// Rows that hold a sparse feature.
     rows_held: Vec<u32>,
     dense: DenseSearch<u64>,
     narrow: DenseSearch<u32>,
@@ -143,7 +143,7 @@ struct Buffers {
 }
 
 impl AxisSearch {
-    /// Buffers for a training set, and a search among all its features or among some, increasing.
+    /// Creates the buffers for a training set and a search among all its features or an increasing subset.
     pub(crate) fn new(columns: &RankedFeatures, subset: Option<&[u32]>) -> Self {
         let all = 0..columns.n_features() as u32;
         let features = subset.map_or_else(|| all.collect(), <[u32]>::to_vec);
@@ -161,11 +161,11 @@ impl AxisSearch {
         }
     }
 
-    /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as
-    /// long as `node.rows`). `None` if all features are constant or no candidate leaves both children large enough.
+    /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as long as
+    /// `node.rows`). Returns `None` if all features are constant or no candidate leaves both children large enough.
     ///
-    /// `columns` are those the buffers were made for. Categories are ordered by the means of `targets`, or of their codes
-    /// without them.
+    /// `columns` are those for which the buffers were made. Categories are ordered by the means of `targets`, or by
+    /// their codes if there are none.
     pub(crate) fn search(
         &mut self,
         columns: &RankedFeatures,
@@ -220,7 +220,7 @@ impl AxisSearch {
         }
         let rule = match columns.layout() {
             Layout::Dense(c) if c.is_categorical(feature) => {
-                // The places of categories are those of the feature that was searched last.
+                // The positions of categories are those of the feature that was searched last.
                 let (column, categories) = (c.ranks(feature), &mut self.buffers.categories);
                 categories.arrange(column, node, targets, params);
                 categories.rule(&column.0, feature, &candidate)
@@ -254,7 +254,7 @@ impl AxisSearch {
         k == n_features
     }
 
-    /// Notes that a node was split, and that one of its children, without these rows, may be searched next.
+    /// Notes that a node was split, and that the child that excludes these rows may be searched next.
     fn opened(&mut self, parent: usize, others: &[u32], rest: usize) {
         if self.searched == Some(parent)
             && let Some(collector) = &mut self.sparse
@@ -264,7 +264,8 @@ impl AxisSearch {
         }
     }
 
-    /// Writes the child of each row of sparse features: first the side of zero for all, then that of the entries.
+    /// Writes the child of each row for a sparse feature: first the side of zero for all rows, then the side of each
+    /// entry.
     fn route_entries(&mut self, values: &ColumnValues, rule: &AxisRule, rows: &[u32], children: &mut [u16]) {
         let place = self.features.iter().position(|&f| f == rule.feature());
         let collector = self.sparse.as_mut().expect("made for the layout of the columns");
@@ -280,7 +281,7 @@ impl AxisSearch {
         };
         let zero_right = 0.0 > rule.threshold();
         children.fill(u16::from(zero_right));
-        // Entries of one rank after the other are in row order each.
+        // Entries come rank by rank, in row order within a rank.
         let (mut place, mut previous) = (0, 0);
         for &entry in entries.iter().filter(|&&entry| right(entry) != zero_right) {
             let row = entry.row();
@@ -294,7 +295,7 @@ impl AxisSearch {
     }
 }
 
-/// The place of a row among increasing ones that have it, found from the front.
+/// Returns the position of a row among increasing rows that contain it, searching from the front.
 fn gallop(rows: &[u32], row: u32) -> usize {
     let mut step = 1;
     while step < rows.len() && rows[step] <= row {
@@ -304,7 +305,7 @@ fn gallop(rows: &[u32], row: u32) -> usize {
     low + rows[low..rows.len().min(step)].partition_point(|&r| r < row)
 }
 
-/// The outcome of scoring several features.
+/// Outcome of scoring several features.
 enum SearchOutcome {
     AllConstant,
     /// The best candidate: its feature and split; `None` if no split is admissible.
@@ -319,7 +320,7 @@ impl SearchOutcome {
         }
     }
 
-    /// Takes in one more feature.
+    /// Offers one more feature.
     fn offer(&mut self, feature: u32, candidate: Option<SplitCandidate>, wins_tie: impl Fn(u32) -> bool) {
         let best = match self {
             Self::Best(Some((held, best))) => {
@@ -335,16 +336,17 @@ impl SearchOutcome {
     }
 }
 
-/// Scores a feature of a node: `None` if it is constant, `Some(None)` if no candidate leaves both children large enough.
+/// Scores a feature of a node: `None` if it is constant, `Some(None)` if no candidate leaves both children large
+/// enough.
 struct Evaluator<'a, 't, C> {
     node: NodeRows<'a>,
-    /// Of random thresholds.
+    /// Seed of random thresholds.
     threshold_seed: Seed,
     criterion: &'a mut C,
     targets: Option<CategoryTargets<'t>>,
     params: &'a AxisParams,
     buffers: &'a mut Buffers,
-    /// The order in which features win among equal scores; `None` if it is that in which they come.
+    /// Order in which features win among equal scores; `None` for the order in which they are offered.
     ties: Option<RandomOrder>,
 }
 
@@ -355,7 +357,8 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
             .is_some_and(|order| order.rank(feature) < order.rank(held))
     }
 
-    /// Returns true if a feature cannot be the best: two rows are separated in one way only, so that all scores are equal.
+    /// Returns true if a feature cannot be the best: two rows can be separated in only one way, so all scores are
+    /// equal.
     fn is_beaten(&self, feature: u32, search: &SearchOutcome) -> bool {
         match search {
             SearchOutcome::Best(Some((held, _))) => {
@@ -365,10 +368,10 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
-    /// Takes in a feature that is not [beaten](Self::is_beaten), unless it is constant.
+    /// Offers a feature that is not [beaten](Self::is_beaten), unless it is constant.
     fn offer(&self, search: &mut SearchOutcome, feature: u32, candidate: Option<Option<SplitCandidate>>) {
         let Some(candidate) = candidate else { return };
-        // Whatever rounding makes of the scores.
+        // Two rows tie regardless of rounding in the scores.
         if self.node.rows.len() == 2 && candidate.is_some() {
             *search = SearchOutcome::AllConstant;
         }
@@ -401,14 +404,14 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
-    /// Bounds the splits along features that are searched for their best thresholds.
+    /// Computes bounds on the splits along features that are searched for their best thresholds.
     fn bound(&mut self, columns: &DenseColumns, features: &[u32]) {
         let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
         let bounded = &mut self.buffers.bounded;
         bounded.start(columns, features, rows, min_leaf, self.criterion);
     }
 
-    /// As [`dense`](Self::dense), by bounds where there are some.
+    /// Like [`dense`](Self::dense), but uses bounds where there are some.
     fn bounded(&mut self, columns: &DenseColumns, feature: u32) -> Option<Option<SplitCandidate>> {
         let Buffers {
             bounded,
@@ -454,7 +457,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
-    /// Entries are in row order, or in that of ranks.
+    /// Entries are in row order or in rank order.
     fn sparse(
         &mut self,
         columns: &SparseRanks,
@@ -463,7 +466,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
     ) -> Option<Option<SplitCandidate>> {
         if let Some(rank) = columns.only_rank(feature) {
             let threshold = match self.params.thresholds {
-                // Of the two ranks, the other is that of zero.
+                // Of the two ranks, the other one is that of zero.
                 ThresholdSearch::Best => Threshold::Between(0, 1),
                 ThresholdSearch::Random => {
                     let value = columns.values(feature).value(rank);
@@ -497,7 +500,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
-    /// The split of a feature whose entries all have one value: they are parted from zeros.
+    /// Returns the split of a feature whose entries all have one value, which separates them from zeros.
     fn binary(
         &mut self,
         is_negative: bool,
@@ -525,12 +528,12 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
     }
 }
 
-/// The number in [0, 1) that draws the threshold of a feature.
+/// Returns the number in [0, 1) that draws the threshold of a feature.
 fn uniform(seed: Seed, feature: u32) -> f64 {
     (seed.hash(u64::from(feature)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The random threshold of a feature that has one value besides zero.
+/// Returns the random threshold of a feature that has one value besides zero.
 fn drawn_beside_zero(seed: Seed, feature: u32, value: f32) -> f32 {
     random::draw(value.min(0.0), value.max(0.0), uniform(seed, feature))
 }
@@ -566,7 +569,7 @@ fn first_dense<C: Criterion>(
     })?
 }
 
-/// Scores all features, whose entries stay in the collector.
+/// Scores all features; their entries stay in the collector.
 fn search_sparse<C: Criterion>(
     evaluator: &mut Evaluator<'_, '_, C>,
     columns: &SparseRanks,
@@ -587,14 +590,14 @@ fn search_sparse<C: Criterion>(
     search
 }
 
-/// The features in the order in which a node goes on past its draws.
+/// Returns the features in the order in which a node continues after its k draws.
 fn further_order(features: &[u32], order: RandomOrder) -> Vec<u32> {
     let mut features = features.to_vec();
     features.sort_unstable_by_key(|&f| order.rank(f));
     features
 }
 
-/// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
+/// Returns the first feature of [`further_order`] that varies in the node, found from the rows' entries.
 fn first_varying(
     columns: &SparseRanks,
     features: &[u32],
@@ -608,12 +611,12 @@ fn first_varying(
     }
 }
 
-/// Returns true if a feature is one of these, which increase.
+/// Returns true if a feature is among these increasing features.
 fn is_among(features: &[u32], columns: &SparseRanks, feature: u32) -> bool {
     features.len() == columns.n_features() || features.binary_search(&feature).is_ok()
 }
 
-/// As [`first_varying`], from lists.
+/// Like [`first_varying`], but uses lists.
 fn first_varying_list(
     lists: &mut EntryLists,
     columns: &SparseRanks,
@@ -641,15 +644,16 @@ fn first_varying_list(
     found.map(|(_, feature)| feature)
 }
 
-/// As [`first_varying`], from the entries of the rows.
+/// Like [`first_varying`], but uses the entries of the rows.
 fn first_varying_entry(
     columns: &SparseRanks,
     features: &[u32],
     rows: &[u32],
     order: RandomOrder,
 ) -> Option<u32> {
-    // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
-    // entries of the first row. So those are checked against the other rows, and all others vary.
+    // A feature that some row holds is constant only if all rows hold it with the same rank, and then it is among the
+    // entries of the first row. So the entries of the first row are checked against the other rows; all other features
+    // vary.
     let (first, others) = rows.split_first()?;
     let first: Vec<(u32, u32)> = columns.entries_of(*first).collect();
     let mut same: Vec<bool> = vec![true; first.len()];
@@ -682,27 +686,28 @@ fn first_varying_entry(
     found.map(|(_, feature)| feature)
 }
 
-/// Rows of a node whose subtree is worth a copy: few enough to fit into a core's cache with what is known of them.
+/// Numbers of rows of a node whose subtree is worth copying: few enough for their data to fit into a core's cache.
 const COPIED: RangeInclusive<usize> = 1_024..=16_384;
-/// Fewest rows of a training set of which those of such a node are far apart. A copy has fewer, so that nothing is copied
-/// twice.
+/// Fewest rows of a training set in which the rows of such a node lie far apart. A copy has fewer rows, so nothing is
+/// copied twice.
 const SCATTERED: usize = 65_536;
-/// Largest ratio of all features, which are copied, to those searched at a node, which every level of the subtree reads.
+/// Largest ratio of all features (which are copied) to those searched at a node (which every level of the subtree
+/// reads).
 const COPIED_PER_SEARCHED: usize = 32;
 
-/// Splits one feature against a threshold: of the features drawn, the one whose best (CART, random forests) or
+/// Splits one feature against a threshold: among the features drawn, the one whose best (CART, random forests) or
 /// random (Extra-Trees: Geurts, Ernst, Wehenkel, Machine Learning 63, 2006, table 1) threshold scores highest.
 ///
 /// Observed values up to the threshold go left. A best threshold is the midpoint of two neighbouring values of the
-/// node. With missing values (NaN) each threshold is tried with all of them left and all of them right, and best
-/// thresholds also against "observed left, missing right". Where a node has no missing value, missing values will follow
-/// the child of more rows. Ties: of equal scores the feature drawn first (where all are searched, a random one), then
-/// the smaller threshold, then missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
-/// Categorical features are split between [subsets](crate::categories) of their categories: the best prefix of the
-/// categories in their order, or in Extra-Trees a random one.
+/// node. With missing values (NaN), each threshold is tried with all of them left and all of them right, and best
+/// thresholds also against "observed left, missing right". If a node has no missing value, missing values will follow
+/// the child with more samples. Ties: among equal scores the feature drawn first wins (a random one where all are
+/// searched), then the smaller threshold, then missing values right. Nodes are leaves if they are pure or have fewer
+/// than `2 min_samples_leaf` samples. Categorical features are split into [subsets](crate::categories) of their
+/// categories: the best prefix of the ordered categories, or a random one in Extra-Trees.
 ///
-/// Cost per node of n rows and k features, m being the cost of moving a row: O(k n (m + log n)); of a sparse
-/// feature only the rows with a stored value count. Dense and sparse features give the same tree.
+/// Cost per node of n samples and k features, where m is the cost of moving a sample: O(k n (m + log n)); for a sparse
+/// feature only samples with a stored value count. Dense and sparse features give the same tree.
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
     columns: Cow<'a, RankedFeatures>,
@@ -714,10 +719,11 @@ pub struct AxisSplitter<'a, C> {
 }
 
 impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
-    /// Ranked features (n x p), a criterion over the same n rows, and parameters or a [`Search`] among some features.
+    /// Creates a splitter from ranked features (n x p), a criterion over the same n samples, and parameters or a
+    /// [`Search`] among some features.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range and for features that do not increase,
+    /// [`TreeError::Parameter`] with the first parameter out of range and for features that are not increasing,
     /// [`TreeError::Mismatch`] for a feature that does not exist.
     pub fn new(
         columns: &'a RankedFeatures,
@@ -735,11 +741,11 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
         })
     }
 
-    /// Orders categories by the means of these targets, those of the criterion, of the same n rows; without, they keep
-    /// the order of their codes.
+    /// Orders categories by the means of these targets, which are those of the criterion for the same n samples;
+    /// without them, categories keep the order of their codes.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] for targets, weights or curvatures of another number.
+    /// [`TreeError::Mismatch`] if the number of targets, weights or curvatures differs.
     pub fn with_category_targets(self, targets: CategoryTargets<'a>) -> Result<Self, TreeError> {
         let (n, m) = (targets.targets.n_rows(), targets.targets.n_cols());
         Mismatch::check("rows of targets", self.columns.n_rows(), n)?;
@@ -757,7 +763,7 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
 }
 
 impl<C> AxisSplitter<'_, C> {
-    /// The cells, if a node has few rows and what is below it grows as [`FewRows`].
+    /// Returns the cells if a node has few rows and its subtree can be grown as [`FewRows`].
     fn cells_of_few(&self, rows: &[u32]) -> Option<BinaryCells<'_>> {
         match self.columns.layout() {
             Layout::Sparse(columns) if rows.len() <= MOST_FEW => BinaryCells::of(columns),
@@ -768,7 +774,7 @@ impl<C> AxisSplitter<'_, C> {
 
 impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Rule = AxisRule;
-    /// The search, the criterion, and the node that the criterion has begun.
+    /// The search, the criterion, and the node on which the criterion was started.
     type Workspace = (AxisSearch, C, Option<usize>);
 
     fn workspace(&self) -> Self::Workspace {
@@ -785,7 +791,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         if node.rows.len() / 2 < self.params.min_samples_leaf {
             return None;
         }
-        // The first node of a tree has the number of that of an earlier one.
+        // The first node of a tree has the same number as that of an earlier tree.
         if node.number == 0 || *begun != Some(node.number) {
             criterion.start(node.rows);
             *begun = Some(node.number);
@@ -853,7 +859,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
             criterion: self.criterion.of_rows(rows)?,
             columns: Cow::Owned(self.columns.of_rows(rows)?),
             subset: self.subset,
-            // For categories alone, of which there are none.
+            // Targets are used for categories only, of which there are none.
             targets: None,
             params: self.params,
         })

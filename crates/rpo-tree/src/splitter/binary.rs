@@ -1,11 +1,11 @@
-//! The seam of structured splits: a binary problem at a node.
+//! The interface of structured splits: a binary problem at a node.
 
 use super::{NodeRows, ProposedSplit};
 use crate::rule::Rule;
 
 /// Splits a node by a 0/1 target that was made for this node.
 pub trait BinarySplitter: Sync {
-    /// The kind of rule it proposes, of two children.
+    /// The kind of rule it proposes, with two children.
     type Rule: Rule;
     /// Buffers, one per thread.
     type Workspace: Send;
@@ -13,8 +13,8 @@ pub trait BinarySplitter: Sync {
     /// Makes a workspace for a thread.
     fn workspace(&self) -> Self::Workspace;
 
-    /// Returns the split of a node whose rows are positive or not (as long as `node.rows`), or `None` to make it a leaf;
-    /// otherwise as [`Splitter::split`](super::Splitter::split).
+    /// Returns the split of a node whose rows are positive or negative (`positive` is as long as `node.rows`), or
+    /// `None` to make it a leaf; otherwise like [`Splitter::split`](super::Splitter::split).
     fn split(
         &self,
         node: NodeRows<'_>,
@@ -24,7 +24,7 @@ pub trait BinarySplitter: Sync {
     ) -> Option<ProposedSplit<Self::Rule>>;
 }
 
-/// Tries a splitter, and another one where the first finds no split.
+/// Tries one splitter, and a second one if the first finds no split.
 #[derive(Debug, Clone)]
 pub struct FallbackSplitter<A, B>(pub A, pub B);
 

@@ -1,8 +1,8 @@
-//! The best thresholds of the dense features of a node with many rows, by bounds.
+//! Search for the best thresholds of the dense features of a node with many rows, using bounds.
 //!
-//! One pass over the rows gives the score of every split between two bins of a feature, and a [bound](crate::criterion::SplitBounds) on
-//! those inside a bin. Values are sorted and swept in those bins alone that may hold a split as good as the best
-//! between bins of any feature: the split found is the same, bit for bit.
+//! One pass over the rows gives the score of every split between two bins of a feature, and a
+//! [bound](crate::criterion::SplitBounds) on the splits inside a bin. Values are sorted and swept only in bins that may
+//! hold a split as good as the best one between bins of any feature: the split found is the same, bit for bit.
 
 use super::collect::entries_where;
 use super::order::RankSorter;
@@ -13,7 +13,7 @@ use rpo_core::vectorized;
 
 /// Fewest rows of a node that is searched by bins.
 const LEAST_ROWS: usize = 256;
-/// Fewest rows of a node for each bin on average, of at most 256 bins.
+/// Fewest rows of a node per bin on average, with at most 256 bins.
 const ROWS_PER_BIN: usize = 8;
 
 /// The features of a node that are searched by bins.
@@ -22,14 +22,14 @@ pub(super) struct BoundedSearch {
     features: Vec<u32>,
     bounds: Vec<SplitBounds>,
     shift: u32,
-    /// The largest score of an admissible split that is known.
+    /// Largest score of an admissible split found so far.
     best: f64,
     is_searched: Vec<bool>,
 }
 
 impl BoundedSearch {
-    /// Bounds the splits of a node along features, those without missing values, unless there are too few rows or the criterion
-    /// has no bounds.
+    /// Computes bounds on the splits of a node along those features that have no missing values, unless the node has
+    /// too few rows or the criterion has no bounds.
     pub(super) fn start(
         &mut self,
         columns: &DenseColumns,
@@ -60,7 +60,8 @@ impl BoundedSearch {
         self.features = features;
     }
 
-    /// The place of a feature among those bounded; `None` if it has to be searched whole, as its rows are all in one bin.
+    /// Returns the index of a feature among those with bounds; `None` if it has to be searched whole because all its
+    /// rows are in one bin.
     pub(super) fn place_of(&self, feature: u32) -> Option<usize> {
         let place = self.features.iter().position(|&f| f == feature)?;
         let bounds = &self.bounds[place];
@@ -70,7 +71,7 @@ impl BoundedSearch {
             .then_some(place)
     }
 
-    /// The best split along a feature of which the place is known, if it may be as good as the best known.
+    /// Returns the best split along the feature at this index, if it may be as good as the best found so far.
     pub(super) fn best_split<E: Entry>(
         &mut self,
         columns: &DenseColumns,
@@ -150,15 +151,15 @@ impl BoundedSearch {
     }
 }
 
-/// Where a split is.
+/// The position of a split.
 #[derive(Clone, Copy)]
 enum Place {
-    /// Inside a bin, with so many rows left.
+    /// Inside a bin, with this number of rows left.
     Inside(Threshold, usize),
     EndOf(usize),
 }
 
-/// The threshold between the rows that go left and the others.
+/// Returns the threshold between the rows that go left and the others.
 fn neighbours(ranks: &Ranks, rows: &[u32], is_left: impl Fn(u32) -> bool) -> Threshold {
     let (mut low, mut high) = (0, u32::MAX);
     for &row in rows {

@@ -1,33 +1,34 @@
-//! Which features a node inspects.
+//! Selection of the features that a node searches.
 //!
-//! A node draws k features without replacement, constant ones included; if all k are constant in the node,
-//! it goes on until it meets one that is not (spec of the forest paper's released implementation: constant
-//! features count towards k). Going on in random order is choosing the non-constant feature with the
-//! smallest hash under the node's seed, which can be found without drawing the constant ones.
+//! A node draws k features without replacement, constant ones included; if all k are constant in the node, it continues
+//! until it finds one that is not (spec of the forest paper's released implementation: constant features count towards
+//! k). Continuing in random order means choosing the non-constant feature with the smallest hash under the node's seed,
+//! which can be found without drawing the constant ones.
 //!
-//! Of equal scores the feature drawn first wins. Where all features are searched, their order is that of the hashes, too:
-//! as random as a draw of all, but needed of those alone that tie.
+//! Among equal scores the feature drawn first wins. If all features are searched, their order is that of the hashes,
+//! too: as random as a draw of all features, but computed only for those that tie.
 
 use crate::ranks::bits;
 use rand::RngCore;
 use rpo_core::Seed;
 
-/// Draws features without replacement: few of many by drawing again what was drawn already, others by a partial Fisher-Yates
-/// shuffle that is undone afterwards. A shuffle reads and writes all over an array, which of many features no core has at hand.
+/// Draws features without replacement. Few of many features are drawn by rejecting those drawn already, others by a
+/// partial Fisher-Yates shuffle that is undone afterwards. A shuffle reads and writes all over an array, which for many
+/// features does not fit into a core's cache.
 #[derive(Debug, Clone)]
 pub(crate) struct FeatureDraw {
     features: Vec<u32>,
-    /// The same between draws.
+    /// Unchanged between draws.
     order: Vec<u32>,
-    /// Of few of many: a bit for each that is drawn; clear between draws.
+    /// A bit per drawn feature, used when few of many are drawn; clear between draws.
     is_drawn: Vec<u64>,
-    /// The places that were drawn, or swapped with the first ones.
+    /// Positions that were drawn, or swapped with the first ones.
     places: Vec<u32>,
 }
 
-/// Fewest features that are many.
+/// Fewest features that count as many.
 const MANY: usize = 1 << 13;
-/// Of many, the part that is few.
+/// A draw of at most this fraction (one in `FEW`) of many features is few.
 const FEW: usize = 16;
 
 impl FeatureDraw {
@@ -46,8 +47,8 @@ impl FeatureDraw {
         &self.features
     }
 
-    /// Writes k features into `out` in draw order; all of them in their own order if k is their number, where
-    /// [`RandomOrder`] decides ties.
+    /// Writes k features into `out` in draw order; if k is the number of all features, writes all in their own order,
+    /// and [`RandomOrder`] decides ties.
     pub(crate) fn draw(&mut self, k: usize, seed: Seed, out: &mut Vec<u32>) {
         out.clear();
         let n = self.order.len();
@@ -68,7 +69,7 @@ impl FeatureDraw {
                 }
             }
             if self.features[n - 1] as usize == n - 1 {
-                // All features, which increase: to look them up is to wait for memory.
+                // All features, in increasing order: looking them up would wait for memory.
                 out.extend_from_slice(&self.places);
             } else {
                 out.extend(self.places.iter().map(|&place| self.features[place as usize]));
@@ -91,18 +92,18 @@ impl FeatureDraw {
     }
 }
 
-/// A random order of all features of a node: that in which it goes on past its k draws, and that in which features win
-/// among equal scores where all are searched.
+/// A random order of all features of a node, used to continue after its k draws and to break ties between equal scores
+/// when all features are searched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RandomOrder(Seed);
 
 impl RandomOrder {
-    /// The order of a node with this seed.
+    /// Returns the order of a node with this seed.
     pub(crate) fn of(node: Seed) -> Self {
         Self(node.purpose("further features"))
     }
 
-    /// What the features are ordered by.
+    /// Returns the sort key of a feature.
     #[inline]
     pub(crate) fn rank(self, feature: u32) -> (u64, u32) {
         (self.0.hash(u64::from(feature)), feature)

@@ -1,7 +1,7 @@
 //! The search inside one categorical feature.
 //!
-//! Categories get places on a line, by the means of the targets, and the search for a threshold between the places, the
-//! best or a random one, is that of numbers.
+//! Categories get positions on a line by the means of the targets; the search for the best or a random threshold
+//! between these positions is that of numeric features.
 
 use super::sweep::{Entry, Feature, SplitCandidate};
 use super::{AxisParams, NodeRows};
@@ -14,11 +14,12 @@ use rpo_core::MatrixView;
 /// The targets by whose means categories are ordered.
 #[derive(Debug, Clone, Copy)]
 pub struct CategoryTargets<'a> {
-    /// Split targets (n x m, in CSR or contiguous rows); those that are missing count as 0.
+    /// Split targets (n x m, in CSR or contiguous rows); missing ones count as 0.
     pub targets: MatrixView<'a>,
     /// One weight per sample.
     pub weights: &'a [f32],
-    /// Second derivatives of a loss (n x m), if they are not 1: a mean is the sum of the targets over that of these.
+    /// Second derivatives of a loss (n x m), if they are not 1: a mean is the sum of the targets divided by the sum of
+    /// the second derivatives.
     pub curvatures: Option<&'a [f32]>,
 }
 
@@ -48,9 +49,9 @@ pub(super) struct CategorySearch {
     /// Samples of the node by rank of their category, and the group of each rank.
     counts: Vec<u32>,
     group: Vec<u16>,
-    /// The place of each rank on the line; NaN for the rest.
+    /// Position of each rank on the line; NaN for the rest.
     places: Vec<f32>,
-    /// The places 1, 2, ... as values of a column.
+    /// The positions 1, 2, ... as values of a column.
     line: ColumnValues,
 }
 
@@ -66,7 +67,7 @@ impl Default for CategorySearch {
     }
 }
 
-/// The ranks of a column of categories, which are few.
+/// Returns the ranks of a column of categories, of which there are at most 255.
 fn narrow(ranks: &Ranks) -> &[u8] {
     match ranks {
         Ranks::U8(ranks) => ranks,
@@ -128,7 +129,7 @@ impl CategorySearch {
         true
     }
 
-    /// Writes the entries of the samples of a node into `out`, those of the rest as missing.
+    /// Writes the entries of the samples of a node into `out`; those of the rest are missing.
     pub(super) fn entries(&self, ranks: &Ranks, rows: &[u32], out: &mut Vec<u64>) {
         let ranks = narrow(ranks);
         let rest = self.line.missing_rank();
@@ -139,7 +140,7 @@ impl CategorySearch {
         }));
     }
 
-    /// The best split between places, of sorted entries.
+    /// Returns the best split between positions, from sorted entries.
     pub(super) fn best_split(
         &self,
         entries: &[u64],
@@ -150,14 +151,14 @@ impl CategorySearch {
         Feature::new(entries, &self.line, n_rows, min_leaf).best_split(criterion)
     }
 
-    /// The places of the samples of a node; NaN for those of the rest.
+    /// Returns the positions of the samples of a node; NaN for those of the rest.
     pub(super) fn places<'s>(&'s self, ranks: &'s Ranks, rows: &'s [u32]) -> impl Iterator<Item = f32> + 's {
         let ranks = narrow(ranks);
         let place = move |&row: &u32| self.places[usize::from(ranks[row as usize])];
         rows.iter().map(place)
     }
 
-    /// The rule of a split between the places of a feature.
+    /// Returns the rule of a split between the positions of a feature.
     pub(super) fn rule(&self, values: &ColumnValues, feature: u32, split: &SplitCandidate) -> AxisRule {
         let threshold = split.threshold.value(|| &self.line);
         let placed = values

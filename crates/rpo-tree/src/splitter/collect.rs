@@ -1,8 +1,8 @@
-//! Gathering what a node's rows hold in a feature.
+//! Gathering the values of a node's rows in a feature.
 //!
-//! An entry is `rank << 32 | row` for a row whose value is not zero; the rows that are left hold zero. Both
-//! layouts give the same entries, so that the search that follows, and the order of every sum in it, is the
-//! same and sparse and dense features grow the same tree.
+//! An entry is `rank << 32 | row` for a row whose value is not zero; the remaining rows hold zero. Both layouts give
+//! the same entries, so the search that follows, and the order of every sum in it, is the same, and sparse and dense
+//! features grow the same tree.
 
 use super::lists::EntryLists;
 use super::subtree::{NodeOfSubtree, Subtrees};
@@ -13,12 +13,12 @@ use rpo_core::vectorized;
 /// Collects the entries of one dense feature, in row order.
 #[inline(always)]
 pub(super) fn dense_entries<E: Entry>(values: &ColumnValues, ranks: &Ranks, rows: &[u32], out: &mut Vec<E>) {
-    // A rank no row holds if no row holds zero.
+    // A rank that no row has if no row holds zero.
     let zero = values.zero_rank().unwrap_or(u32::MAX);
     entries_where(ranks, rows, |rank, _| rank != zero, out);
 }
 
-/// Collects the entries of those rows of a dense feature that a rank and a row are taken of, in row order.
+/// Collects the entries of those rows of a dense feature for which `is_taken` is true of rank and row, in row order.
 #[inline(always)]
 pub(super) fn entries_where<E: Entry>(
     ranks: &Ranks,
@@ -40,7 +40,7 @@ fn gather<T: Copy + Into<u32>, E: Entry>(
     is_taken: impl Fn(u32, u32) -> bool,
     out: &mut Vec<E>,
 ) {
-    // Writing every entry and moving on only past those taken keeps the loop free of branches.
+    // Writing every entry and advancing only past those taken keeps the loop branch-free.
     out.clear();
     out.resize(rows.len(), E::default());
     let mut n = 0;
@@ -61,22 +61,22 @@ pub(super) struct SparseCollector {
     place: Vec<u32>,
     /// The rows of the node as bits; clear between calls.
     in_node: Vec<u64>,
-    /// The places of the candidates that some row holds, in increasing order.
+    /// Places of the candidates that some row holds, in increasing order.
     held: Vec<u32>,
-    /// Entries by place, unless they are in the lists; empty but for the places held.
+    /// Entries by place, unless they are in the lists; empty except for the places held.
     entries: Vec<Vec<u64>>,
-    /// The rows of a node that hold a feature.
+    /// Rows of a node that hold a feature.
     rows: Vec<u32>,
-    /// Of cells that are bits; all else is for others.
+    /// Used if cells are stored as bits; all other fields are for other layouts.
     subtrees: Option<Subtrees>,
     lists: EntryLists,
     /// True if the entries are in the lists.
     in_lists: bool,
-    /// Entries that were read since the chain of nodes began or had lists made.
+    /// Entries read since the chain of nodes began or lists were last made.
     walked: usize,
 }
 
-/// The time that an entry takes to be put into a list, in that which it takes to be looked up.
+/// Ratio of the time to put an entry into a list to the time to look it up.
 const LIST_COST: usize = 3;
 
 impl SparseCollector {
@@ -95,7 +95,7 @@ impl SparseCollector {
         }
     }
 
-    /// The entries of a feature and its place.
+    /// Returns the entries of a feature and its place.
     pub(super) fn entries_mut(&mut self, feature: u32, place: usize) -> &mut [u64] {
         if self.in_lists {
             self.lists.list(feature)
@@ -104,12 +104,12 @@ impl SparseCollector {
         }
     }
 
-    /// The lists of the node, if its entries are in lists.
+    /// Returns the lists of the node, if its entries are in lists.
     pub(super) fn lists_mut(&mut self) -> Option<&mut EntryLists> {
         self.in_lists.then_some(&mut self.lists)
     }
 
-    /// Takes rows out of the node that is searched next, the rest of the last one.
+    /// Removes rows from the node that is searched next, the rest of the last one.
     pub(super) fn take_out(&mut self, rows: &[u32]) {
         match &mut self.subtrees {
             Some(subtrees) => subtrees.take_out(rows),
@@ -117,16 +117,16 @@ impl SparseCollector {
         }
     }
 
-    /// The places of the features that some row of the node holds, increasing.
+    /// Returns the places of the features that some row of the node holds, increasing.
     pub(super) fn held(&self) -> &[u32] {
         &self.held
     }
 
     /// Collects the entries of all features of a node, which may be the rest of the last one.
     ///
-    /// Where cells are bits, it looks the features up in a subtree. Elsewhere it walks the rows and looks the features up, or
-    /// walks the features' columns and looks the rows up, whichever is expected to read less. Once a chain of nodes has read
-    /// as much as making lists takes, and that is not before it is long, it has lists.
+    /// If cells are stored as bits, it looks the features up in a subtree. Otherwise it walks the rows and looks the
+    /// features up, or walks the features' columns and looks the rows up, whichever is expected to read less. Once a
+    /// chain of nodes has read as much as making lists takes, which happens only if it is long, lists are made.
     pub(super) fn collect(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32], is_rest: bool) {
         for place in self.held.drain(..) {
             if let Some(entries) = self.entries.get_mut(place as usize) {
@@ -156,7 +156,7 @@ impl SparseCollector {
         }
         self.in_lists = self.lists.suit(rows.len());
         if self.in_lists {
-            /// Lists that are waited for side by side.
+            /// Lists whose loads are in flight at the same time.
             const AHEAD: usize = 16;
             for (features, first) in features.chunks(AHEAD).zip((0..).step_by(AHEAD)) {
                 self.lists.read_ahead(features);
@@ -169,7 +169,7 @@ impl SparseCollector {
             return;
         }
         let per_column = match features {
-            // A feature that small nodes go on to is often one that many rows hold.
+            // The feature that a small node continues to is often one that many rows hold.
             &[feature] => columns.column(feature).len(),
             _ => columns.n_entries() / columns.n_features(),
         };
@@ -227,7 +227,7 @@ fn look_up(
     (held, rows): (&mut Vec<u32>, &mut Vec<u32>),
     entries: &mut [Vec<u64>],
 ) {
-    // Without a branch, as which features are held cannot be predicted.
+    // Branch-free, as which features are held cannot be predicted.
     held.resize(features.len(), 0);
     let mut n = 0;
     for (place, &feature) in (0..).zip(features) {
@@ -245,7 +245,7 @@ fn look_up(
     }
 }
 
-/// Keeps the entries of a column whose rows are marked; without a branch, as which are cannot be predicted.
+/// Keeps the entries of a column whose rows are marked; branch-free, as which ones are cannot be predicted.
 fn keep_marked(column: &[u64], marked: &[u64], out: &mut Vec<u64>) {
     out.resize(column.len(), 0);
     let mut n = 0;
@@ -264,7 +264,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::{MatrixView, Seed};
 
-    /// The entries of a feature by the definition.
+    /// Finds the entries of a feature by the definition.
     fn naive(columns: &SparseRanks, feature: u32, rows: &[u32]) -> Vec<u64> {
         let cell = |&row: &u32| {
             let (_, rank) = columns.entries_of(row).find(|entry| entry.0 == feature)?;

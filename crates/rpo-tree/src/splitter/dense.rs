@@ -15,12 +15,13 @@ pub(super) struct DenseSearch<E> {
     bits: Vec<u64>,
 }
 
-/// Largest ratio of all rows to those of a node that are sorted by [the order of all](crate::ranks::Order).
+/// Largest ratio of all rows to those of a node for which the rows are sorted by [the order of
+/// all](crate::ranks::Order).
 const PER_ROW: usize = 32;
 
 impl<E: Entry> DenseSearch<E> {
-    /// The best split of a node's rows along a feature that is not categorical: `None` if it is constant, `Some(None)` if
-    /// no threshold leaves `min_leaf` rows on both sides.
+    /// Returns the best split of a node's rows along a feature that is not categorical: `None` if it is constant,
+    /// `Some(None)` if no threshold leaves `min_leaf` rows on both sides.
     pub(super) fn best_split(
         &mut self,
         columns: &DenseColumns,

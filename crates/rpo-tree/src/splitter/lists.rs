@@ -1,9 +1,10 @@
-//! What the rows of a node hold, feature by feature, kept along a chain of nodes.
+//! Entries of the rows of a node, feature by feature, kept along a chain of nodes.
 //!
-//! Most nodes of sparse data part with a few rows, and the rest goes on: a row may lie in hundreds of nodes. So the entries
-//! of a node are sorted by feature once; its larger child works on the same lists, and so on down the chain. A node then
-//! costs the entries of its candidates and the rows that it parts with, not its rows. Lists are cut down to the node's
-//! rows when they are read, and no longer used by nodes that have much fewer rows than they were made for.
+//! Most nodes of sparse data split off a few rows and the rest continues, so a row may lie in hundreds of nodes. The
+//! entries of a node are therefore sorted by feature once; its larger child works on the same lists, and so on down the
+//! chain. A node then costs the entries of its candidates and the rows that it splits off, not all its rows. Lists are
+//! reduced to the node's rows when they are read, and are abandoned by nodes that have far fewer rows than the lists
+//! were made for.
 
 use super::sweep::Entry;
 use crate::ranks::{SparseRanks, bits};
@@ -17,7 +18,7 @@ pub(super) struct EntryLists {
     rows: Vec<u32>,
     /// The features that these rows hold.
     held: Vec<u32>,
-    /// Per feature: where its entries are.
+    /// Per feature: range of its entries.
     range: Vec<(u32, u32)>,
     entries: Vec<u64>,
 }
@@ -33,7 +34,7 @@ impl EntryLists {
         }
     }
 
-    /// Returns true if there are lists, and they were made for a node of at most four times as many rows.
+    /// Returns true if there are lists and they were made for a node of at most four times as many rows.
     pub(super) fn suit(&self, n_rows: usize) -> bool {
         self.rows.len() <= 4 * n_rows && !self.rows.is_empty()
     }
@@ -78,7 +79,7 @@ impl EntryLists {
         }
     }
 
-    /// Takes rows out of the node.
+    /// Removes rows from the node.
     pub(super) fn take_out(&mut self, rows: &[u32]) {
         if !self.rows.is_empty() {
             for &row in rows {
@@ -87,12 +88,13 @@ impl EntryLists {
         }
     }
 
-    /// The features that the rows hold for which the lists were made.
+    /// Features held by the rows for which the lists were made.
     pub(super) fn held(&self) -> &[u32] {
         &self.held
     }
 
-    /// Reads where the lists of features begin and end, and changes nothing: they lie far apart in memory.
+    /// Reads the first and last entries of the lists of these features without changing anything: the lists lie far
+    /// apart in memory.
     pub(super) fn read_ahead(&self, features: &[u32]) {
         let mut bits = 0;
         for &feature in features {
@@ -100,15 +102,15 @@ impl EntryLists {
             let list = &self.entries[start as usize..end as usize];
             bits |= list.first().unwrap_or(&0) | list.last().unwrap_or(&0);
         }
-        // Reading must not be left out although nothing comes of it.
+        // Keeps the reads from being optimized away although their result is not used.
         std::hint::black_box(bits);
     }
 
-    /// Cuts the list of a feature down to the rows of the node.
+    /// Reduces the list of a feature to the rows of the node.
     pub(super) fn cut(&mut self, feature: u32) -> &mut [u64] {
         let range = &mut self.range[feature as usize];
         let list = &mut self.entries[range.0 as usize..range.1 as usize];
-        // Without a branch, as which rows are left cannot be predicted.
+        // Branch-free, as which rows are left cannot be predicted.
         let mut n = 0;
         for i in 0..list.len() {
             let entry = list[i];
@@ -119,7 +121,7 @@ impl EntryLists {
         &mut list[..n]
     }
 
-    /// The list of a feature as it was cut or sorted last.
+    /// Returns the list of a feature as it was last reduced or sorted.
     pub(super) fn list(&mut self, feature: u32) -> &mut [u64] {
         let (start, end) = self.range[feature as usize];
         &mut self.entries[start as usize..end as usize]

@@ -1,7 +1,7 @@
-//! Splitters: how nodes are split.
+//! Splitters, which decide how nodes are split.
 //!
 //! A splitter holds its view of the training set (features, split targets, weights, parameters) and shares it read-only
-//! between threads; its buffers are in a workspace, one per thread. Growers use this trait alone, so that any kind of
+//! between threads; its buffers are in a workspace, one per thread. Growers use only this trait, so that any kind of
 //! split fits: one feature against a threshold, a hyperplane, the nearest of k centroids. A splitter draws all of its
 //! random numbers from the seed of the node.
 
@@ -30,7 +30,7 @@ use rpo_core::{ParameterError, Seed};
 /// The training samples of a node and its seed.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRows<'a> {
-    /// Number of the node in its tree, or in the part of it that grows apart from the rest; 0 is where growth begins.
+    /// Number of the node in its tree, or in the subtree of it that is grown separately; growth begins at node 0.
     pub number: usize,
     /// Distinct rows of positive weight, increasing.
     pub rows: &'a [u32],
@@ -45,8 +45,8 @@ pub struct NodeRows<'a> {
 pub struct ProposedSplit<R> {
     /// Routes any sample to a child.
     pub rule: R,
-    /// The improvement of the node, in the unit of the splitter; for variance |S| ΔI. Best-first growth
-    /// opens the node of the largest gain next.
+    /// Improvement of the node in the unit of the splitter; |S| ΔI for variance. Best-first growth next opens the node
+    /// of the largest gain.
     pub gain: f64,
 }
 
@@ -55,8 +55,8 @@ pub struct ProposedSplit<R> {
 /// The result may depend on the node and the splitter only, not on earlier uses of the workspace: then trees depend
 /// neither on the order in which nodes are split nor on threads.
 ///
-/// A custom splitter, which grows a k-d tree: at depth t it splits the rows at the median of feature t mod p, whatever
-/// their targets.
+/// A custom splitter that grows a k-d tree: at depth t it splits the rows at the median of feature t mod p, ignoring
+/// the targets.
 ///
 /// ```
 /// use ndarray::{ArrayView2, array};
@@ -126,15 +126,15 @@ pub trait Splitter: Sync {
         children: &mut [u16],
     ) -> Option<ProposedSplit<Self::Rule>>;
 
-    /// Notes that the split proposed for node `parent` is made, with its children and whether each will be searched for a
-    /// split. Splitters that make the statistics of one child from those of the parent and the other do so here; by
-    /// default nothing happens.
+    /// Called after the split proposed for node `parent` is made, with its children and, for each, whether it will be
+    /// searched for a split. Splitters that derive the statistics of one child from those of the parent and the other
+    /// child do so here. Does nothing by default.
     fn opened(&self, _parent: usize, _children: &[(NodeRows<'_>, bool)], _workspace: &mut Self::Workspace) {}
 
-    /// Grows all below a node, as far as the limits allow, exactly as [`grow`](crate::grow()) does with this splitter, node by
-    /// node; returns false, as by default, and changes nothing, where that would not be faster.
+    /// Grows the whole subtree below a node, as far as the limits allow, exactly as [`grow`](crate::grow()) does node
+    /// by node with this splitter. Returns false and changes nothing if that would not be faster, which is the default.
     ///
-    /// Most nodes of a tree have few rows, of which a splitter may have another form.
+    /// Most nodes of a tree have few rows, for which a splitter may have a faster representation.
     fn grow_below(
         &self,
         _root: NodeRows<'_>,
@@ -145,11 +145,11 @@ pub trait Splitter: Sync {
         false
     }
 
-    /// A splitter on a copy of what is known of a node's rows, numbered from 0, that splits the nodes below exactly as this
-    /// one does; `None`, as by default, where it would not be faster.
+    /// Returns a splitter on a copy of the data of a node's rows, numbered from 0, that splits the nodes below exactly
+    /// as this splitter does. Returns `None` if that would not be faster, which is the default.
     ///
-    /// Rows of a small node lie far apart in a large training set, so that each is waited for; copied once, they stay in
-    /// a core's cache for all nodes of the subtree.
+    /// Rows of a small node lie far apart in a large training set, so that each access waits for memory; once copied,
+    /// they stay in a core's cache for all nodes of the subtree.
     fn of_subtree(&self, _rows: &[u32]) -> Option<Self>
     where
         Self: Sized,
@@ -158,7 +158,7 @@ pub trait Splitter: Sync {
     }
 }
 
-/// Refuses a choice of columns that does not increase or is out of range.
+/// Rejects a selection of columns that is not increasing or is out of range.
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
     if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
         let given = format!("{} before {}", pair[0], pair[1]);

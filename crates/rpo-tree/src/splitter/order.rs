@@ -4,8 +4,9 @@ use super::sweep::Entry;
 
 /// Sorts entries that are in row order.
 ///
-/// Ranks of a node spread over about as many values as it has rows, so a counting sort brings them into about as many
-/// buckets; the entries of a bucket are sorted after that. Of few entries the place of each is the number of smaller ones.
+/// Ranks of a node spread over about as many values as it has rows, so a counting sort distributes them over about as
+/// many buckets; the entries of a bucket are sorted afterwards. For few entries, the position of each is the number of
+/// smaller ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankSorter<E> {
     bucket_end: Vec<u32>,
@@ -13,7 +14,7 @@ pub(super) struct RankSorter<E> {
 }
 
 impl<E: Entry> RankSorter<E> {
-    /// Entries of a bucket that are still put in order one by one.
+    /// Most entries of a bucket for which insertion sort is used.
     const FULL: u32 = 16;
 
     #[inline(always)]
@@ -65,8 +66,8 @@ impl<E: Entry> RankSorter<E> {
     }
 }
 
-/// Sorts at most `MOST` entries, no two of them equal. All comparisons are made, side by side and without a branch, as which
-/// of two is the smaller cannot be predicted.
+/// Sorts at most `MOST` distinct entries. All comparisons are made, side by side and branch-free, as which of two
+/// entries is smaller cannot be predicted.
 #[inline(always)]
 fn sort_few<const MOST: usize, E: Entry>(entries: &mut [E]) {
     let mut given = [E::default(); MOST];
@@ -82,7 +83,7 @@ fn sort_few<const MOST: usize, E: Entry>(entries: &mut [E]) {
     }
 }
 
-/// For entries that are nearly in order: each moves down past the few larger ones before it.
+/// Sorts entries that are nearly in order: each moves down past the few larger ones before it.
 fn insertion_sort<E: Entry>(entries: &mut [E]) {
     for i in 1..entries.len() {
         let entry = entries[i];

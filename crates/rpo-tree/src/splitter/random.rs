@@ -1,8 +1,8 @@
 //! A random threshold inside one feature: nothing is sorted.
 //!
-//! Two passes over what the rows of a node hold: one finds the smallest and the largest value, the other marks the rows on the
-//! side of the threshold that zero is not on, a bit each. As scores do not depend on which side is called moved, those are
-//! moved, in row order, and both layouts of the features sum alike.
+//! Makes two passes over the values of a node's rows. One finds the smallest and the largest value; the other marks the
+//! rows on the side of the threshold opposite to zero, one bit each. As scores do not depend on which side is called
+//! moved, the marked rows are moved, in row order, and both feature layouts sum alike.
 
 use super::sweep::{SplitCandidate, Threshold, is_admissible, keep_better};
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
@@ -17,23 +17,24 @@ pub(super) struct RandomThreshold {
     missing: Marks,
 }
 
-/// Some of the rows that a node's search reads.
+/// A subset of the rows that a node's search reads.
 #[derive(Debug, Clone, Default)]
 struct Marks {
-    /// Bit i of word w is that of row 64 w + i.
+    /// Bit i of word w is row 64 w + i.
     words: Vec<u64>,
     n: usize,
 }
 
-/// Values that are compared side by side.
+/// Number of values compared side by side.
 const LANES: usize = 8;
 
 impl RandomThreshold {
-    /// Splits a node of `n_rows` rows at a threshold that `uniform` in [0, 1) draws between its smallest and its largest
-    /// value; each child needs `min_leaf` rows. `None` if the feature is constant, `Some(None)` if the split is refused.
+    /// Splits a node of `n_rows` rows at a threshold that `uniform` in [0, 1) draws between its smallest and its
+    /// largest value; each child needs `min_leaf` rows. Returns `None` if the feature is constant, `Some(None)` if the
+    /// split is rejected.
     ///
-    /// `rows`, increasing, hold `values`; those that are not among them hold zero. Missing values (NaN) go to the better side.
-    /// If all observed values are equal, they are separated from the missing ones.
+    /// `rows`, increasing, hold `values`; all other rows hold zero. Missing values (NaN) go to the better side. If all
+    /// observed values are equal, they are separated from the missing ones.
     pub(super) fn split(
         &mut self,
         (rows, values): (&[u32], impl Iterator<Item = f32>),
@@ -46,7 +47,7 @@ impl RandomThreshold {
             || {
                 self.values.clear();
                 self.values.extend(values);
-                // Whole lanes, filled up with what changes no range.
+                // Whole lanes, padded with a value that does not change the range.
                 let first = self.values.first().copied().unwrap_or_default();
                 self.values.resize(rows.len().next_multiple_of(LANES), first);
                 self.search(rows, sizes, uniform, criterion)
@@ -138,7 +139,7 @@ impl Marks {
         self.n = 0;
     }
 
-    /// Marks those of the first `n` rows whose values fit.
+    /// Marks those of the first `n` rows whose values satisfy `fits`.
     #[inline(always)]
     fn mark(&mut self, values: &[[f32; LANES]], n: usize, fits: impl Fn(f32x8) -> f32x8) {
         self.words.clear();
@@ -157,7 +158,7 @@ impl Marks {
         self.n = self.words.iter().map(|word| word.count_ones() as usize).sum();
     }
 
-    /// Moves the rows that are marked.
+    /// Moves the marked rows.
     #[inline(always)]
     fn move_rows(&mut self, rows: &[u32], criterion: &mut impl Criterion) {
         if !criterion.move_marked(rows, &self.words) {
@@ -168,7 +169,7 @@ impl Marks {
     }
 }
 
-/// The smallest and the largest observed value; `None` if all are missing.
+/// Returns the smallest and the largest observed value; `None` if all are missing.
 #[inline(always)]
 fn range(values: &[[f32; LANES]], any_missing: bool, has_zero: bool) -> Option<(f32, f32)> {
     let (low, high) = if has_zero {
@@ -176,7 +177,7 @@ fn range(values: &[[f32; LANES]], any_missing: bool, has_zero: bool) -> Option<(
     } else {
         (f32::INFINITY, f32::NEG_INFINITY)
     };
-    // False for what is not a number.
+    // Comparisons with NaN are false.
     let lower = |a: f32, b: f32| if b < a { b } else { a };
     let higher = |a: f32, b: f32| if b > a { b } else { a };
     let (low, high) = if any_missing {
@@ -193,7 +194,7 @@ fn range(values: &[[f32; LANES]], any_missing: bool, has_zero: bool) -> Option<(
     (low <= high).then_some((low, high))
 }
 
-/// Joins lanes by halves, so that what does not depend on each other is done together.
+/// Reduces lanes by halves, so that independent operations run together.
 #[inline(always)]
 fn halved(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
     let mut n = LANES;
@@ -206,7 +207,7 @@ fn halved(mut lanes: [f32; LANES], join: impl Fn(f32, f32) -> f32) -> f32 {
     lanes[0]
 }
 
-/// The threshold of a number in [0, 1): in [low, high), so that neither side is empty.
+/// Maps a number in [0, 1) to a threshold in [low, high), so that neither side is empty.
 pub(super) fn draw(low: f32, high: f32, uniform: f64) -> f32 {
     let (from, to) = (f64::from(low), f64::from(high));
     let drawn = (from + uniform * (to - from)) as f32;
@@ -219,7 +220,7 @@ mod tests {
     use crate::criterion::SingleVariance;
     use proptest::prelude::*;
 
-    /// Sorts, and tries both sides for missing values, as the definition reads.
+    /// Sorts, and tries both sides for missing values, as in the definition.
     fn naive(
         values: &[f32],
         min_leaf: usize,

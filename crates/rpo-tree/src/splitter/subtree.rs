@@ -1,24 +1,24 @@
-//! Which rows of a subtree hold a feature, as bits.
+//! Bit sets of the rows of a subtree that hold each feature.
 //!
-//! The rows of a node, and of all below it, are numbered from 0, so that the rows that hold a feature are a few words:
-//! intersected with those of a node they are what the node holds. A node costs those words for each candidate, and its
-//! entries, whatever else its rows hold. Where nodes have much fewer rows, those are numbered anew, until that subtree is
-//! grown. All rows of the training set are the first subtree of every tree.
+//! The rows of a node, and of all nodes below it, are numbered from 0, so that the rows that hold a feature take a few
+//! words. Their intersection with the rows of a node is the rows of that node that hold the feature. A node costs those
+//! words for each candidate, and its entries, whatever else its rows hold. When nodes have far fewer rows, their rows
+//! are renumbered until that subtree is grown. All rows of the training set are the first subtree of every tree.
 
 use crate::ranks::SparseRanks;
 use crate::ranks::bits::{self, BitMatrix};
 
-/// The subtrees, each inside the one before, that the node searched last is in.
+/// The nested subtrees that contain the node searched last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Subtrees {
-    /// Behind those in use, ones that were.
+    /// Subtrees in use, followed by former ones kept as buffers.
     all: Vec<Subtree>,
     n_used: usize,
 }
 
 impl Subtrees {
-    /// Goes on to a node, which is the rest of the last one or has any rows, with so many candidates; returns it in the
-    /// smallest subtree that it is in.
+    /// Moves on to a node with this number of candidates, which is the rest of the last node or has any rows; returns
+    /// it in the smallest subtree that contains it.
     pub(super) fn enter<'a>(
         &'a mut self,
         (columns, all_holding): (&SparseRanks, &'a BitMatrix),
@@ -30,7 +30,7 @@ impl Subtrees {
             self.all.push(Subtree::of_all(columns.n_rows()));
             self.n_used = 1;
         }
-        // Nodes come depth-first, so that a subtree that a node is not in is grown.
+        // Nodes come depth-first, so a subtree that does not contain the node is fully grown.
         while !is_rest && !self.all[self.n_used - 1].mark(rows) {
             self.n_used -= 1;
         }
@@ -53,7 +53,7 @@ impl Subtrees {
         }
     }
 
-    /// Takes rows out of the node.
+    /// Removes rows from the node.
     pub(super) fn take_out(&mut self, rows: &[u32]) {
         if let Some(smallest) = self.all[..self.n_used].last_mut() {
             smallest.take_out(rows);
@@ -61,14 +61,14 @@ impl Subtrees {
     }
 }
 
-/// The rows of a subtree by feature, and a node inside.
+/// The rows of a subtree by feature, and a node inside it.
 #[derive(Debug, Clone)]
 pub(super) struct Subtree {
     /// The rows, increasing.
     rows: Vec<u32>,
-    /// Per row of the training set: its number, if the subtree has it.
+    /// Per row of the training set: its number, if it is in the subtree.
     number: Vec<u32>,
-    /// Per feature: the rows that hold it, as many words as the node has; empty of all rows.
+    /// Per feature: the rows that hold it, as many words as the node has; empty for the subtree of all rows.
     holding: Vec<u64>,
     /// The rows of the node.
     node: Vec<u64>,
@@ -92,7 +92,7 @@ impl Subtree {
         }
     }
 
-    /// All rows of a training set, and no node.
+    /// Creates the subtree of all rows of a training set, with no node.
     fn of_all(n_rows: usize) -> Self {
         let rows: Vec<u32> = (0..n_rows as u32).collect();
         Self {
@@ -103,12 +103,12 @@ impl Subtree {
         }
     }
 
-    /// Returns true if a node has much fewer rows, and numbering them anew takes less time than it saves in the nodes below,
-    /// about as many as rows, that all read fewer words of their candidates.
+    /// Returns true if a node has far fewer rows, and renumbering them takes less time than it saves in the nodes
+    /// below: there are about as many of them as rows, and all read fewer words per candidate.
     fn is_too_large(&self, columns: &SparseRanks, n_rows: usize, n_candidates: usize) -> bool {
-        /// Words that are read in the time in which an entry is put into its word.
+        /// Number of words read in the time it takes to put an entry into its word.
         const ENTRY_COST: usize = 8;
-        /// Fewest times as many rows: along a chain of nodes that lose a few each, rows are not numbered too often.
+        /// Smallest ratio of rows: along a chain of nodes that lose a few rows each, rows are not renumbered too often.
         const MUCH: usize = 3;
         let n_words = n_rows.div_ceil(64);
         let saved = n_rows * n_candidates * (self.node.len() - n_words);
@@ -123,7 +123,7 @@ impl Subtree {
         }
     }
 
-    /// Marks the rows of a node; returns false if the subtree has not all of them.
+    /// Marks the rows of a node; returns false if the subtree does not contain all of them.
     fn mark(&mut self, rows: &[u32]) -> bool {
         self.node.fill(0);
         rows.iter().all(|&row| {
@@ -136,7 +136,7 @@ impl Subtree {
         })
     }
 
-    /// Makes a node a subtree.
+    /// Turns a node into a subtree.
     fn make(&mut self, columns: &SparseRanks, rows: &[u32]) {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
@@ -159,7 +159,7 @@ impl Subtree {
 }
 
 impl NodeOfSubtree<'_> {
-    /// The rows of the node that hold a feature, word by word.
+    /// Returns the rows of the node that hold a feature, word by word.
     #[inline(always)]
     fn words(&self, feature: u32) -> impl Iterator<Item = u64> + '_ {
         let n_words = self.node.len();
@@ -173,7 +173,7 @@ impl NodeOfSubtree<'_> {
         self.words(feature).fold(0, |any, word| any | word) != 0
     }
 
-    /// The rows of the node that hold a feature, increasing, by a buffer.
+    /// Returns the rows of the node that hold a feature, increasing, using a buffer.
     #[inline(always)]
     pub(super) fn rows<'p>(&self, feature: u32, buffer: &'p mut Vec<u32>) -> impl Iterator<Item = u32> + 'p
     where

@@ -1,17 +1,17 @@
 //! The search for the best threshold inside one feature.
 //!
-//! Input are the entries of a node (rows whose value is not zero, each with the rank of its value) sorted by rank, then
-//! row. Rows that hold zero are never touched: the sweep moves the negative values upwards towards zero and
-//! the positive ones downwards towards it, and the rest of the node is whatever was not moved. As a score
-//! does not depend on which side is called moved, every boundary between neighbouring values is met once.
+//! The input is the entries of a node (rows whose value is not zero, each with the rank of its value), sorted by rank,
+//! then row. Rows that hold zero are never touched: the sweep moves the negative values upwards towards zero and the
+//! positive ones downwards towards it, and the rest of the node is whatever was not moved. As a score does not depend
+//! on which side is called moved, every boundary between neighbouring values is visited once.
 
 use crate::criterion::{Criterion, Equals};
 use crate::ranks::ColumnValues;
 use rpo_core::vectorized;
 use std::ops::Range;
 
-/// A threshold. Those inside one feature are ordered as their values are; which need not be known of all that lose, as the
-/// values of a feature are seldom in a core's cache.
+/// A threshold between two ranks or at a value. Thresholds inside one feature are ordered as their values are. Storing
+/// ranks avoids looking up the values of losing candidates, as the values of a feature are seldom in a core's cache.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) enum Threshold {
     /// Between two neighbouring ranks.
@@ -20,7 +20,7 @@ pub(super) enum Threshold {
 }
 
 impl Threshold {
-    /// Its value in a feature of these values.
+    /// Returns its value in a feature with these values.
     pub(super) fn value<'v>(self, values: impl FnOnce() -> &'v ColumnValues) -> f32 {
         match self {
             Self::Between(low, high) => values().threshold(low, high),
@@ -29,7 +29,7 @@ impl Threshold {
     }
 }
 
-/// Where a feature is split.
+/// A candidate split of a feature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SplitCandidate {
     pub(super) score: f64,
@@ -42,8 +42,8 @@ pub(super) struct SplitCandidate {
 }
 
 impl SplitCandidate {
-    /// A split that sends `n_left` of `n_rows` rows left, and missing values where `missing_left` says, or to the larger
-    /// child if the node has none.
+    /// Creates a candidate that sends `n_left` of `n_rows` rows left, and missing values left if `missing_left` is
+    /// true, or to the larger child if the node has none.
     pub(super) fn new(
         score: f64,
         threshold: Threshold,
@@ -95,7 +95,7 @@ impl Entry for u64 {
     }
 }
 
-/// Of at most [`MOST_ROWS`](crate::ranks::MOST_ROWS) rows.
+/// For at most [`MOST_ROWS`](crate::ranks::MOST_ROWS) rows.
 impl Entry for u32 {
     #[inline(always)]
     fn new(rank: u32, row: u32) -> Self {
@@ -113,14 +113,15 @@ impl Entry for u32 {
     }
 }
 
-/// Returns true if a split of `n_rows` rows that moves some leaves both children large enough, and neither empty.
+/// Returns true if a split that moves `n_moved` of `n_rows` rows leaves both children large enough, and neither empty.
 #[inline(always)]
 pub(super) fn is_admissible(n_moved: usize, n_rows: usize, min_leaf: usize) -> bool {
     let least = min_leaf.max(1);
     n_moved >= least && n_rows - n_moved >= least
 }
 
-/// The place of the first of sorted entries with this rank or a larger one; mostly that is the first of all, or there is none.
+/// Returns the position of the first of the sorted entries with this rank or a larger one; mostly the first entry of
+/// all or none.
 fn first_from(entries: &[impl Entry], rank: u32) -> usize {
     let is_below = |entry: Option<&_>| entry.is_some_and(|e: &_| Entry::rank(*e) < rank);
     if !is_below(entries.first()) {
@@ -138,7 +139,7 @@ fn hold_one_value(entries: &[impl Entry]) -> bool {
 }
 
 impl<'a, E: Entry> Feature<'a, E> {
-    /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
+    /// Splits sorted `entries` at zero; the node has `n_rows` distinct rows, and each child needs `min_leaf` of them.
     pub(super) fn new(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
         let negative = first_from(entries, values.n_negative);
         let positive = first_from(entries, values.missing_rank());
@@ -153,9 +154,9 @@ impl<'a, E: Entry> Feature<'a, E> {
         }
     }
 
-    /// As [`new`](Self::new) where all rows of the node are among the entries, for a
-    /// [criterion](Criterion::is_exact) to which it is all the same from which side it meets a threshold: one sweep over all
-    /// values instead of two towards zero.
+    /// Like [`new`](Self::new) where all rows of the node are among the entries, for a [criterion](Criterion::is_exact)
+    /// whose scores do not depend on the side from which a threshold is reached: one sweep over all values instead of
+    /// two towards zero.
     pub(super) fn in_one_sweep(entries: &'a [E], values: &'a ColumnValues, min_leaf: usize) -> Self {
         let observed = first_from(entries, values.missing_rank());
         Self {
@@ -173,7 +174,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         self.n_rows - self.entries.len()
     }
 
-    /// The smallest and the largest rank present, zero included; `None` if all values are missing.
+    /// Returns the smallest and the largest rank present, zero included; `None` if all values are missing.
     fn rank_range(&self) -> Option<(u32, u32)> {
         let zero = (self.n_zero() > 0).then_some(self.values.n_negative);
         let present = &self.entries[..self.missing.start];
@@ -190,9 +191,9 @@ impl<'a, E: Entry> Feature<'a, E> {
         }
     }
 
-    /// The best threshold: the largest score, of equal ones the smallest threshold. With missing values each
-    /// threshold is tried with all of them left and all of them right (which wins between equals), and
-    /// "observed left, missing right" as the largest threshold of all.
+    /// Returns the best threshold: the largest score and, among equal scores, the smallest threshold. With missing
+    /// values, each threshold is tried with all of them left and all of them right (right wins ties), and "observed
+    /// left, missing right" as the largest threshold of all.
     pub(super) fn best_split(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         vectorized(
             #[inline(always)]
@@ -229,7 +230,8 @@ impl<'a, E: Entry> Feature<'a, E> {
         }
     }
 
-    /// Moves negative values, or in one sweep all, in increasing order: the moved rows are the left child.
+    /// Moves negative values in increasing order, or all values if there is one sweep: the moved rows are the left
+    /// child.
     #[inline(always)]
     fn sweep_up(
         &self,
@@ -271,14 +273,14 @@ impl<'a, E: Entry> Feature<'a, E> {
     ) {
         self.begin(criterion, with_missing);
         let entries = &self.entries[self.positive.clone()];
-        // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
+        // Below the last value are zeros, negative values that were swept from the other side, or nothing.
         let to_the_end = self.n_zero() > 0;
         let found = self.sweep(
             criterion,
             (entries, true),
             with_missing,
             to_the_end,
-            // Of equal scores the last one met has the smallest threshold.
+            // Among equal scores, the last one visited has the smallest threshold.
             Equals::Last,
         );
         if let Some((score, n_moved)) = found {
@@ -297,7 +299,8 @@ impl<'a, E: Entry> Feature<'a, E> {
     }
 
     /// Moves entries, the last one first if `is_down`, and scores between different values, and after the last one if
-    /// `to_the_end`: the best score, of equal ones the first or the last, with the number of entries it moves.
+    /// `to_the_end`. Returns the best score (among equal ones the first or the last) and the number of entries moved
+    /// for it.
     #[inline(always)]
     fn sweep(
         &self,
@@ -308,7 +311,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         equals: Equals,
     ) -> Option<(f64, usize)> {
         let missing = if with_missing { self.missing.len() } else { 0 };
-        // Numbers of entries that leave both children large enough.
+        // Smallest and largest number of entries that leave both children large enough.
         let fewest = self.min_leaf.saturating_sub(missing).max(1);
         let most = (self.n_rows - missing).saturating_sub(self.min_leaf);
         let n_entries = entries.len();
@@ -330,7 +333,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         criterion.best_of(n, row, equals)
     }
 
-    /// Observed values left, missing ones right.
+    /// Scores observed values left, missing values right.
     #[inline(always)]
     fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         if self.missing.is_empty() || self.missing.len() == self.n_rows {
@@ -345,7 +348,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         is_admissible(n_moved, self.n_rows, self.min_leaf)
     }
 
-    /// The candidate that moves `n_entries` rows of observed values, and the missing ones if `missing_moved`.
+    /// Returns the candidate that moves `n_entries` rows of observed values, and the missing ones if `missing_moved`.
     fn candidate(
         &self,
         score: f64,
@@ -365,9 +368,10 @@ impl<'a, E: Entry> Feature<'a, E> {
     }
 }
 
-/// Of equal scores the smaller threshold wins, then missing values right: no rule may depend on the order in
-/// which candidates are met, which changes with the place of zero among the values. A score that is not finite is that of no
-/// candidate: targets are not, or a side weighs nothing beside the other.
+/// Keeps the better candidate. Among equal scores the smaller threshold wins, then missing values right: the choice
+/// must not depend on the order in which candidates are visited, which changes with the position of zero among the
+/// values. Candidates whose score is not finite are ignored: targets are not finite, or the weight of one side is
+/// negligible beside the other.
 pub(super) fn keep_better(best: &mut Option<SplitCandidate>, candidate: Option<SplitCandidate>) {
     let beats = |c: &SplitCandidate, b: &SplitCandidate| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);

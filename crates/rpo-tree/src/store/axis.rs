@@ -1,17 +1,17 @@
-//! Rules of one feature as arrays, and back.
+//! Storing rules on one feature as arrays, and restoring them.
 //!
-//! Thresholds are stored as they are, or as positions in a list of the distinct ones: features with few values, 0/1 ones
-//! above all, have few thresholds. Of categories, the words of the sets that rules list.
+//! Thresholds are stored directly, or as positions in a list of the distinct ones: features with few values, 0/1
+//! features above all, have few thresholds. For categorical rules, the words of their category sets are stored.
 
 use super::StoreRule;
 use crate::categories::CategorySet;
 use crate::rule::AxisRule;
 use rpo_core::store::{Reader, StoreError, Writer};
 
-/// The kind of a split of a number, and that of a split of categories.
+/// Kinds of numeric and of categorical splits.
 const SPLIT: u32 = 2;
 const CATEGORIES: u32 = 4;
-/// Added where missing values go to the first child.
+/// Flag added if missing values go to the first child.
 const MISSING_LEFT: u32 = 0x80;
 
 const THRESHOLDS: &str = "split.threshold";
@@ -73,7 +73,7 @@ impl StoreRule for AxisRule {
     }
 }
 
-/// The categories of as many splits.
+/// Restores the category sets of `n_sets` splits.
 fn restore_sets(from: &mut Reader<'_>, n_sets: usize) -> Result<Vec<CategorySet>, StoreError> {
     if n_sets == 0 {
         return Ok(Vec::new());
@@ -90,7 +90,7 @@ fn restore_sets(from: &mut Reader<'_>, n_sets: usize) -> Result<Vec<CategorySet>
     sizes.enumerate().map(set).collect()
 }
 
-/// Stores thresholds in the form that takes less room.
+/// Stores thresholds in the smaller of the two forms.
 fn store_thresholds(thresholds: &[f32], out: &mut Writer) -> Result<(), StoreError> {
     if let Some(index) = thresholds.iter().position(|t| t.is_nan()) {
         return Err(StoreError::Entry {
@@ -100,7 +100,7 @@ fn store_thresholds(thresholds: &[f32], out: &mut Writer) -> Result<(), StoreErr
             expected: "a number",
         });
     }
-    // By bits, so that -0 and 0 stay what they are.
+    // Compared by bits, to distinguish -0 and 0.
     let mut distinct: Vec<u32> = thresholds.iter().map(|t| t.to_bits()).collect();
     distinct.sort_unstable();
     distinct.dedup();
@@ -116,7 +116,7 @@ fn store_thresholds(thresholds: &[f32], out: &mut Writer) -> Result<(), StoreErr
     out.array(CODES, &codes)
 }
 
-/// The threshold of each of `n_splits` splits.
+/// Restores the threshold of each of `n_splits` splits.
 fn restore_thresholds(from: &mut Reader<'_>, n_splits: usize) -> Result<Vec<f32>, StoreError> {
     let values = from
         .array::<f32>(THRESHOLDS)?

@@ -1,4 +1,4 @@
-//! Leaves of trees as arrays, and back; each tree may use another storage.
+//! Storing leaves of trees as arrays, and restoring them; each tree may use another storage.
 
 use super::{StoreLeaves, of_tree};
 use crate::leaves::{DenseLeaves, LeafModel, Leaves, SampleLeaves, SparseLeaves};
@@ -7,7 +7,7 @@ use rpo_core::store::{Entries, Reader, Sizes, StoreError, Writer};
 use rpo_core::{CsrView, Matrix};
 use std::sync::Arc;
 
-/// The storage of a tree's leaves, in `tree.leaves`.
+/// Codes in `tree.leaves` for the storage of a tree's leaves.
 const DENSE: u32 = 0;
 const SPARSE: u32 = 1;
 const SAMPLES: u32 = 2;
@@ -113,7 +113,7 @@ fn store_samples(trees: &[&SampleLeaves], out: &mut Writer) -> Result<(), StoreE
     Ok(())
 }
 
-/// The training samples in the leaves of the trees that were not restored yet.
+/// The training samples in the leaves of trees not yet restored.
 struct Samples<'a> {
     counts: Entries<'a, u32>,
     rows: Entries<'a, u32>,
@@ -160,7 +160,7 @@ impl<'a> Samples<'a> {
         leaves.map_err(|e| of_tree(tree, e))
     }
 
-    /// Refuses samples of no tree.
+    /// Rejects samples that belong to no tree.
     fn finish(self) -> Result<(), StoreError> {
         self.counts.finish()
     }

@@ -1,8 +1,8 @@
-//! Trees as named arrays, and back.
+//! Storing trees as named arrays, and restoring them.
 //!
-//! The arrays of all trees of a model are one behind the other, so that their number does not grow with that of the
-//! trees ([`StoreTrees`]). A rule or a leaf model that implements [`StoreRule`] or [`StoreLeaves`] says how many of it are
-//! stored together.
+//! The arrays of all trees of a model are concatenated, so that the number of arrays does not grow with that of the
+//! trees ([`StoreTrees`]). A rule or leaf model that implements [`StoreRule`] or [`StoreLeaves`] stores all its
+//! instances together.
 
 mod axis;
 mod leaves;
@@ -19,19 +19,19 @@ use rpo_core::store::{Reader, Sizes, StoreError, Writer};
 /// The array `node.kind` holds a number for each node: 0 for a leaf, for a split the [kind](Self::kind) of its rule.
 /// Everything else about a rule goes into arrays of the rule's type.
 pub trait StoreRule: Rule {
-    /// The numbers that stand for a split, in words.
+    /// Description of the numbers that represent a split.
     const KINDS: &'static str;
 
-    /// The number that stands for a split by this rule, at least 1.
+    /// Returns the number that represents a split by this rule, at least 1.
     fn kind(&self) -> u32;
 
-    /// The number of children of a split of this kind; `None` if no rule is of it.
+    /// Returns the number of children of a split of this kind; `None` if no rule has this kind.
     fn arity_of(kind: u32) -> Option<u32>;
 
     /// Stores the rules of all splits.
     ///
     /// # Errors
-    /// [`StoreError`] for values that could not be restored.
+    /// [`StoreError`] for values that cannot be restored.
     fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError>;
 
     /// Restores as many rules as there are kinds, in the order in which they were stored; every kind has an arity.
@@ -41,29 +41,31 @@ pub trait StoreRule: Rule {
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, n_features: usize) -> Result<Vec<Self>, StoreError>;
 }
 
-/// The values of a tree's leaves that can be stored.
+/// Leaf models that can be stored.
 pub trait StoreLeaves: Sized {
     /// Stores the leaves of all trees.
     ///
     /// # Errors
-    /// [`StoreError`] for values that could not be restored.
+    /// [`StoreError`] for values that cannot be restored.
     fn store_all(trees: &[&Self], out: &mut Writer) -> Result<(), StoreError>;
 
-    /// Restores the leaves of as many trees as `n_leaves` has numbers of leaves.
+    /// Restores the leaves of trees, given the number of leaves of each.
     ///
     /// # Errors
     /// [`StoreError`] for arrays that are missing or invalid.
     fn restore_all(n_leaves: &[usize], from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError>;
 }
 
-/// Trees, or their structures alone.
+/// Trees, or structures alone, that can be stored.
 ///
-/// What a model keeps with a tree implements it too: it stores the trees, and the rest in further arrays.
+/// Types that keep further data with a tree implement this trait too: they store the trees, and the rest in further
+/// arrays.
 pub trait StoreTrees: Sized {
     /// Stores all of them.
     ///
     /// # Errors
-    /// [`StoreError`] for values that could not be restored, and trees whose leaves refer to different training outputs.
+    /// [`StoreError`] for values that cannot be restored, and for trees whose leaves refer to different training
+    /// outputs.
     fn store_all<'a>(all: impl Iterator<Item = &'a Self> + Clone, out: &mut Writer) -> Result<(), StoreError>
     where
         Self: 'a;
@@ -71,7 +73,7 @@ pub trait StoreTrees: Sized {
     /// Restores as many as were stored.
     ///
     /// # Errors
-    /// [`StoreError`] for arrays that are missing or invalid or make no tree.
+    /// [`StoreError`] for arrays that are missing or invalid, or that do not form trees.
     fn restore_all(from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError>;
 }
 
@@ -96,7 +98,7 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> StoreTrees for Tree<R, L> {
     }
 }
 
-/// An error about one of the trees.
+/// Creates an error about one of the trees.
 fn of_tree(tree: usize, problem: impl std::fmt::Display) -> StoreError {
     StoreError::part(format_args!("tree {tree}"), problem)
 }

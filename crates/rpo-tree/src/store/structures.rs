@@ -1,8 +1,8 @@
-//! Structures of trees as arrays, and back, whatever their rules.
+//! Storing structures of trees as arrays, and restoring them, for any type of rule.
 //!
-//! Nodes come tree by tree in preorder. Depth-first growth leaves them so that the children of a split lie behind those of
-//! the splits before it in preorder, and leaves are numbered as they come; only trees grown otherwise need arrays that
-//! say where children and leaves are.
+//! Nodes are stored tree by tree in preorder. In depth-first growth, the children of a split are numbered after those
+//! of the splits before it in preorder, and leaves are numbered in order; only trees grown otherwise need arrays with
+//! the positions of children and leaves.
 
 use super::{StoreRule, StoreTrees, of_tree};
 use crate::structure::{Node, Structure};
@@ -53,7 +53,7 @@ impl<R: StoreRule> StoreTrees for Structure<R> {
         let kinds = kinds.where_all(R::KINDS, |kind| kind == 0 || R::arity_of(kind).is_some())?;
         let splits: Vec<u32> = kinds.clone().filter(|kind| *kind != 0).collect();
         let n_leaves = kinds.len() - splits.len();
-        // Every node but the roots is a child: rules have no more children than there are bytes.
+        // Every node except the roots is a child. Checking this first bounds the children of rules by the stored bytes.
         let n_children: u64 = splits
             .iter()
             .filter_map(|&kind| R::arity_of(kind))
@@ -83,16 +83,16 @@ impl<R: StoreRule> StoreTrees for Structure<R> {
     }
 }
 
-/// The nodes of the trees that were not restored yet.
+/// The nodes of trees not yet restored.
 struct Nodes<'a, R> {
     kinds: Entries<'a, u32>,
     rules: std::vec::IntoIter<R>,
-    /// The first child of each split and the number of each leaf, if not as depth-first growth leaves them.
+    /// The first child of each split and the number of each leaf, if not as in depth-first growth.
     places: Option<(Entries<'a, u32>, Entries<'a, u32>)>,
 }
 
 impl<R: StoreRule> Nodes<'_, R> {
-    /// The next tree, of so many nodes.
+    /// Restores the next tree, with `count` nodes.
     fn next(&mut self, count: u32) -> Result<Structure<R>, String> {
         let text = |e: StoreError| e.to_string();
         let kinds = self.kinds.part(count as usize).map_err(text)?;
@@ -119,7 +119,7 @@ impl<R: StoreRule> Nodes<'_, R> {
                     .as_ref()
                     .map_or(next_child, |(children, _)| children[split]);
                 split += 1;
-                // As many children as nodes in all: the stack holds no more than the tree.
+                // There are at most as many children as nodes, so the stack is no larger than the tree.
                 next_child = next_child
                     .checked_add(arity)
                     .filter(|next| *next <= count)

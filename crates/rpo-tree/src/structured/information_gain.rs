@@ -6,9 +6,9 @@ use crate::ranks::RankedFeatures;
 use crate::splitter::{AxisParams, AxisSearch, BinarySplitter, NodeRows, ProposedSplit, check_subset};
 use crate::{CheckParams, TreeError};
 
-/// The best threshold on one feature by information gain, over all features the tree uses.
+/// Finds the best threshold on one feature by information gain, over all features that the tree uses.
 ///
-/// Ties: the smaller feature, then the smaller threshold. Missing values go to the side that gained more.
+/// Ties: a random feature, then the smaller threshold. Missing values go to the side with the larger gain.
 #[derive(Debug, Clone)]
 pub struct InformationGain<'a> {
     columns: &'a RankedFeatures,
@@ -17,11 +17,11 @@ pub struct InformationGain<'a> {
 }
 
 impl<'a> InformationGain<'a> {
-    /// Ranked features, those that the tree uses, and the fewest rows of a child.
+    /// Takes ranked features, the subset that the tree uses, and the fewest samples of a child.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;
-    /// [`TreeError::Mismatch`] for one that does not exist.
+    /// [`TreeError::Parameter`] if a child may have no samples and for features that are not increasing;
+    /// [`TreeError::Mismatch`] for a feature that does not exist.
     pub fn new(
         columns: &'a RankedFeatures,
         subset: &'a [u32],
@@ -41,7 +41,7 @@ impl<'a> InformationGain<'a> {
     }
 }
 
-/// Buffers of a thread.
+/// Buffers, one per thread.
 #[derive(Debug)]
 pub struct InformationGainWorkspace {
     search: AxisSearch,

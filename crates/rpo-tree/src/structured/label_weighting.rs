@@ -1,37 +1,37 @@
-//! Weights of labels that make rare ones count in clusters.
+//! Label weights that give rare labels influence in clusters.
 
 use crate::TreeError;
 use rpo_core::{Domain, math};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Use of a label's weight.
+/// How a label's weight is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum WeightMode {
-    /// Multiplies the label: its squared difference counts with the squared weight. The default; the paper's words are
+    /// Multiplies the label: its squared difference is multiplied by the squared weight. The default; the paper says
     /// "weigh each label".
     Scale,
     /// Multiplies the label's squared difference.
     Sqrt,
 }
 
-/// Inverse label frequencies, in the tree's rows and in the node's (eq. 1 of Daniels and Metaxas 2017):
+/// Weights labels by inverse frequency, in the tree's samples and in the node's (eq. 1 of Daniels and Metaxas 2017):
 ///
 /// ```text
 /// s_i = β a_i / max_j a_j + (1 − β) b_i / max_j b_j,    a_i = ln(1 + N_g/n_gi),   b_i = ln(1 + N_l/n_li)
 /// ```
 ///
-/// with N_g rows of the tree, n_gi of them with label i, and N_l and n_li those of the node. A label that no sample of
-/// the node has (the formula would divide by 0) cannot separate its samples: its weight is 0, and it does not count for the
-/// maxima.
+/// with N_g samples of the tree, n_gi of them with label i, and N_l and n_li the same for the node. A label that no
+/// sample of the node has (the formula would divide by 0) cannot separate its samples: its weight is 0, and it is
+/// ignored in the maxima.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelWeighting {
-    /// β, in [0, 1]: the weight of the tree's frequencies, that of the node's being 1 − β. Default 0.5.
+    /// β, in [0, 1]: the weight of the tree's frequencies; those of the node have weight 1 − β. Default 0.5.
     pub beta: f64,
-    /// Use of the weight. Default: it multiplies the label.
+    /// How the weight is applied. Default: it multiplies the label.
     pub mode: WeightMode,
 }
 
@@ -44,12 +44,12 @@ impl Default for LabelWeighting {
     }
 }
 
-/// How often a label occurs.
+/// Number of occurrences of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LabelFrequency {
-    /// n_gi: in the tree's rows.
+    /// n_gi: in the tree's samples.
     pub(super) tree: u32,
-    /// n_li: in the node's rows.
+    /// n_li: in the node's samples.
     pub(super) node: u32,
 }
 
@@ -62,8 +62,9 @@ impl LabelWeighting {
         Ok(Domain::Probability.check("beta", self.beta)?)
     }
 
-    /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
-    /// these are: s_i, or √s_i by the mode. In (0, 1] for labels that occur, 0 for others.
+    /// Returns the factors of the labels, s_i or √s_i depending on the mode, given how often each label occurs in the
+    /// tree's and the node's samples, and the numbers of these samples. Factors are in (0, 1] for labels that occur, 0
+    /// for others.
     pub(super) fn scales(&self, counts: &[LabelFrequency], tree_rows: usize, node_rows: usize) -> Vec<f64> {
         let occurs = |c: &LabelFrequency| c.tree > 0 && c.node > 0;
         let inverse = |rows: usize, count: u32| math::ln_1p(rows as f64 / f64::from(count));

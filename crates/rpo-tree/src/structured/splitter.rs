@@ -1,4 +1,4 @@
-//! The splitter that makes a node's label sets a binary problem.
+//! The splitter that turns a node's label sets into a binary problem.
 
 use super::label_weighting::{LabelFrequency, LabelWeighting};
 use crate::CheckParams;
@@ -51,17 +51,17 @@ impl LabelClusteringParams {
     }
 }
 
-/// Clusters the label sets of a node in two and separates the clusters by a [`BinarySplitter`]; see the
+/// Clusters the label sets of a node into two clusters and separates them by a [`BinarySplitter`]; see the
 /// [module](crate::structured).
 ///
-/// A node is a leaf if all its samples have the same labels among those that the tree uses, or the binary splitter finds no
-/// split. The smaller cluster is the positive class.
+/// A node is a leaf if all its samples have the same labels among those that the tree uses, or if the binary splitter
+/// finds no split. The smaller cluster is the positive class.
 #[derive(Debug)]
 pub struct StructuredSplitter<'a, B> {
     labels: CsrView<'a>,
     /// For each label, true if the tree uses it.
     used: Vec<bool>,
-    /// By label, how many of the tree's rows have it.
+    /// By label: number of the tree's rows that have it.
     tree_counts: Vec<u32>,
     tree_rows: usize,
     weighting: Option<LabelWeighting>,
@@ -70,12 +70,12 @@ pub struct StructuredSplitter<'a, B> {
 }
 
 impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
-    /// Labels (n x d; a stored value other than 0 is a label), those that the tree uses, increasing, the rows that the tree
-    /// grows on, parameters, and the splitter of the binary problems.
+    /// Takes labels (n x d; a stored non-zero value is a label), the increasing subset of labels that the tree uses,
+    /// the samples that the tree grows on, parameters, and the splitter of the binary problems.
     ///
     /// # Errors
-    /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that do not
-    /// increase, [`TreeError::Mismatch`] for a label or row that does not exist.
+    /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that are not
+    /// increasing, [`TreeError::Mismatch`] for a label or sample that does not exist.
     pub fn new(
         labels: CsrView<'a>,
         subset: &[u32],
@@ -105,7 +105,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         Ok(splitter)
     }
 
-    /// Marks the rows of the smaller cluster; false if there is only one cluster.
+    /// Marks the rows of the smaller cluster; returns false if there is only one cluster.
     fn cluster(&self, node: NodeRows<'_>, work: &mut LabelClustering) -> bool {
         let labels = |row| present(&self.labels, &self.used, row);
         for &row in node.rows {
@@ -152,7 +152,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
     }
 }
 
-/// The labels of a row that the tree uses.
+/// Returns the labels of a row that the tree uses.
 #[inline]
 fn present<'v>(labels: &CsrView<'v>, used: &'v [bool], row: u32) -> impl Iterator<Item = u32> + 'v {
     let (columns, values) = csr_row(labels, row as usize);
@@ -166,7 +166,7 @@ fn present<'v>(labels: &CsrView<'v>, used: &'v [bool], row: u32) -> impl Iterato
 /// Buffers of the clustering.
 #[derive(Debug)]
 pub struct LabelClustering {
-    /// By label: rows of the node that have it; 0 between nodes.
+    /// By label: number of the node's rows that have it; 0 between nodes.
     counts: Vec<u32>,
     met: Vec<u32>,
     scales: Vec<f32>,

@@ -1,4 +1,4 @@
-//! Thresholds searched by bounds beside thresholds that are all scored.
+//! Threshold search by bounds compared with scoring all thresholds.
 
 use super::common::weighted_rows;
 use ndarray::Array2;
@@ -46,12 +46,13 @@ impl<C: Criterion> Criterion for Unbounded<C> {
     }
 }
 
-/// A number in [0, 1) drawn for a cell.
+/// Draws a number in [0, 1) for a cell.
 fn uniform(seed: u64, row: usize, column: usize) -> f32 {
     (Seed::new(seed).hash((row * 64 + column) as u64) >> 40) as f32 / (1 << 24) as f32
 }
 
-/// Features of many values, of a few, of one value mostly, of two neighbouring numbers, of one, and with a missing value.
+/// Features with many values, with a few, with mostly one value, with two neighbouring numbers, with one value, and
+/// with a missing value.
 fn features(seed: u64, n: usize) -> Array2<f32> {
     Array2::from_shape_fn((n, 6), |(i, j)| {
         let u = uniform(seed, i, j);
@@ -70,8 +71,8 @@ fn features(seed: u64, n: usize) -> Array2<f32> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The same trees, bit for bit: of targets that follow features, steps inside bins among them, or nothing, in any unit, of
-    /// nodes that are and are not large enough, with weights, and where children have to be large.
+    /// The trees are the same, bit for bit: for targets that follow features, including steps inside bins, or nothing,
+    /// in any unit; for nodes that are large enough and that are not; with weights; and if children have to be large.
     #[test]
     fn the_splits_are_those_of_all_thresholds(
         seed in any::<u64>(),

@@ -1,4 +1,4 @@
-//! Splits of categories: a search of all subsets is the twin of their order, and binned trees are the exact ones.
+//! Splits of categories: compares their order with a search of all subsets, and binned trees with exact ones.
 
 use super::common::{Data, weighted_rows};
 use ndarray::{Array2, array};
@@ -11,7 +11,7 @@ use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter, Th
 use rpo_tree::store::StoreTrees;
 use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Structure, TreeError, grow};
 
-/// Grows a tree on values, of whose columns the even ones are categorical.
+/// Grows a tree on values whose even columns are categorical.
 fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
     let x = MatrixView::from(&data.x);
     let columns = RankedFeatures::new(x, &even_columns(data)).unwrap();
@@ -27,7 +27,7 @@ fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) ->
     grow(&splitter, &mut splitter.workspace(), rows, limits, seed)
 }
 
-/// The same on bins.
+/// Like [`grow_exact`], but on bins.
 fn grow_binned(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -> Grown<AxisRule> {
     let x = MatrixView::from(&data.x);
     let features = BinnedFeatures::new(x, 255, &even_columns(data)).unwrap();
@@ -45,11 +45,12 @@ fn even_columns(data: &Data) -> Vec<u32> {
     (0..data.x.ncols() as u32).step_by(2).collect()
 }
 
-/// Samples of a category, a number and a category each, some of them missing, with whole targets and weights.
+/// Samples with a category, a number and another category each, some of them missing, with whole-number targets and
+/// weights.
 fn any_data(rows: usize, codes: u8, outputs: usize) -> impl Strategy<Value = Data> {
     let cell = prop_oneof![1 => Just(f32::NAN), 6 => (0..codes).prop_map(f32::from)];
     let cells = prop::collection::vec(cell, rows * 3);
-    // Whole numbers, few of which tie.
+    // Whole numbers, with few ties.
     let targets = prop::collection::vec(-2000_i16..2001, rows * outputs);
     let weights = prop::collection::vec(0_u8..3, rows);
     (cells, targets, weights).prop_map(move |(x, y, weights)| Data {
@@ -74,7 +75,8 @@ fn stump() -> GrowParams {
     }
 }
 
-/// The largest decrease of variance by a subset of the categories of the first feature, missing values on either side.
+/// Returns the largest decrease of variance by a subset of the categories of the first feature, with missing values on
+/// either side.
 fn best_gain(data: &Data) -> Option<f64> {
     let rows: Vec<u32> = (0..data.x.nrows() as u32).collect();
     let mut codes: Vec<f32> = rows.iter().map(|&i| data.x[[i as usize, 0]]).collect();
@@ -106,7 +108,7 @@ fn check_routes(data: &Data, grown: &Grown<AxisRule>) -> Result<(), TestCaseErro
 }
 
 proptest! {
-    /// Exact for one target by Fisher's theorem, and for several by trying all subsets of few categories.
+    /// Exact for one target by Fisher's theorem, and for several targets by trying all subsets of few categories.
     #[test]
     fn no_subset_is_better(
         (mut data, outputs) in (1_usize..4).prop_flat_map(|m| (any_data(24, 6, m), Just(m))),
@@ -126,7 +128,8 @@ proptest! {
         }
     }
 
-    /// Whole targets have exact sums. Means of categories may be equal but for rounding, and then their order is open.
+    /// Sums of whole-number targets are exact. Means of categories may be equal except for rounding, and then their
+    /// order is open.
     #[test]
     fn binned_trees_are_exact_ones_and_rules_route_as_grown(
         (data, _) in (1_usize..6).prop_flat_map(|m| (any_data(60, 12, m), Just(m))),
@@ -167,7 +170,7 @@ proptest! {
     }
 }
 
-/// Two groups of categories apart by two targets that lie on one line, too many to try all subsets.
+/// Two groups of categories that are separated by two collinear targets, too many to try all subsets.
 #[test]
 fn many_categories_are_ordered_along_their_first_direction() {
     let group = |code: usize| (code * 7) % 20 < 9;
@@ -190,7 +193,7 @@ fn many_categories_are_ordered_along_their_first_direction() {
     }
 }
 
-/// Codes 0 to 299 once or twice each: the 255 most frequent are told apart.
+/// Codes 0 to 299 occur once or twice each: the 255 most frequent are distinguished.
 #[test]
 fn the_rarest_of_too_many_categories_follow_missing_values() {
     let code = |i: usize| if i < 300 { i } else { i - 300 };

@@ -1,4 +1,4 @@
-//! Nodes of centroids: what holds for the trees they make.
+//! Centroid nodes: properties of the trees they make.
 
 use super::common::csr;
 use ndarray::{Array2, Axis};
@@ -14,7 +14,7 @@ use rpo_tree::splitter::Splitter;
 use rpo_tree::{GrowParams, Grown, Node, TreeError, grow, grow_parallel};
 use std::cell::Cell;
 
-/// Labels as they are; `names` says under which name each is known.
+/// Unmodified labels; `names` gives the name under which each is known.
 #[derive(Debug)]
 struct Labels<'a> {
     labels: CsrView<'a>,
@@ -50,7 +50,7 @@ impl ClusterTargets for Labels<'_> {
     }
 }
 
-/// Sparse features and labels of a few overlapping topics.
+/// Makes sparse features and labels of a few overlapping topics.
 fn data(seed: u64, n: usize, p: usize, d: usize) -> (Array2<f32>, Array2<f32>) {
     let seed = Seed::new(seed);
     let topic = |i: usize| seed.child(1).hash(i as u64) as usize % 7;
@@ -102,7 +102,7 @@ fn grow_on(
     )
 }
 
-/// Training rows per leaf, as sets that do not depend on how leaves are numbered.
+/// Returns the training rows per leaf as sets that do not depend on the numbering of leaves.
 fn partition(grown: &Grown<CentroidRule>) -> Vec<Vec<u32>> {
     let members = &grown.members;
     let mut leaves: Vec<_> = (0..members.n_leaves()).map(|l| members[l].to_vec()).collect();
@@ -129,7 +129,7 @@ proptest! {
         let mut all: Vec<u32> = partition(&grown).concat();
         all.sort_unstable();
         prop_assert_eq!(all, (0..150).collect::<Vec<u32>>());
-        // The rule that grew the tree routes dense and sparse rows alike.
+        // The rule that grew the tree routes dense and sparse rows the same way.
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
             let reached = grown.structure.apply(view);
             for leaf in 0..grown.members.n_leaves() {
@@ -157,14 +157,15 @@ proptest! {
         let labels = csr(&y);
         let mut scaled = x.clone();
         for (i, mut row) in scaled.rows_mut().into_iter().enumerate() {
-            // Powers of two round nothing, so that near ties cannot tip.
+            // Powers of two cause no rounding, so near ties cannot change.
             row *= [0.25, 8.0, 1.0, 1024.0][i % 4];
         }
         let grow = |x: &Array2<f32>| grow_on(&csr(x), &Labels::new(labels.view()), &Cosine, params(6), seed);
         prop_assert_eq!(partition(&grow(&x)), partition(&grow(&scaled)));
     }
 
-    /// The rules that grew the tree are the oracle. More than enough rows for sums to be taken off a total.
+    /// Compared with the rules that grew the tree. There are more than enough rows for sums to be subtracted from a
+    /// total.
     #[test]
     fn a_recorded_tree_sends_samples_where_its_rules_do(
         seed in 0_u64..1 << 32,
@@ -177,7 +178,7 @@ proptest! {
     ) {
         let (x, mut y) = data(seed, n, 40, 20);
         if peeled {
-            // Mostly one label: nodes peel a few rows off.
+            // Mostly one label: nodes split off a few rows.
             y.column_mut(0).fill(1.0);
             for (i, mut row) in y.rows_mut().into_iter().enumerate() {
                 if i % 8 > 0 {
@@ -186,7 +187,7 @@ proptest! {
             }
         }
         let (unseen, _) = data(seed + 1, 70, 40, 20);
-        // Columns far from one another leave no room for tables.
+        // Widely spaced columns leave no room for tables.
         let p = 40 * spread;
         let spread = |x: &Array2<f32>| {
             let x = csr(x);
@@ -218,13 +219,13 @@ proptest! {
             let mut leaves = vec![u32::MAX; samples.rows()];
             recorded.leaves(p, n, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
             prop_assert_eq!(&leaves, &expected);
-            // One at a time, they go the same way.
+            // One at a time, the samples go the same way.
             for (i, leaf) in expected.iter().enumerate().step_by(37) {
                 recorded.leaves(p, n, &load, |_| csr_row(&view, i), &mut work, &mut leaves[..1]);
                 prop_assert_eq!(leaves[0], *leaf);
             }
         }
-        // Without being asked to, a tree notes nothing, and is the same otherwise.
+        // Unless requested, a tree records nothing, and is otherwise the same.
         let plain = grow_on(&x, &targets, &Cosine, params, seed);
         prop_assert_eq!(&plain.members, &grown.members);
         if plain.members.n_leaves() > 1 {
@@ -236,7 +237,7 @@ proptest! {
     fn names_of_labels_do_not_matter(seed in 0_u64..1 << 32) {
         let (x, y) = data(seed, 120, 40, 20);
         let x = csr(&x);
-        // Label j is stored at 19 - j, but known by the same name.
+        // Label j is stored at 19 - j, but under the same name.
         let turned: Array2<f32> = y.select(Axis(1), &(0..20).rev().collect::<Vec<_>>());
         let (labels, turned) = (csr(&y), csr(&turned));
         let plain = grow_on(&x, &Labels::new(labels.view()), &Cosine, params(6), seed);
@@ -279,7 +280,7 @@ fn centroids_of_large_nodes_are_kept() {
     assert_eq!(loaded.replace(0), 9000);
     recorded.leaves(30, 9000, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
     assert_eq!(leaves, expected);
-    // From the root, one sample needs no more than the rows of a small node.
+    // Starting from the root, one sample needs no more than the rows of a small node.
     loaded.set(0);
     recorded.leaves(
         30,
@@ -334,7 +335,7 @@ fn nodes_that_cannot_be_split_are_leaves() {
     check(&x, &Array2::ones((60, 10)), 4, "equal labels");
     check(&Array2::ones((60, 20)), &y, 4, "equal features");
     check(&Array2::zeros((60, 20)), &y, 4, "no features");
-    // Different rows of the same direction: all go one way, whatever is tried.
+    // Different rows with the same direction: all go one way in every attempt.
     let lengths = Array2::from_shape_fn((60, 20), |(i, _)| (1 + i) as f32);
     check(&lengths, &y, 4, "one direction");
     let labels = csr(&y);
@@ -368,7 +369,7 @@ fn rows_with_as_few_kinds_as_clusters_part_by_kind() {
     assert_eq!(partition(&grown), kinds);
 }
 
-/// A recorded tree of 5 training samples from its arrays.
+/// Restores a recorded tree of 5 training samples from its arrays.
 fn restored(
     children: &[u32],
     codes: &[u32],

@@ -1,4 +1,4 @@
-//! What happens at the edges: degenerate training sets, and input that is refused.
+//! Edge cases: degenerate training sets, and rejected input.
 
 use super::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
@@ -51,7 +51,7 @@ fn is_one_leaf(_: &Data, grown: &Grown<AxisRule>) {
 #[test]
 fn nothing_to_split_is_one_leaf() {
     const NAN: f32 = f32::NAN;
-    // Constant targets, far from zero too; constant features; one row; nothing but missing values.
+    // Constant targets, including some far from zero; constant features; one row; only missing values.
     let varied = array![[1.0, 2.0], [2.0, 0.0], [3.0, NAN]];
     for constant in [0.0, 0.1, -1e30] {
         everywhere(&varied, &Array2::from_elem((3, 2), constant), is_one_leaf);
@@ -94,8 +94,8 @@ fn splits_without_gain_are_made_unless_forbidden() {
     assert_eq!(grown.structure.n_leaves(), 1);
 }
 
-/// Two cuts of equal gain differ in the threshold and in the side of the missing value. The smaller threshold
-/// wins, wherever zero lies.
+/// Two thresholds of equal gain differ in value and in the side of the missing value. The smaller threshold wins,
+/// wherever zero lies.
 #[test]
 fn ties_do_not_depend_on_the_sign() {
     let y = array![[0.0], [2.0], [1.0]];
@@ -114,7 +114,7 @@ fn ties_do_not_depend_on_the_sign() {
     }
 }
 
-/// Of two nodes that gain the same, best-first growth splits the one made first.
+/// Among two nodes of equal gain, best-first growth splits the one created first.
 #[test]
 fn equal_gains_are_taken_in_order() {
     let x = array![[0.0], [1.0], [10.0], [11.0]];
@@ -251,18 +251,18 @@ fn structures_that_are_no_trees_are_refused() {
     assert_eq!(structure.apply((&array![[1.0]]).into()), [2]);
     for (nodes, offender) in [
         (vec![], 0),
-        // No children, children outside, a child that is its parent or lies before it.
+        // No children, children outside the tree, a child that is its parent or precedes it.
         (vec![split(1)], 0),
         (vec![split(1), Leaf(0)], 0),
         (vec![split(u32::MAX), Leaf(0), Leaf(1)], 0),
         (vec![split(0), Leaf(0), Leaf(1)], 0),
         (vec![split(1), split(0), Leaf(0), Leaf(1)], 1),
-        // A node that nothing leads to, one with two parents.
+        // A node that no node leads to, one with two parents.
         (vec![split(2), Leaf(0), Leaf(1), Leaf(2)], 1),
         (vec![Leaf(0), Leaf(1)], 1),
         (vec![split(1), split(3), split(4), Leaf(0), Leaf(1), Leaf(2)], 4),
         (vec![split(1), split(2), Leaf(0), Leaf(1)], 2),
-        // Leaves numbered with a gap, a repetition.
+        // Leaf numbers with a gap, with a repetition.
         (vec![split(1), Leaf(0), Leaf(2)], 2),
         (vec![split(1), Leaf(1), Leaf(1)], 2),
         (vec![Leaf(1)], 0),
@@ -342,7 +342,7 @@ fn labels_are_checked() {
             "{found:?}"
         );
     }
-    // Leaf 0 weighs nothing: it answers the mean of all.
+    // Leaf 0 has no weight: it predicts the mean of all.
     let outputs = Arc::new(Matrix::from(array![[9.0], [1.0], [3.0]]));
     let leaves = LeafKind::Samples
         .build(&members, &[0.0, 1.0, 3.0], &outputs)
@@ -351,7 +351,7 @@ fn labels_are_checked() {
     assert_eq!(answer(&leaves, 1), [2.5]);
 }
 
-/// The mean of all is taken once, and not written down for each leaf that answers it.
+/// The mean of all is computed once, and not stored for each leaf that predicts it.
 #[test]
 fn many_leaves_may_weigh_nothing() {
     let n = 70_000_u32;
@@ -381,7 +381,7 @@ fn stored_sample_leaves_are_checked() {
     assert_eq!(answer(&leaves, 0), [3.25]);
     assert_eq!(leaves.members(0), (&[2, 0][..], Some(&[3.0, 1.0][..])));
     for (start, rows, weights) in [
-        // Nothing, no begin at 0, an end before or behind the rows, an empty leaf, one that runs backwards.
+        // No starts, no 0 at the front, an end before or beyond the rows, an empty leaf, decreasing starts.
         (&[][..], &[][..], None),
         (&[1, 2], &[0, 1], None),
         (&[0, 1], &[0, 1], None),
@@ -474,7 +474,7 @@ fn growing_on_no_rows_panics() {
     );
 }
 
-/// Counting is for labels of 1 and whole weights whose sums stay exact.
+/// Counting requires labels of 1 and whole weights whose sums stay exact.
 #[test]
 fn what_cannot_be_counted_is_not() {
     let counts = |label: f32, weight: f32| {
@@ -488,7 +488,7 @@ fn what_cannot_be_counted_is_not() {
     }
 }
 
-/// A weight beyond the integers used is not cut down to them where the row has no label either.
+/// A weight beyond the integers used is not truncated to them, even if the row has no label.
 #[test]
 fn heavy_rows_without_labels_keep_their_weight() {
     let labels = csr(&array![[1.0], [0.0], [0.0]]);
@@ -503,7 +503,7 @@ fn heavy_rows_without_labels_keep_their_weight() {
     assert!(LabelCountVariance::new(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
 }
 
-/// A bound on the size of children that no node reaches leaves one leaf, however large it is.
+/// A minimum child size that no node reaches leaves one leaf, however large it is.
 #[test]
 fn children_of_impossible_size_leave_one_leaf() {
     let data = Data::unweighted(array![[0.0], [1.0]], array![[0.0], [1.0]]);
@@ -539,8 +539,8 @@ fn children_of_impossible_size_leave_one_leaf() {
     }
 }
 
-/// Targets that are not finite make scores NaN, and no split; so do weights that vanish beside others, whose side of a
-/// split would weigh nothing.
+/// Targets that are not finite make scores NaN, and no split is made; so do weights that are negligible beside others,
+/// whose side of a split would have no weight.
 #[test]
 fn scores_that_are_not_finite_split_nothing() {
     const NAN: f32 = f32::NAN;
@@ -571,7 +571,7 @@ fn scores_that_are_not_finite_split_nothing() {
     }
 }
 
-/// A leaf model counts what it holds, whatever its storage.
+/// A leaf model reports its numbers of leaves and outputs, whatever its storage.
 #[test]
 fn storages_know_their_shape() {
     let (data, grown) = grow(
@@ -583,7 +583,7 @@ fn storages_know_their_shape() {
     for kind in [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples] {
         let tree = label(&data, &grown, kind);
         assert_eq!((tree.leaves().n_leaves(), tree.leaves().n_outputs()), (3, 2));
-        // What a storage holds in full, it has in common with the others.
+        // All storages have their full predictions in common.
         let mut sum = 0.0;
         let leaves = tree.leaves();
         (0..leaves.n_leaves() as u32).for_each(|leaf| leaves.for_each(leaf, |_, v| sum += v));

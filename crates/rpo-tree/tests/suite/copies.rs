@@ -9,7 +9,8 @@ use rpo_tree::{GrowParams, RankedFeatures, grow};
 
 const N: usize = 66_000;
 
-/// Numbers of which every other column is whole, so that zeros and repetitions abound, and one in twenty is missing.
+/// Makes features of which every other column has whole numbers, so that zeros and repetitions abound, and one in
+/// twenty values is missing.
 fn features() -> Array2<f32> {
     Array2::from_shape_fn((N, 6), |(i, j)| {
         let drawn = Seed::new(5).hash((i * 6 + j) as u64);

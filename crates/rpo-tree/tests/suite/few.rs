@@ -1,4 +1,4 @@
-//! Subtrees of few rows, grown whole.
+//! Subtrees of few rows that are grown whole.
 
 use super::common::{NodeByNode, csr, weighted_rows};
 use ndarray::Array2;
@@ -8,7 +8,7 @@ use rpo_tree::criterion::{Criterion, CriterionVisitor, Impurity, XLogXTable};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
 
-/// Grows a tree as a splitter does and node by node.
+/// Grows a tree once as the splitter does and once node by node.
 struct GrowTwice<'a> {
     columns: &'a RankedFeatures,
     weights: &'a [f32],
@@ -42,7 +42,7 @@ impl CriterionVisitor for GrowTwice<'_> {
     }
 }
 
-/// 0/1 values, of which so many in a hundred are not zero.
+/// Makes 0/1 values, of which `percent` in a hundred are not zero.
 fn binary(seed: u64, (n, m): (usize, usize), percent: u64) -> Array2<f32> {
     let drawn = |i: usize, j: usize| Seed::new(seed).hash((i * m + j) as u64) % 100 < percent;
     Array2::from_shape_fn((n, m), |(i, j)| f32::from(u8::from(drawn(i, j))))
@@ -51,7 +51,8 @@ fn binary(seed: u64, (n, m): (usize, usize), percent: u64) -> Array2<f32> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Features of one value besides zero, positive or negative, few of them or many, and all forms of criteria.
+    /// Features with one value besides zero, positive or negative, few or many of them, and all criterion
+    /// implementations.
     #[test]
     fn few_rows_grow_the_same_tree_node_by_node(
         seed in 0_u64..1_000_000,

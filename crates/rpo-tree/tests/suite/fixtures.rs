@@ -1,8 +1,8 @@
-//! The trees of scikit-learn, rebuilt.
+//! Rebuilds the trees of scikit-learn.
 //!
-//! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in
-//! the folder's README. Gini impurity of 0/1 labels is twice their variance, so the variance criteria grow
-//! those trees too; for entropy there are the criteria of one and of several labels, and one from outside the crate.
+//! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in the
+//! folder's README. Gini impurity of 0/1 labels is twice their variance, so the variance criteria grow those trees too;
+//! for entropy, the criteria of one and of several labels are tested, and one from outside the crate.
 
 use super::common::cases::{Case, TheirTree, Tolerance, matrix, read};
 use super::common::entropy::Entropy as OutsideEntropy;
@@ -27,13 +27,13 @@ fn threshold(value: &Value) -> f32 {
     }
 }
 
-/// One case with how its impurity relates to the criterion's.
+/// One case, with the ratio of its impurity to the criterion's.
 struct Check<'a> {
     case: &'a Case,
     tolerance: &'a Tolerance,
     data: Data,
     x_test: Array2<f32>,
-    /// The criterion's impurity over the fixture's, which is a mean over outputs.
+    /// Ratio of the criterion's impurity to the fixture's, which is a mean over outputs.
     unit: f64,
 }
 
@@ -165,8 +165,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// In `f64`, where leaves answer, to the tolerance of the file; then in `f32`, where trees predict, to
-    /// its rounding; from both layouts of the rows.
+    /// In `f64`, as leaves predict, to the tolerance of the file; then in `f32`, as trees predict, to its rounding; for
+    /// both layouts of the rows.
     fn check_predictions(
         &self,
         structure: &Structure<AxisRule>,
@@ -205,7 +205,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Both trees side by side, from the root.
+/// Compares both trees side by side, from the root.
 struct Walk<'a> {
     check: &'a Check<'a>,
     grown: &'a Grown<AxisRule>,
@@ -264,7 +264,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The gain of our split is the decrease of their weighted impurity.
+    /// The gain of our split is the decrease of the weighted impurity of the other.
     fn check_gain(&self, ours: usize, theirs: usize, children: &[usize]) {
         let tree = self.theirs;
         let spread = |node: usize| tree.weighted_n_node_samples[node] * tree.impurity[node];
@@ -292,7 +292,7 @@ fn trees_of_least_gini_impurity_and_entropy() {
     rebuild("tree_gini.json");
 }
 
-/// The gain of a criterion for moving `left`, per unit of weight.
+/// Returns the gain of a criterion for moving `left`, per unit of weight.
 fn gain(mut criterion: impl Criterion, n_rows: usize, left: &[u32]) -> f64 {
     criterion.start(&(0..n_rows as u32).collect::<Vec<_>>());
     left.iter().for_each(|&row| criterion.move_row(row));

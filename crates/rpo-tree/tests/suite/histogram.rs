@@ -1,5 +1,5 @@
-//! Trees on histograms: the exact splitter is their twin where every value has a bin, a naive search in two passes where
-//! gains are penalized, and neither layout nor threads change them.
+//! Trees on histograms. They are compared with the exact splitter if every value has a bin, and with a naive two-pass
+//! search if gains are penalized; neither layout nor threads change them.
 
 use super::common::random::{Targets, any_cells, data};
 use super::common::{Data, csr, grow_axis, weighted_rows};
@@ -11,7 +11,7 @@ use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, Splitter, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Row, Rule, TreeError, grow};
 
-/// What the gain of a split is made of, beside the data.
+/// Parameters of the gain of a split, besides the data.
 #[derive(Debug, Clone, Default)]
 struct Gains {
     /// One per row and output.
@@ -47,7 +47,7 @@ fn grow_binned(
     let mut workspace = splitter.workspace();
     let rows = weighted_rows(&data.weights);
     let grown = grow(&splitter, &mut workspace, rows.clone(), limits, seed);
-    // What an earlier tree left behind changes nothing.
+    // The state left by an earlier tree changes nothing.
     assert!(grow(&splitter, &mut workspace, rows, limits, seed) == grown);
     grown
 }
@@ -66,7 +66,7 @@ fn any_limits() -> impl Strategy<Value = GrowParams> {
 }
 
 proptest! {
-    /// Whole targets have exact sums, so that trees are equal to the last bit of their gains.
+    /// Sums of whole-number targets are exact, so trees are equal to the last bit of their gains.
     #[test]
     fn trees_are_those_of_the_exact_splitter(
         data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)),
@@ -93,7 +93,7 @@ proptest! {
         }
     }
 
-    /// Few bins: dense and sparse features have the same ones, and gains are those of the rules.
+    /// With few bins, dense and sparse features have the same bins, and gains are those of the rules.
     #[test]
     fn layouts_agree_on_any_number_of_bins(
         data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)),
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// T(G)² / (H + λ) summed over targets, and the mean of H.
+/// Returns T(G)² / (H + λ) summed over targets, and the mean of H.
 fn value(data: &Data, gains: &Gains, rows: &[u32]) -> (f64, f64) {
     let d = data.y.ncols();
     let (mut score, mut curvature) = (0.0, 0.0);
@@ -179,7 +179,7 @@ fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<Ax
     };
     for (i, node) in grown.structure.nodes().iter().enumerate() {
         let rows = &rows_of[i];
-        // Numbers are rounded to a part in 10⁹ of their sum; a small H makes more of it.
+        // Numbers are rounded to a part in 10⁹ of their sum; a small H amplifies this.
         let tolerance = 1e-5 * grown.gains[i].max(1.0);
         if let Node::Split { rule, .. } = node {
             let own = gain(rows, rule).expect("large children");
@@ -215,8 +215,8 @@ fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<Ax
     }
 }
 
-/// Where all features are searched, each of those that tie wins equally often: of two rows, of one stored value and of
-/// many, and the same one in every layout, exact or in bins.
+/// If all features are searched, each tied feature wins equally often: for two rows, for one stored value and for many.
+/// The same feature wins in every layout, exact or binned.
 #[test]
 fn ties_among_all_features_fall_at_random() {
     let copies = 6;
@@ -275,7 +275,7 @@ fn ties_among_all_features_fall_at_random() {
     }
 }
 
-/// Enough samples and features that every loop is worth more than one thread.
+/// Makes enough samples and features for every loop to be worth more than one thread.
 fn large(sparse: bool, missing: bool, d: usize) -> Data {
     let (n, p) = (6_000, 80);
     let mut stream = Seed::new(8).stream();

@@ -11,8 +11,8 @@ use std::sync::Arc;
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
 
 proptest! {
-    /// F-P9: leaves answer the weighted means of their rows, in every storage; labels lie in [0, 1]; the mean of
-    /// the answers to the training rows is the mean of their outputs.
+    /// F-P9: leaves predict the weighted means of their rows, in every storage; labels lie in [0, 1]; the mean of the
+    /// predictions for the training rows is the mean of their outputs.
     #[test]
     fn leaves_answer_weighted_means(data in any_data(30), max_depth in 0_u32..5, sparse_y in any::<bool>()) {
         let params = GrowParams { max_depth: Some(max_depth), ..GrowParams::default() };
@@ -21,7 +21,7 @@ proptest! {
         for kind in KINDS {
             let leaves = kind.build(&grown.members, &data.weights, &outputs).unwrap();
             prop_assert_eq!((leaves.kind(), leaves.n_leaves()), (kind, grown.structure.n_leaves()));
-            // Stored values are rounded to f32, samples are summed in f64.
+            // Stored values are rounded to f32; samples are summed in f64.
             let tolerance = if kind == LeafKind::Samples { 1e-12 } else { 1e-6 };
             let mut mean = vec![0.0; data.y.ncols()];
             for leaf in 0..leaves.n_leaves() {
@@ -43,7 +43,7 @@ proptest! {
         }
     }
 
-    /// All storages predict alike, from both layouts of the rows; shares of training rows sum to 1.
+    /// All storages predict alike, for both layouts of the rows; fractions of training rows sum to 1.
     #[test]
     fn storages_predict_alike(data in any_data(30), axis in any_axis()) {
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
@@ -66,8 +66,8 @@ proptest! {
         }
     }
 
-    /// Labelling again with the training rows changes nothing; with other rows a leaf answers the mean of those
-    /// that reach it, or of all where none does.
+    /// Relabelling with the training rows changes nothing; with other rows a leaf predicts the mean of those that reach
+    /// it, or of all if none does.
     #[test]
     fn relabelling_is_labelling(
         both in data(40, Cells { missing: true, coarse: true }, Targets::Real),
@@ -95,8 +95,8 @@ proptest! {
         }
     }
 
-    /// F-P15 without a projection: a fully developed tree on distinct rows knows its training set by heart, if targets
-    /// differ by more than counts as equal.
+    /// F-P15 without a projection: a fully developed tree on distinct rows reproduces its training set, if targets
+    /// differ by more than the purity tolerance.
     #[test]
     fn distinct_rows_are_learnt_by_heart(
         data in any_targets().prop_flat_map(|t| data(30, Cells { missing: false, coarse: false }, t)),

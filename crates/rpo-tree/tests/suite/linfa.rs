@@ -1,4 +1,4 @@
-//! k-means beside that of linfa-clustering: the same start must lead to the same clusters.
+//! k-means compared with that of linfa-clustering: the same start must lead to the same clusters.
 
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};

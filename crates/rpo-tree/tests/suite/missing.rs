@@ -1,4 +1,4 @@
-//! Trees where targets and outputs may be missing, against what the definitions say.
+//! Trees with missing targets and outputs, compared with the definitions.
 
 use super::common::{Data, csr};
 use ndarray::Array2;
@@ -13,7 +13,7 @@ use rpo_tree::{
 };
 use std::sync::Arc;
 
-/// Features, and targets of which about a share is missing; target 3 is never known.
+/// Makes features, and targets of which about a fraction `share` is missing; target 3 is never observed.
 fn example(seed: u64, n: usize, share: f64) -> Data {
     let mut rng = Seed::new(seed).rng();
     let mut uniform = || rng.r#gen::<f64>();
@@ -35,7 +35,7 @@ fn grown(data: &Data, axis: AxisParams, params: &GrowParams) -> Grown<AxisRule> 
     grow(&splitter, &mut splitter.workspace(), rows, params, Seed::new(1))
 }
 
-/// The mean of an output over the rows that know it.
+/// Returns the mean of an output over the rows in which it is observed.
 fn known_mean(data: &Data, rows: &[u32], output: usize) -> Option<f64> {
     let known = || {
         let of = |&i: &u32| (f64::from(data.weights[i as usize]), data.y[[i as usize, output]]);
@@ -46,7 +46,7 @@ fn known_mean(data: &Data, rows: &[u32], output: usize) -> Option<f64> {
     (known().count() > 0).then(|| sum / weight)
 }
 
-/// What each leaf should answer: its own mean or that of the nearest ancestor that has one.
+/// Returns the expected predictions of each leaf: its own mean or that of the nearest ancestor that has one.
 fn expected(data: &Data, grown: &Grown<AxisRule>, fallback: &[f32]) -> Array2<f64> {
     let nodes = grown.structure.nodes();
     let rows_of = data.rows_of_nodes(&grown.structure);
@@ -126,8 +126,8 @@ proptest! {
         }
     }
 
-    /// Both layouts find cuts of the same gain, and below a cut that both found the same again. Equal gains may be
-    /// reached by different cuts: rows of which nothing is known may go to either side.
+    /// Both layouts find splits of the same gain, and again below a split that both found. Equal gains may be reached
+    /// by different splits: rows without observed targets may go to either side.
     #[test]
     fn both_layouts_grow_the_same_tree(seed in any::<u64>(), share in 0.0_f64..0.7) {
         let data = example(seed, 60, share);
@@ -154,7 +154,7 @@ proptest! {
     }
 }
 
-/// A leaf that no weight reaches answers as its nearest ancestor would.
+/// A leaf that no weight reaches predicts as its nearest ancestor would.
 #[test]
 fn a_leaf_without_rows_asks_its_ancestors() {
     let data = Data::unweighted(
@@ -169,7 +169,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     };
     let leaves = label(&[1.0, 1.0, 0.0, 1.0], &grown.members, &[0.0; 2]).unwrap();
     let tree = Tree::new(grown.structure.clone(), leaves).unwrap();
-    // Row 2 stands beside row 3 below the root's right child.
+    // Row 2 is next to row 3 below the root's right child.
     let found = tree.predict(MatrixView::from(&data.x));
     assert_eq!(
         found,

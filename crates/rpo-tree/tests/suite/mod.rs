@@ -1,4 +1,4 @@
-//! Reference vectors, naive twins, contracts and invariants, as unit tests: some twins are compared with what is internal.
+//! Reference vectors, naive implementations, contracts and invariants, as unit tests: some are compared with internals.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! The axis-aligned search against a naive one: every feature, every threshold, both sides for missing
-//! values, variances in two passes. Equal gains may be reached by different cuts, so gains are compared.
+//! Compares the axis-aligned search with a naive one: every feature, every threshold, both sides for missing values,
+//! variances in two passes. Equal gains may be reached by different splits, so gains are compared.
 
 use super::common::random::{Cells, Targets};
 use super::common::random::{any_data, data};
@@ -14,14 +14,14 @@ fn value(data: &Data, row: u32, feature: usize) -> f32 {
     data.x[[row as usize, feature]]
 }
 
-/// The decrease of |S| Var(S) by parting the rows that `left` picks; `None` if a child is too small.
+/// Returns the decrease of |S| Var(S) if the rows picked by `left` are split off; `None` if a child is too small.
 fn gain(data: &Data, rows: &[u32], min_leaf: usize, left: impl Fn(u32) -> bool) -> Option<f64> {
     let (l, r): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&i| left(i));
     (l.len() >= min_leaf && r.len() >= min_leaf)
         .then(|| data.spread(rows) - data.spread(&l) - data.spread(&r))
 }
 
-/// Every cut of a feature: a present value that goes left with all below it, and whether missing values go
+/// Returns every split of a feature: an observed value that goes left with all below it, and whether missing values go
 /// left.
 fn cuts(data: &Data, rows: &[u32], feature: usize) -> Vec<(f32, bool)> {
     let mut cuts = Vec::new();
@@ -34,7 +34,7 @@ fn cuts(data: &Data, rows: &[u32], feature: usize) -> Vec<(f32, bool)> {
     cuts
 }
 
-/// The largest gain of any cut; `None` if no cut leaves both children large enough.
+/// Returns the largest gain of any split; `None` if no split leaves both children large enough.
 fn best_gain(data: &Data, rows: &[u32], min_leaf: usize) -> Option<f64> {
     let mut best = None;
     for feature in 0..data.x.ncols() {
@@ -59,7 +59,7 @@ impl MaxByValue for Option<f64> {
     }
 }
 
-/// What rounding may change in a gain.
+/// Returns the largest change of a gain by rounding.
 fn tolerance(data: &Data, rows: &[u32]) -> f64 {
     1e-10 * squares(data, rows)
 }
@@ -72,7 +72,7 @@ fn squares(data: &Data, rows: &[u32]) -> f64 {
     rows.iter().map(row).sum()
 }
 
-/// The rows of a node that a rule sends left.
+/// Returns a predicate that is true for rows of a node that a rule sends left.
 fn goes_left(data: &Data, rule: &AxisRule) -> impl Fn(u32) -> bool {
     move |row| {
         rule.child(Row {
@@ -107,7 +107,7 @@ fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samp
                 check_cut(data, rows, rule);
             }
             Node::Leaf(_) => {
-                // A little above 1e-12: the criterion's own variance is rounded by some 1e-15 of the mean square.
+                // Slightly above 1e-12: the criterion's own variance is rounded by some 1e-15 of the mean square.
                 let pure = data.spread(rows) <= 1.1e-12 * squares(data, rows);
                 let small = rows.len() < min_samples_split.max(2);
                 let idle = best.is_none_or(|best| best <= axis.min_gain + tolerance && axis.min_gain > 0.0);
@@ -120,8 +120,8 @@ fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samp
     }
 }
 
-/// A best threshold is the midpoint of two neighbouring values; missing values that a node does not have
-/// follow the larger child.
+/// Checks that a best threshold is the midpoint of two neighbouring values, and that missing values that a node does
+/// not have follow the larger child.
 fn check_cut(data: &Data, rows: &[u32], rule: &AxisRule) {
     let feature = rule.feature() as usize;
     let (missing, present): (Vec<u32>, Vec<u32>) =
@@ -150,8 +150,8 @@ fn check_cut(data: &Data, rows: &[u32], rule: &AxisRule) {
     }
 }
 
-/// A random threshold lies in [smallest, largest) present value of the node, or parts present from missing
-/// values where all present ones are equal; the gain is that of the rule, and missing values are on the
+/// Checks that a random threshold lies in [smallest, largest) observed value of the node, or separates observed from
+/// missing values if all observed ones are equal; that the gain is that of the rule; and that missing values are on the
 /// better side.
 fn check_random(data: &Data, grown: &Grown<AxisRule>, min_leaf: usize) {
     let rows_of = data.rows_of_nodes(&grown.structure);
@@ -228,8 +228,8 @@ proptest! {
         }
     }
 
-    /// The threshold of a feature is drawn from the node's seed and the feature alone, so the root of a tree on
-    /// one feature, the others made constant, shows what that feature offered to the root of the tree on all.
+    /// The threshold of a feature is drawn only from the node's seed and the feature, so the root of a tree on one
+    /// feature, with the others made constant, shows the candidate of that feature at the root of the tree on all.
     #[test]
     fn the_best_random_cut_wins(
         data in data(20, Cells { missing: true, coarse: false }, Targets::Real),

@@ -7,21 +7,21 @@ use rpo_tree::criterion::SingleVariance;
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{GrowParams, RankedFeatures, grow, grow_parallel};
 
-/// A tree that parts a row at a time is as deep as it has rows: no stack may grow with it.
+/// A tree that splits off one row at a time is as deep as the number of rows: no stack may grow with it.
 #[test]
 fn trees_may_be_as_deep_as_rows_are_many() {
     let n = 6_000;
     let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
     let weights = vec![1.0; n];
     let columns = RankedFeatures::new((&x).into(), &[]).unwrap();
-    // Alternating targets: the best cut leaves one row on its own.
+    // With alternating targets, the best split separates a single row.
     let criterion = SingleVariance::new((0..n).map(|i| (i % 2) as f32), &weights);
     let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default()).unwrap();
     let params = GrowParams {
         max_depth: Some(1_500),
         ..GrowParams::default()
     };
-    // A small stack shows in few levels what would fill a large one in many.
+    // A small stack overflows after few levels, a large one only after many.
     let small_stacks = rayon::ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 17);
     let grown = small_stacks
         .build()

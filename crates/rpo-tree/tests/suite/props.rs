@@ -1,7 +1,7 @@
 //! Invariants of growing and routing.
 //!
-//! Where a property says "the same tree", targets and weights are whole numbers: then every sum is exact in any
-//! order, equal scores are equal to the last bit, and ties fall as documented.
+//! Where a property says "the same tree", targets and weights are whole numbers: every sum is then exact in any order,
+//! equal scores are equal to the last bit, and ties are broken as documented.
 
 use super::common::random::{Cells, Targets, any_axis, any_cells, any_data, data};
 use super::common::{Data, Layout, csr, label};
@@ -12,8 +12,8 @@ use rpo_core::{MatrixView, Seed};
 use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Node};
 
-/// A tree written out from its root: rules with gains, and the rows of leaves. Two trees that differ only in
-/// the numbers of their nodes are written alike.
+/// Writes a tree out from its root: rules with gains, and the rows of leaves. Two trees that differ only in the numbers
+/// of their nodes are written alike.
 fn canonical(grown: &Grown<AxisRule>) -> Vec<String> {
     let (mut lines, mut stack) = (Vec::new(), vec![0]);
     while let Some(node) = stack.pop() {
@@ -28,7 +28,7 @@ fn canonical(grown: &Grown<AxisRule>) -> Vec<String> {
     lines
 }
 
-/// The rows of each leaf, in the order of their first row.
+/// Returns the rows of each leaf, in the order of their first row.
 fn partition(grown: &Grown<AxisRule>) -> Vec<Vec<u32>> {
     let mut leaves: Vec<_> = (0..grown.members.n_leaves())
         .map(|leaf| grown.members[leaf].to_vec())
@@ -37,7 +37,8 @@ fn partition(grown: &Grown<AxisRule>) -> Vec<Vec<u32>> {
     leaves
 }
 
-/// The variance of the targets of some rows, summed over targets, as a share of their mean square; 0 if all are 0.
+/// Returns the variance of the targets of some rows, summed over targets, as a fraction of their mean square; 0 if all
+/// are 0.
 fn relative_variance(data: &Data, rows: &[u32]) -> f64 {
     let weight = |row: u32| f64::from(data.weights[row as usize]);
     let total: f64 = rows.iter().map(|&row| weight(row)).sum();
@@ -58,7 +59,8 @@ fn relative_variance(data: &Data, rows: &[u32]) -> f64 {
 }
 
 proptest! {
-    /// F-P18: sparse and dense features grow the same tree, and with whole targets sparse and dense targets.
+    /// F-P18: sparse and dense features grow the same tree, and so do sparse and dense targets if they are whole
+    /// numbers.
     #[test]
     fn layouts_grow_the_same_tree(
         axis in any_axis(),
@@ -74,7 +76,7 @@ proptest! {
         prop_assert_eq!(grow(&whole, false, false), grow(&whole, true, true));
     }
 
-    /// F-P10: every row that takes part is in one leaf, the one it is routed to, in both layouts.
+    /// F-P10: every row used for growth is in one leaf, the one it is routed to, in both layouts.
     #[test]
     fn rows_reach_the_leaf_that_holds_them(
         data in any_data(30),
@@ -101,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Nodes stop only where they must: whatever the draws, a node whose targets differ by more than counts as equal
-    /// (a variance of 1e-12 of the mean square) and in which some feature varies is split.
+    /// Nodes become leaves only if they must: whatever the draws, a node is split if some feature varies in it and its
+    /// targets differ by more than the purity tolerance (a variance of 1e-12 of the mean square).
     #[test]
     fn trees_are_fully_developed(
         data in any_data(30),
@@ -120,7 +122,7 @@ proptest! {
             let first = data.x.row(rows[0] as usize);
             let equal = |(u, v): (&f32, &f32)| u == v || (u.is_nan() && v.is_nan());
             let constant = rows.iter().all(|&row| data.x.row(row as usize).iter().zip(first).all(equal));
-            // A little above: the criterion's own variance is rounded by some 1e-15 of the mean square.
+            // Slightly above: the criterion's own variance is rounded by some 1e-15 of the mean square.
             prop_assert!(constant || relative_variance(&data, rows) < 1.1e-12, "leaf of {:?}", rows);
         }
     }
@@ -135,7 +137,7 @@ proptest! {
         prop_assert_eq!(canonical(&grow(None)), canonical(&grow(Some(usize::MAX))));
     }
 
-    /// Best-first growth is greedy: of the tree grown to the end it opens the node of the largest gain next.
+    /// Best-first growth is greedy: it next opens the node with the largest gain in the fully grown tree.
     #[test]
     fn best_first_takes_the_largest_gain(data in any_data(30), axis in any_axis(), max_leaves in 1_usize..12) {
         let grow = |max_leaves| {
@@ -143,7 +145,7 @@ proptest! {
             data.grow(Layout::DENSE, axis, &params, Seed::new(3))
         };
         let (full, limited) = (grow(None), grow(Some(max_leaves)));
-        // A node with when it was made; of equal gains the one made first is opened.
+        // Each node with its time of creation; among equal gains the one created first is opened.
         let (mut frontier, mut made, mut opened) = (vec![(0_usize, 0)], 1, Vec::new());
         while opened.len() + 1 < max_leaves {
             frontier.retain(|&(node, _)| matches!(full.structure.nodes()[node], Node::Split { .. }));
@@ -218,8 +220,8 @@ proptest! {
         prop_assert_eq!(permute(predict(&data, &a)), predict(&permuted, &b));
     }
 
-    /// F-P12: a strictly increasing transform of the features leaves the partition alone, also one that moves
-    /// values across zero.
+    /// F-P12: a strictly increasing transform of the features does not change the partition, even one that moves values
+    /// across zero.
     #[test]
     fn features_may_be_transformed(
         data in any::<bool>().prop_flat_map(|missing| data(25, Cells { missing, coarse: true }, Targets::Whole)),
@@ -244,7 +246,7 @@ proptest! {
         }
     }
 
-    /// F-P8: the unit of the targets does not matter, nor (F-P7) an orthogonal transform of them; the one here,
+    /// F-P8: the unit of the targets does not matter, nor (F-P7) does an orthogonal transform of them; the one here,
     /// half a Hadamard matrix, is exact in binary.
     #[test]
     fn targets_may_be_rescaled_and_rotated(
@@ -267,8 +269,8 @@ proptest! {
         prop_assert_eq!(grow(&whole).structure, grow(&rotated).structure);
     }
 
-    /// Weight 2 is the row twice, for the predictions of present values (which side unseen missing values take
-    /// goes by the number of distinct rows).
+    /// Weight 2 is equivalent to repeating the row, for the predictions of observed values (the side of unseen missing
+    /// values depends on the number of distinct rows).
     #[test]
     fn weights_are_repetitions(
         data in any::<bool>().prop_flat_map(|coarse| data(20, Cells { missing: false, coarse }, Targets::Whole)),
@@ -290,7 +292,7 @@ proptest! {
         }
     }
 
-    /// Importances are shares: none negative, their sum 1, those of features that never split 0.
+    /// Importances are fractions: nonnegative, with sum 1, and 0 for features that never split.
     #[test]
     fn importances_are_shares(data in any_data(30), axis in any_axis()) {
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
@@ -302,7 +304,7 @@ proptest! {
         prop_assert_eq!(importances[data.x.ncols()], 0.0);
     }
 
-    /// Gains add up: what the splits gained is the spread of the root less the spread left in the leaves.
+    /// Gains add up: the total gain of the splits is the spread of the root minus the spread left in the leaves.
     #[test]
     fn gains_add_up(data in any_data(30), axis in any_axis()) {
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
@@ -313,7 +315,7 @@ proptest! {
     }
 }
 
-/// F-P18 where sparse features are gathered in every way: many and few rows, entries or bits, one value or more.
+/// F-P18 with sparse features gathered in every way: many and few rows, entries or bits, one value or more.
 #[test]
 fn layouts_grow_the_same_tree_at_every_density() {
     let mut rng = Seed::new(11).stream();
@@ -331,7 +333,7 @@ fn layouts_grow_the_same_tree_at_every_density() {
             (true, u) if values > 1 && u < 0.05 => f32::NAN,
             (true, u) => [1.0, -2.0, 0.5, 3.0, -0.25][(u * f64::from(values)) as usize],
         });
-        // Few labels and many are counted in different ways.
+        // Few labels and many are counted differently.
         let d = if n % 200 == 0 { 90 } else { 6 };
         let y = Array2::from_shape_fn((n, d), |_| f32::from(u8::from(uniform() < 0.3)));
         let data = Data::unweighted(x, y);

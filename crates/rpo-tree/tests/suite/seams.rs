@@ -1,4 +1,4 @@
-//! The seams from outside: splitters, a criterion and a leaf model that the crate does not know.
+//! The interfaces from outside: splitters, a criterion and a leaf model defined outside the crate.
 
 use super::common::entropy::Entropy;
 use super::common::random::{Cells, Targets, any_axis, data};
@@ -20,7 +20,7 @@ fn grow_with<S: Splitter>(splitter: &S, weights: &[f32], params: &GrowParams, se
     grow(splitter, &mut splitter.workspace(), rows, params, Seed::new(seed))
 }
 
-/// Every row is routed to the leaf that holds it, from dense and from sparse rows.
+/// Checks that every row is routed to the leaf that holds it, from dense and from sparse rows.
 fn check_routing<R: Rule>(grown: &Grown<R>, x: &Array2<f32>) {
     let sparse = csr(x);
     for view in [x.into(), MatrixView::Sparse(sparse.view())] {
@@ -43,12 +43,12 @@ fn predict<R: Rule>(grown: &Grown<R>, data: &Data) -> Array2<f32> {
         .predict((&data.x).into())
 }
 
-/// A value as hyperplanes and centroids read it: missing counts as 0.
+/// Returns a value as hyperplanes and centroids read it: missing counts as 0.
 fn present(value: f32) -> f32 {
     if value.is_nan() { 0.0 } else { value }
 }
 
-/// A sparse hyperplane: the larger side of a weighted sum of a few features goes to child 1.
+/// A sparse hyperplane: samples with a larger weighted sum of a few features go to child 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Hyperplane {
     terms: Vec<(u32, f32)>,
@@ -76,7 +76,7 @@ impl Rule for Hyperplane {
     }
 }
 
-/// Tries hyperplanes x_i + x_j and x_i - x_j through random pairs of features, each at its best cut.
+/// Tries hyperplanes x_i + x_j and x_i - x_j through random pairs of features, each at its best threshold.
 struct Oblique<'a> {
     data: &'a Data,
     n_directions: usize,
@@ -146,7 +146,7 @@ impl<'a> Splitter for Oblique<'a> {
     }
 }
 
-/// The nearest of several centroids; of equally near ones the first.
+/// The nearest of several centroids; among equally near ones the first.
 #[derive(Debug, Clone, PartialEq)]
 struct Nearest {
     centroids: Array2<f32>,
@@ -233,7 +233,7 @@ impl Splitter for KMeans<'_> {
             if held.len() < 2 {
                 return None;
             }
-            // The others stay nearest for their rows when a centroid that is nearest for none goes.
+            // If a centroid that is nearest to no row is removed, the others stay nearest for their rows.
             rule.centroids = rule.centroids.select(Axis(0), &held);
             let child_of: Vec<usize> = nearest
                 .iter()
@@ -261,8 +261,8 @@ impl Splitter for KMeans<'_> {
     }
 }
 
-/// Splits each node by one output drawn for it, as methods do whose targets change from node to node: its own
-/// criterion under the search of the crate.
+/// Splits each node by one output drawn for it, as in methods whose targets change from node to node: a custom
+/// criterion with the search of the crate.
 struct OneOutput<'a> {
     data: &'a Data,
     columns: &'a RankedFeatures,
@@ -301,7 +301,7 @@ impl Splitter for OneOutput<'_> {
     }
 }
 
-/// Each leaf answers with the medians of its rows (the lower of two).
+/// Each leaf predicts the medians of its rows (the lower of two).
 struct Medians {
     values: Array2<f32>,
 }
@@ -334,7 +334,7 @@ impl LeafModel for Medians {
     }
 }
 
-/// Distinct rows whose targets depend on which side of x0 + x1 = 0 they lie.
+/// Makes distinct rows whose targets depend on the side of x0 + x1 = 0 on which they lie.
 fn diagonal() -> Data {
     let mut rng = Seed::new(2).stream();
     let x = Array2::from_shape_fn((80, 2), |_| rng.next_u32() as f32 / u32::MAX as f32 - 0.5);
@@ -362,7 +362,7 @@ fn one_hyperplane_parts_what_many_axes_do_not() {
     assert!(axis.structure.n_leaves() > 5);
 }
 
-/// Three clusters, one split of three children; a limit of leaves counts them all.
+/// Three clusters, one split into three children; a limit on leaves counts them all.
 #[test]
 fn nearest_centroids_part_clusters() {
     let mut rng = Seed::new(3).stream();
@@ -397,8 +397,8 @@ fn nearest_centroids_part_clusters() {
 }
 
 proptest! {
-    /// Splitters from outside keep the promises of growing on any data: rows reach the leaf that holds them, and
-    /// the order of growth does not matter.
+    /// Custom splitters satisfy the guarantees of growing on any data: rows reach the leaf that holds them, and the
+    /// order of growth does not matter.
     #[test]
     fn any_splitter_grows_and_routes(
         data in any::<(bool, bool)>().prop_flat_map(|(missing, coarse)| data(25, Cells { missing, coarse }, Targets::Real)),
@@ -418,7 +418,7 @@ proptest! {
         check(&OneOutput { data: &data, columns: &columns }, &data, seed);
     }
 
-    /// A node that some output can part is parted, so distinct rows are learnt by heart.
+    /// A node that some output can split is split, so distinct rows are reproduced exactly.
     #[test]
     fn targets_may_change_from_node_to_node(
         data in data(25, Cells { missing: false, coarse: false }, Targets::Whole),
@@ -431,8 +431,8 @@ proptest! {
         prop_assert_eq!(predict(&grown, &data), data.y);
     }
 
-    /// The search with a criterion from outside: the same tree in both layouts of the features, whose gains are
-    /// the entropy that the leaves have lost.
+    /// The search with a custom criterion: both layouts of the features give the same tree, whose gains are the entropy
+    /// lost in the leaves.
     #[test]
     fn entropy_is_a_criterion(
         data in any::<(bool, bool)>().prop_flat_map(|(missing, coarse)| data(25, Cells { missing, coarse }, Targets::Labels)),

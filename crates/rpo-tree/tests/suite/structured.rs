@@ -1,4 +1,4 @@
-//! Structured splits: what holds for every tree, whatever solves its binary problems, and nodes that cannot be split.
+//! Structured splits: properties of every tree, whatever solves its binary problems, and nodes that cannot be split.
 
 use super::common::csr;
 use ndarray::{Array2, array};
@@ -26,7 +26,7 @@ const VARIANTS: [Variant; 4] = [
     Variant::HellingerOrGain,
 ];
 
-/// A small problem: features, labels, what a tree uses of them.
+/// A small problem: features, labels, and the subsets of them that a tree uses.
 #[derive(Debug, Clone)]
 struct Problem {
     x: Array2<f32>,
@@ -127,7 +127,7 @@ fn problems() -> impl Strategy<Value = Problem> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// H-P11, and one tree for both layouts of the features.
+    /// H-P11, and both layouts of the features give the same tree.
     #[test]
     fn rows_follow_the_stored_partition(problem in problems(), variant in prop::sample::select(VARIANTS.to_vec())) {
         let grown = problem.grow(variant, (&problem.x).into());
@@ -154,7 +154,7 @@ proptest! {
         }
     }
 
-    /// H-P9: the order of the labels decides nothing.
+    /// H-P9: the order of the labels does not matter.
     #[test]
     fn labels_may_be_permuted(problem in problems()) {
         let d = problem.y.ncols();
@@ -162,7 +162,7 @@ proptest! {
         reversed.y.invert_axis(ndarray::Axis(1));
         reversed.y = reversed.y.as_standard_layout().into_owned();
         reversed.labels = problem.labels.iter().rev().map(|&j| d as u32 - 1 - j).collect();
-        // Unweighted: sums of whole numbers, in whatever order.
+        // Unweighted: sums of whole numbers, in any order.
         reversed.weighting = None;
         let problem = Problem { weighting: None, ..problem };
         let x = (&problem.x).into();
@@ -203,7 +203,7 @@ fn degenerate_nodes_are_leaves() {
             1,
             "{variant:?}"
         );
-        // Labels outside the tree's decide nothing.
+        // Labels not used by the tree do not matter.
         let other = Problem {
             y: array![
                 [0., 0.],
@@ -233,7 +233,7 @@ fn degenerate_nodes_are_leaves() {
     }
 }
 
-/// Rows that no hyperplane parts are left to one feature where that is asked for.
+/// Rows that no hyperplane separates are split on one feature if requested.
 #[test]
 fn one_feature_serves_where_no_hyperplane_does() {
     // Exclusive or: every soft rate is the same for both classes, and least squares finds nothing.

@@ -1,4 +1,4 @@
-//! k-means beside scikit-learn's, a naive twin, and its invariants.
+//! k-means compared with scikit-learn's and with a naive implementation, and its invariants.
 //!
 //! `RPO_FIXTURES` names a folder with `kmeans.json`; its layout is described in the folder's README.
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, WeightError};
 use serde::Deserialize;
 
-/// Clusters from given centres.
+/// Clusters starting from given centres.
 fn fit_from(
     kmeans: &KMeansParams,
     x: MatrixView<'_>,
@@ -67,8 +67,8 @@ fn matrix(rows: &[Vec<f64>]) -> Array2<f64> {
     Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
 }
 
-/// The vectors are stored with ten digits, rows and scales here are `f32`: they differ from those by up to 6e-8 of
-/// their size, and what is computed from them by a small multiple.
+/// The vectors are stored with ten digits, and rows and scales here are `f32`: these differ by up to 6e-8 of their
+/// size, and results computed from them by a small multiple.
 fn assert_near(what: &str, got: f64, expected: f64, size: f64) {
     assert!(
         (got - expected).abs() <= 1e-6 * size.max(1e-3),
@@ -165,9 +165,9 @@ fn reference_vectors() {
         .for_each(|c| check_case(c, Geometry::Spherical));
 }
 
-/// k-means as it is defined, by plain loops; ties and empty clusters as documented. The last numbers say where rounding shows: the
-/// length of the shortest sum of directions, if below 1, as rows all but cancel in it, and by how much the nearest centre of a row is
-/// nearer than another one.
+/// k-means as defined, by plain loops; ties and empty clusters as documented. The last two numbers show the sensitivity
+/// to rounding: the length of the shortest sum of directions, if below 1 (its rows almost cancel), and the smallest
+/// margin by which the nearest centre of a row is nearer than another one.
 fn naive(
     geometry: Geometry,
     x: &Array2<f64>,
@@ -208,7 +208,7 @@ fn naive(
             let near: Vec<f64> = centres.rows().into_iter().map(near).collect();
             let best = near.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let first = near.iter().position(|&v| v == best).unwrap();
-            // All directions are as far from a row of zeros, and equal centres from any row, without rounding.
+            // All directions are equally far from a row of zeros, and equal centres from any row, without rounding.
             let differs = |c: usize| {
                 !(spherical && row.iter().all(|v| *v == 0.0)) && centres.row(c) != centres.row(first)
             };
@@ -243,7 +243,7 @@ fn naive(
     (labels, centres, shortest, closest)
 }
 
-/// Rows of which hardly any is near equally far from two centres.
+/// Makes rows of which hardly any is almost equally far from two centres.
 fn rows(seed: u64, n: usize, p: usize) -> Array2<f32> {
     let seed = Seed::new(seed);
     let unit = |i: u64| (seed.hash(i) >> 40) as f32 / (1 << 24) as f32;
@@ -294,7 +294,7 @@ proptest! {
 
     #[test]
     fn distinct_rows_that_fit_are_the_clusters(geometry in geometry(), seed in 0_u64..1 << 32, n_distinct in 1_usize..8, extra in 0_usize..5) {
-        // Label rows of which no two share a label, each several times.
+        // Label rows with disjoint labels, each repeated several times.
         let x = Array2::from_shape_fn((60, 2 * n_distinct), |(i, j)| f32::from(u8::from(j / 2 == i % n_distinct)));
         let kmeans = KMeansParams { geometry, starts: 1, ..KMeansParams::new(Geometry::Euclidean, n_distinct + extra) };
         let found = kmeans.fit((&x).into(), &KMeansOptions::default(), Seed::new(seed)).unwrap();
@@ -406,7 +406,7 @@ fn rows_without_weight_are_assigned_and_move_nothing() {
     let centres = ndarray::array![[50.0], [0.0], [90.0]];
     let kmeans = KMeansParams::new(Geometry::Euclidean, 3);
     let found = fit_from(&kmeans, (&x).into(), Some(&[1.0, 1.0, 0.0, 0.0]), &centres).unwrap();
-    // The first centre disappears; the last keeps its place, as its row weighs nothing.
+    // The first centre is removed; the last stays in place, as its row has no weight.
     assert_eq!(found.labels, [0, 0, 0, 1]);
     assert_eq!(found.centres, ndarray::array![[1.0], [90.0]]);
 }
@@ -446,7 +446,7 @@ fn rows_compared_by_their_images_part_as_the_images_do() {
             kmeans.run(&plain, Seed::new(seed), &mut a);
             kmeans.run(&mapped, Seed::new(seed), &mut b);
             assert_eq!(a.labels(), b.labels(), "{geometry:?}, seed {seed}");
-            // Emptied, points are plain again.
+            // After clearing, points are plain again.
             mapped.clear();
             plain.clear();
             for row in x.rows() {
@@ -518,7 +518,7 @@ fn what_does_not_fit_is_refused() {
         fit(Some(&[1.0, f32::NAN, 1.0]), None),
         TreeError::Parameter(ParameterError::OutOfRange { name: "scales", .. })
     ));
-    // Both are finite, their product is not.
+    // Both are finite; their product is not.
     let scales = [1.0, 1e38, 1.0];
     let large = kmeans.fit(
         (&x.mapv(|v| v * 100.0)).into(),

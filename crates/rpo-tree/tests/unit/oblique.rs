@@ -1,5 +1,5 @@
-//! The Hellinger loss, its penalty and ADAM against reference vectors (`hellinger.json`), and information gain
-//! against `tree_gini.json`.
+//! Compares the Hellinger loss, its penalty and ADAM with reference vectors (`hellinger.json`), and information gain
+//! with `tree_gini.json`.
 
 use super::adam::Adam;
 use super::design::{Batch, DenseDesign, DesignMatrix};
@@ -30,7 +30,7 @@ fn numbers(value: &Value) -> Vec<f64> {
     list(value).iter().map(number).collect()
 }
 
-/// Rows whose last column is 1 as a design, and which of them are positive.
+/// Returns rows whose last column is 1 as a design, and for each whether it is positive.
 fn problem(case: &Value) -> (DenseDesign<f64>, Vec<bool>) {
     let x: Vec<Vec<f64>> = list(&case["x"]).iter().map(numbers).collect();
     let p = x[0].len() - 1;
@@ -40,7 +40,7 @@ fn problem(case: &Value) -> (DenseDesign<f64>, Vec<bool>) {
     (design, positive)
 }
 
-/// Loss and gradient (of as many weights as are given), and on the way φ and the rates.
+/// Loss and gradient (with as many weights as given), and the intermediate φ and rates.
 struct Evaluated {
     phi: Vec<f64>,
     tpr: f64,

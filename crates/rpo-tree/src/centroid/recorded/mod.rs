@@ -1,10 +1,10 @@
-//! Trees of centroids kept as the training samples that each centroid averages.
+//! Trees of centroids stored as the training samples that each centroid averages.
 //!
-//! A centroid is a mean of training samples. Deep in a tree it is the mean of few rows, and keeping their numbers takes
-//! far less memory than keeping its entries: a byte per row and level of the tree, whatever the number of features. Where
-//! samples come through, averaging gives the centroids back as growing computed them, bit for bit; the clusters, which
-//! growing searches for, are what is kept. Only the centroids of large nodes, which are few and cost most, are kept once
-//! made.
+//! A centroid is a mean of training samples. Deep in a tree it is the mean of few rows, and storing their numbers takes
+//! far less memory than storing its entries: a byte per row and level of the tree, whatever the number of features.
+//! When samples reach a node, averaging recomputes its centroids exactly as growth computed them, bit for bit; only the
+//! clusters, which growth searches for, are stored. The centroids of large nodes, which are few and the most expensive,
+//! are kept once computed.
 
 mod walk;
 
@@ -21,14 +21,15 @@ use rpo_core::{Mismatch, ParameterError};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The splits and leaves of a tree that routes by [`Cosine`](super::Cosine), as the samples that taught its centroids.
+/// The splits and leaves of a tree that routes by [`Cosine`](super::Cosine), stored as the samples that its centroids
+/// average.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedTree {
     /// Number of nodes, splits and leaves.
     pub n_nodes: usize,
     /// Largest depth of a leaf; the root has depth 0.
     pub depth: usize,
-    /// In preorder.
+    /// The splits, in preorder.
     splits: Vec<Split>,
     /// The root, then the children of each split in turn.
     children: Vec<Child>,
@@ -40,7 +41,7 @@ pub struct RecordedTree {
     made: MadeCentroids,
 }
 
-/// A split: where its children, the leaves below it and the codes of its rows are.
+/// A split: the positions of its children, of the leaves below it and of the codes of its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Split {
     first_child: u32,
@@ -48,7 +49,7 @@ struct Split {
     first_code: u64,
 }
 
-/// What a split leads to.
+/// A child of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Child {
     Leaf(u32),
@@ -64,7 +65,7 @@ pub(super) enum Codes {
 }
 
 impl Codes {
-    /// Takes codes, in the room that the largest needs.
+    /// Creates codes from numbers, in the narrowest type that holds the largest.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for a code beyond that of the last child that a split may have.
@@ -83,7 +84,7 @@ impl Codes {
         }
     }
 
-    /// Replaces `codes` by some of these.
+    /// Replaces `codes` by a range of these codes.
     fn copy(&self, range: Range<usize>, codes: &mut Vec<u16>) {
         codes.clear();
         match self {
@@ -93,8 +94,8 @@ impl Codes {
     }
 }
 
-/// The centroids of large nodes that were made already. They follow from the rest of a tree and do not count when trees
-/// are compared.
+/// The centroids of large nodes that were already computed. They are derived from the rest of a tree and are ignored
+/// when trees are compared.
 #[derive(Debug, Clone, Default)]
 struct MadeCentroids {
     /// The large splits, increasing.
@@ -109,11 +110,12 @@ impl PartialEq for MadeCentroids {
 }
 
 impl RecordedTree {
-    /// Training rows of a node beyond which its centroids are kept. By default they have a thousand entries each, and the
-    /// many nodes of fewer rows would take more room than the rest of the tree.
+    /// Number of training rows of a node beyond which its centroids are kept. By default they have a thousand entries
+    /// each, and those of the many smaller nodes would take more memory than the rest of the tree.
     const LARGE: usize = 4096;
 
-    /// The record of a structure whose splitter stored [members](super::StoredCentroids::Members), otherwise `None`.
+    /// Returns the record of a structure whose splitter stored [members](super::StoredCentroids::Members), otherwise
+    /// `None`.
     pub fn of(
         structure: &Structure<CentroidRule>,
         members: LeafMembers,
@@ -139,8 +141,8 @@ impl RecordedTree {
         .ok()
     }
 
-    /// Takes stored parts: the number of children of each node in preorder, 0 for leaves; the samples of the leaves; and the
-    /// codes of all splits.
+    /// Creates a tree from stored parts: the number of children of each node in preorder, 0 for leaves; the samples of
+    /// the leaves; and the codes of all splits.
     pub(super) fn from_parts(
         arities: &[u32],
         members: LeafMembers,
@@ -154,7 +156,7 @@ impl RecordedTree {
         Ok(tree)
     }
 
-    /// Numbers nodes in preorder; checks that they are a tree of these leaves and codes.
+    /// Numbers nodes in preorder; checks that they form a tree with these leaves and codes.
     fn new(
         arities: &[u32],
         members: LeafMembers,
@@ -192,7 +194,7 @@ impl RecordedTree {
         if arities.is_empty() || !places.is_empty() {
             return fail(arities.len(), "children are missing");
         }
-        // The leaves below a split end where those of its last child do.
+        // The leaves below a split end where those of its last child end.
         let mut end = children.len();
         for i in (0..splits.len()).rev() {
             let first = splits[i].first_child as usize;
@@ -233,7 +235,8 @@ impl RecordedTree {
         Ok(tree)
     }
 
-    /// Checks that every child has a sample that teaches it, and that none teaches another.
+    /// Checks that the centroid of every child averages at least one sample, and that all codes refer to existing
+    /// children.
     fn check_codes(&self) -> Result<(), TreeError> {
         let (mut codes, mut has_member) = (Vec::new(), Vec::new());
         for i in 0..self.splits.len() {
@@ -253,7 +256,7 @@ impl RecordedTree {
         Ok(())
     }
 
-    /// The numbers of children of all nodes in preorder, 0 for leaves.
+    /// Returns the numbers of children of all nodes in preorder, 0 for leaves.
     pub(super) fn arities(&self) -> Vec<u32> {
         let (mut arities, mut waiting) = (Vec::with_capacity(self.children.len()), vec![self.children[0]]);
         while let Some(child) = waiting.pop() {
@@ -268,7 +271,7 @@ impl RecordedTree {
         arities
     }
 
-    /// The codes of all splits in preorder.
+    /// Returns the codes of all splits in preorder.
     pub(super) fn codes(&self) -> Vec<u32> {
         match &self.codes {
             Codes::Narrow(codes) => codes.iter().map(|&code| code.into()).collect(),
@@ -281,7 +284,7 @@ impl RecordedTree {
         self.max_entries
     }
 
-    /// The training samples of each leaf.
+    /// Returns the training samples of each leaf.
     pub fn members(&self) -> &LeafMembers {
         &self.members
     }
@@ -311,7 +314,7 @@ impl RecordedTree {
         self.children_of(split).len()
     }
 
-    /// Where the training rows below a split begin, among those of all leaves.
+    /// Returns the start of the training rows below a split, among those of all leaves.
     fn start_of(&self, split: usize) -> usize {
         self.members.start_of(self.splits[split].leaves.start as usize)
     }
@@ -327,7 +330,7 @@ impl RecordedTree {
         self.codes.copy(first..first + self.n_rows(split), codes);
     }
 
-    /// Where the centroids of a split are kept, if it is large.
+    /// Returns the storage for the centroids of a split, if it is large.
     fn kept(&self, split: usize) -> Option<&OnceLock<Box<[Centroid]>>> {
         let place = self.made.splits.binary_search(&(split as u32)).ok()?;
         Some(&self.made.centroids[place])

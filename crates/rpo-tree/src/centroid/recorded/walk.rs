@@ -1,4 +1,4 @@
-//! Samples through a recorded tree: the centroids of a node are made when they reach it.
+//! Routing of samples through a recorded tree: the centroids of a node are computed when samples reach it.
 
 use super::{Child, RecordedTree};
 use crate::centroid::gather::{Centroid, Gather};
@@ -9,24 +9,24 @@ use crate::centroid::{CentroidRule, Cosine};
 use crate::partition::Deal;
 use std::ops::Range;
 
-/// What samples need on their way through trees; made to be used again and again.
+/// Buffers for routing samples through trees; reusable.
 #[derive(Debug, Default)]
 pub struct RouteBuffers {
-    /// Samples, those of a node side by side.
+    /// Samples, with those of a node adjacent.
     order: Vec<u32>,
     deal: Deal,
     table: Table,
     scores: Vec<f32>,
 }
 
-/// A node, and the samples that are there.
+/// A node, and the samples that reached it.
 type Reached = (Child, Range<usize>);
 
-/// The columns and values of training rows, each handed on in turn.
+/// Passes the columns and values of the requested training rows, one after the other.
 type Load<'l> = dyn Fn(&[u32], &mut dyn FnMut(&[u32], &[f32])) + 'l;
 
 impl RouteBuffers {
-    /// Sends the samples of a node on to its children.
+    /// Routes the samples of a node to its children.
     fn send<'x>(
         &mut self,
         centroids: &[Centroid],
@@ -70,11 +70,12 @@ impl RouteBuffers {
 }
 
 impl RecordedTree {
-    /// Writes the leaf of each of `leaves.len()` samples, given the columns, of `n_columns`, and values of the i-th. Of the
-    /// `n_train` training samples, `load` hands on the columns and values of those asked for, one after the other.
+    /// Writes the leaf of each of `leaves.len()` samples. `sample(i)` returns the columns, below `n_columns`, and the
+    /// values of sample i. `load` passes the columns and values of the requested ones among the `n_train` training
+    /// samples, one after the other.
     ///
-    /// All samples of a node are sent on before any goes further, so that its centroids are computed once for all of them:
-    /// many samples at a time cost far less than one at a time.
+    /// All samples of a node are routed before any goes further, so that its centroids are computed once for all of
+    /// them: many samples at a time cost far less than one at a time.
     pub fn leaves<'x>(
         &self,
         n_columns: usize,
@@ -106,15 +107,15 @@ impl RecordedTree {
     }
 }
 
-/// A split and all that is below, with its training rows.
+/// A split with its subtree and its training rows.
 struct Below<'t> {
     tree: &'t RecordedTree,
-    /// The training rows, known by their place here: by increasing number or, where they are many, leaf by leaf, so that
-    /// those of a node are neighbours in memory.
+    /// The training rows, identified by their position here: by increasing number or, if they are many, leaf by leaf,
+    /// so that those of a node are adjacent in memory.
     rows: MemberRows<'static>,
-    /// The leaf of each.
+    /// The leaf of each training row.
     leaf_of: Vec<u32>,
-    /// The training rows of each node side by side, by increasing number.
+    /// The training rows of each node, adjacent and by increasing number.
     order: Vec<u32>,
     n_columns: usize,
     means: Means,
@@ -125,19 +126,20 @@ struct Below<'t> {
     deal: Deal,
 }
 
-/// A split that samples wait at.
+/// A split at which samples are waiting.
 struct Waiting {
     split: usize,
     samples: Range<usize>,
-    /// Where its training rows begin.
+    /// Start of its training rows.
     first: usize,
-    /// The sums of its training rows, if they are known.
+    /// The sums of its training rows, if available.
     total: Option<Vec<f64>>,
 }
 
 impl<'t> Below<'t> {
     fn new(tree: &'t RecordedTree, split: usize, n_columns: usize, n_train: usize, load: &Load<'_>) -> Self {
-        /// Stored values beyond which rows of a node are waited for unless they are neighbours in memory.
+        /// Number of stored values beyond which rows of a node should be adjacent in memory, as reading them otherwise
+        /// waits.
         const FAR_APART: usize = 1 << 19;
         let (below, start) = (tree.splits[split].leaves.clone(), tree.start_of(split));
         let rows = &tree.members.all_rows()[start..start + tree.n_rows(split)];
@@ -147,7 +149,7 @@ impl<'t> Below<'t> {
         });
         let mut leaf_of: Vec<u32> = leaves.collect();
         let mut order = places_by_number(rows, n_train);
-        // Loaded by increasing number, as they lie in the training set.
+        // Loaded by increasing number, the order in which they are stored in the training set.
         let by_number: Vec<u32> = order.iter().map(|&place| rows[place as usize]).collect();
         let mut rows = MemberRows::collect(n_train, |push| load(&by_number, push));
         if rows.n_stored() > FAR_APART {
@@ -240,8 +242,8 @@ impl<'t> Below<'t> {
         );
     }
 
-    /// Deals the training rows of a node to its children, and puts the one of most training rows last among those that
-    /// samples reached, to be taken next, with the sums of its rows if they are worth knowing.
+    /// Distributes the training rows of a node to its children. Among the children that samples reached, moves the one
+    /// with the most training rows to the end, to be taken next, with the sums of its rows if they are useful.
     fn open(&mut self, node: Waiting, reached: &mut [Waiting]) {
         let tree = self.tree;
         let (first_leaf, n_rows) = (tree.splits[node.split].leaves.start, tree.n_rows(node.split));
@@ -266,7 +268,7 @@ impl<'t> Below<'t> {
     }
 }
 
-/// The places of rows by increasing number, of which each is below `n_train` and there once.
+/// Returns the positions of rows by increasing row number; row numbers are distinct and below `n_train`.
 fn places_by_number(rows: &[u32], n_train: usize) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut places: Vec<u32> = (0..rows.len() as u32).collect();

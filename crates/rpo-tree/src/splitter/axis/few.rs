@@ -1,8 +1,8 @@
-//! Subtrees of few rows, whose features are bits.
+//! Growth of subtrees with few rows, whose binary features are stored as bits.
 //!
-//! Half of all nodes of a fully grown tree have a handful of rows, and nearly all have few. Where features have one value besides
-//! zero, the rows of such a node that hold a feature are a word: a candidate costs a few instructions, and to
-//! split a node is to split a word.
+//! Half of all nodes of a fully grown tree have a handful of rows, and nearly all have few. If each feature has one
+//! value besides zero, the rows of such a node that hold a feature fit into one word: a candidate costs a few
+//! instructions, and splitting a node is splitting a word.
 
 use super::{AxisParams, AxisSearch, ThresholdSearch, drawn_beside_zero, is_among};
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
@@ -14,7 +14,7 @@ use crate::splitter::candidates::RandomOrder;
 use crate::splitter::sweep::is_admissible;
 use rpo_core::{Seed, vectorized};
 
-/// Features of which each has one value that is not zero.
+/// Features that each have one value besides zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BinaryCells<'a> {
     columns: &'a SparseRanks,
@@ -23,25 +23,25 @@ pub(super) struct BinaryCells<'a> {
 }
 
 impl<'a> BinaryCells<'a> {
-    /// `None` if features have several values, or too few cells are not zero for bits to pay.
+    /// Returns `None` if features have several values, or too few cells are nonzero for bits to pay off.
     pub(super) fn of(columns: &'a SparseRanks) -> Option<Self> {
         let values = columns.only_values()?;
         columns.holding().is_some().then_some(Self { columns, values })
     }
 }
 
-/// The rows of a subtree, and what they hold.
+/// The rows of a subtree and the features they hold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FewRows {
     rows: Vec<u32>,
     /// Per feature: the rows that hold it.
     holding: Vec<u64>,
-    /// The candidates that vary, and the rows that hold them.
+    /// Candidates that vary, each with the rows that hold it.
     candidates: Vec<(u32, u64)>,
     waiting: Vec<Waiting>,
 }
 
-/// A node that waits to be split.
+/// A node waiting to be split.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     number: usize,
@@ -58,7 +58,7 @@ struct FewSplit {
 }
 
 impl FewRows {
-    /// Begins a subtree.
+    /// Starts a subtree.
     fn enter(&mut self, columns: &SparseRanks, rows: &[u32]) {
         self.holding.resize(columns.n_features(), 0);
         for &row in &self.rows {
@@ -77,7 +77,7 @@ impl FewRows {
 
     /// Keeps the features that vary in a node as candidates.
     fn keep_varying(&mut self, features: &[u32], node: u64) {
-        // Without a branch, as which vary cannot be predicted.
+        // Branch-free, as which features vary cannot be predicted.
         self.candidates.resize(features.len(), (0, 0));
         let mut n = 0;
         for &feature in features {
@@ -88,7 +88,7 @@ impl FewRows {
         self.candidates.truncate(n);
     }
 
-    /// The first feature of a node that varies, in this order, among some that increase.
+    /// Returns the first feature in this order that varies in a node, among an increasing subset.
     fn first_varying(
         &self,
         columns: &SparseRanks,
@@ -100,7 +100,7 @@ impl FewRows {
         bits::for_each_of(node, |i| {
             for &feature in columns.features_of(self.rows[i]) {
                 let rows = self.holding[feature as usize] & node;
-                // Each is met in the first row that holds it.
+                // Each feature is visited in the first row that holds it.
                 if rows != node && rows.trailing_zeros() as usize == i {
                     let rank = order.rank(feature);
                     if found.is_none_or(|first| rank < first) && is_among(features, columns, feature) {
@@ -121,7 +121,7 @@ impl FewRows {
 }
 
 impl AxisSearch {
-    /// Grows all below a node of few rows.
+    /// Grows the whole subtree below a node of few rows.
     pub(super) fn grow_few(
         &mut self,
         cells: BinaryCells<'_>,
@@ -154,7 +154,8 @@ impl AxisSearch {
                         seed: node.seed.child(i as u64),
                     };
                     let (left, right) = (child(0, left), child(1, node.rows & !left));
-                    // The larger one next, as its sums may be the node's without those of the other.
+                    // The larger child comes next, as its sums may be computed as those of the node minus those of the
+                    // other child.
                     let (rest, other) = if right.rows.count_ones() > left.rows.count_ones() {
                         (right, left)
                     } else {
@@ -170,7 +171,7 @@ impl AxisSearch {
         }
     }
 
-    /// The split of a node, if it has one; `begun` is the node that the criterion has begun.
+    /// Returns the split of a node, if it has one; `begun` is the node on which the criterion was started.
     fn split_few(
         &mut self,
         BinaryCells { columns, values }: BinaryCells<'_>,
@@ -199,12 +200,12 @@ impl AxisSearch {
             few.keep_varying(&[feature], node.rows);
         }
         if has_all {
-            // Of equal scores the first in this order wins.
+            // Among equal scores the first in this order wins.
             few.candidates
                 .sort_unstable_by_key(|&(feature, _)| order.rank(feature));
         }
         if n == 2 {
-            // They are separated in one way only, so that all scores are equal.
+            // Two rows can be separated in only one way, so all scores are equal.
             few.candidates.truncate(1);
         }
         let (score, feature, holding) = vectorized(
@@ -234,7 +235,7 @@ impl AxisSearch {
 }
 
 impl FewRows {
-    /// The best of the candidates, the first of equal ones: its score, feature, and the rows that hold it.
+    /// Returns the best candidate, the first among equal ones: its score, feature, and the rows that hold it.
     #[inline(always)]
     fn best(&self, n: usize, min_leaf: usize, criterion: &mut impl Criterion) -> Option<(f64, u32, u64)> {
         let mut best: Option<(f64, u32, u64)> = None;

@@ -28,7 +28,7 @@ pub(crate) struct Tolerance {
     pub(crate) gain_absolute: Option<f64>,
 }
 
-/// `tree_gini.json` names no tolerance for importances; that of `tree_variance.json` serves.
+/// Default for importances: `tree_gini.json` gives no tolerance for them; that of `tree_variance.json` is used.
 fn default_importances() -> f64 {
     1e-9
 }
@@ -80,7 +80,7 @@ pub(crate) struct TheirTree {
     pub(crate) value: Vec<Vec<f64>>,
 }
 
-/// The impurity decrease of every threshold of one feature.
+/// Impurity decreases of all thresholds of one feature.
 #[derive(Deserialize)]
 pub(crate) struct GainTable {
     pub(crate) name: String,
@@ -90,7 +90,7 @@ pub(crate) struct GainTable {
     pub(crate) splits: Vec<Vec<f64>>,
 }
 
-/// The cases of a file, unless there is no folder of fixtures.
+/// Reads the cases of a file, unless there is no folder of fixtures.
 pub(crate) fn read(file: &str) -> Option<Fixture> {
     let Some(folder) = std::env::var_os("RPO_FIXTURES") else {
         eprintln!("skipped: RPO_FIXTURES, the folder with {file}, is not set");

@@ -1,4 +1,4 @@
-//! Entropy of 0/1 labels, as a method author would add it from outside the crate.
+//! Entropy of 0/1 labels, as an author of a method would add it from outside the crate.
 
 use ndarray::ArrayView2;
 use rpo_tree::criterion::Criterion;
@@ -32,13 +32,13 @@ impl Side {
         self.ones.fill(0.0);
     }
 
-    /// Weight times entropy.
+    /// Returns weight times entropy.
     fn spread(&self) -> f64 {
         self.ones.iter().map(|&ones| spread(ones, self.weight)).sum()
     }
 }
 
-/// `weight` times the entropy in bits of a label that `ones` of the weight carry.
+/// Returns `weight` times the entropy in bits of a label that `ones` of the weight carry.
 fn spread(ones: f64, weight: f64) -> f64 {
     let term = |part: f64| {
         if part > 0.0 {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share. Every test file compiles it and uses what it needs.
+//! Helpers shared by the tests of this crate. Every test file compiles them and uses what it needs.
 
 pub(crate) mod cases;
 pub(crate) mod entropy;
@@ -14,12 +14,12 @@ use rpo_tree::{
 };
 use std::sync::Arc;
 
-/// The entries of a matrix that differ from zero, missing values included.
+/// Returns the entries of a matrix that differ from zero, including missing values.
 pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
     MatrixView::from(a).to_csr()
 }
 
-/// The rows of positive weight.
+/// Returns the rows of positive weight.
 pub(crate) fn weighted_rows(weights: &[f32]) -> Vec<u32> {
     (0..weights.len() as u32)
         .filter(|&i| weights[i as usize] > 0.0)
@@ -45,7 +45,7 @@ pub(crate) fn grow_axis<C: Criterion + Sync>(
     )
 }
 
-/// A splitter that splits every node by itself: it neither copies subtrees nor grows them whole.
+/// A splitter that splits every node individually: it neither copies subtrees nor grows them whole.
 pub(crate) struct NodeByNode<'s, S>(pub(crate) &'s S);
 
 impl<S: Splitter> Splitter for NodeByNode<'_, S> {
@@ -78,7 +78,7 @@ pub(crate) struct Data {
     pub(crate) weights: Vec<f32>,
 }
 
-/// How the features and the targets of a [`Data`] are handed over.
+/// The layouts in which the features and the targets of a [`Data`] are passed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     pub(crate) sparse_x: bool,
@@ -113,14 +113,14 @@ impl Data {
         Self { x, y, weights }
     }
 
-    /// Whether no two rows have the same features, of which none is missing.
+    /// Returns true if no two rows have the same features and no feature is missing.
     pub(crate) fn has_distinct_rows(&self) -> bool {
         let mut rows: Vec<Vec<f32>> = self.x.rows().into_iter().map(|row| row.to_vec()).collect();
         rows.sort_by(|a, b| a.partial_cmp(b).expect("no value is missing"));
         rows.windows(2).all(|pair| pair[0] != pair[1])
     }
 
-    /// The given rows, in the given order.
+    /// Returns the given rows, in the given order.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         Self {
             x: self.x.select(Axis(0), rows),
@@ -129,7 +129,7 @@ impl Data {
         }
     }
 
-    /// Grows a tree on the summed variance of `y`; sparse labels are also counted, to the same end.
+    /// Grows a tree on the summed variance of `y`; sparse labels are also counted, with the same result.
     pub(crate) fn grow(
         &self,
         layout: Layout,
@@ -158,7 +158,7 @@ impl Data {
         }
     }
 
-    /// The training rows of each node, in node order, routed one by one.
+    /// Returns the training rows of each node, in node order, routed one by one.
     pub(crate) fn rows_of_nodes(&self, structure: &Structure<AxisRule>) -> Vec<Vec<u32>> {
         let mut rows_of = vec![Vec::new(); structure.nodes().len()];
         for i in weighted_rows(&self.weights) {
@@ -199,7 +199,7 @@ impl Data {
             .collect()
     }
 
-    /// |S| Var(S) in two passes: the weighted squared distances to the mean, summed over outputs.
+    /// Computes |S| Var(S) in two passes: the weighted squared distances to the mean, summed over outputs.
     pub(crate) fn spread(&self, rows: &[u32]) -> f64 {
         let mean = self.mean(rows);
         rows.iter()
@@ -215,19 +215,19 @@ impl Data {
     }
 }
 
-/// The answer of a leaf in `f64`.
+/// Returns the prediction of a leaf in `f64`.
 pub(crate) fn answer(leaves: &impl LeafModel, leaf: u32) -> Vec<f64> {
     let mut sums = vec![0.0; leaves.n_outputs()];
     leaves.for_each(leaf, |j, v| sums[j as usize] += v);
     sums
 }
 
-/// The targets as outputs to label with.
+/// Returns the targets as outputs for labelling.
 pub(crate) fn outputs(data: &Data) -> Arc<Matrix> {
     Arc::new(data.y.clone().into())
 }
 
-/// A tree that answers with the targets it was grown on.
+/// Makes a tree that predicts the targets it was grown on.
 pub(crate) fn label(data: &Data, grown: &Grown<AxisRule>, kind: LeafKind) -> Tree<AxisRule> {
     let leaves = kind.build(&grown.members, &data.weights, &outputs(data)).unwrap();
     Tree::new(grown.structure.clone(), leaves).unwrap()

@@ -6,16 +6,17 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 
-/// What the features of a [`Data`] may hold.
+/// Kinds of values of the features of a [`Data`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cells {
-    /// Whether a fifth of them is missing.
+    /// True if a fifth of them is missing.
     pub(crate) missing: bool,
-    /// Whether values are drawn from a few whole numbers, so that zeros and repetitions abound, or at will.
+    /// True if values are drawn from a few whole numbers, so that zeros and repetitions abound; otherwise from any
+    /// numbers.
     pub(crate) coarse: bool,
 }
 
-/// What the targets of a [`Data`] hold.
+/// Kinds of values of the targets of a [`Data`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Targets {
     /// 0 or 1.
@@ -51,8 +52,8 @@ fn matrix(rows: usize, columns: usize, values: Vec<f32>) -> Array2<f32> {
     Array2::from_shape_vec((rows, columns), values).expect("as many values as cells")
 }
 
-/// Up to `max_rows` rows of up to four features and three targets, weighted as by a bootstrap (row 0 always
-/// takes part).
+/// Up to `max_rows` rows of up to four features and three targets, weighted as by a bootstrap (row 0 is always
+/// included).
 pub(crate) fn data(max_rows: usize, cells: Cells, targets: Targets) -> impl Strategy<Value = Data> {
     (1..=max_rows, 1_usize..5, 1_usize..4).prop_flat_map(move |(n, p, d)| {
         let weights = vec(prop_oneof![1 => Just(0_u8), 2 => Just(1), 1 => 2_u8..4], n);
@@ -68,7 +69,7 @@ pub(crate) fn data(max_rows: usize, cells: Cells, targets: Targets) -> impl Stra
     })
 }
 
-/// The kinds of feature values that a search must tell apart.
+/// The kinds of feature values that a search must distinguish.
 pub(crate) fn any_cells() -> impl Strategy<Value = Cells> {
     any::<(bool, bool)>().prop_map(|(missing, coarse)| Cells { missing, coarse })
 }
@@ -83,7 +84,7 @@ pub(crate) fn any_data(max_rows: usize) -> impl Strategy<Value = Data> {
     (any_cells(), any_targets()).prop_flat_map(move |(cells, targets)| data(max_rows, cells, targets))
 }
 
-/// Any parameters of the search that leave a gain of 0 enough.
+/// Any parameters of the search for which a gain of 0 is sufficient.
 pub(crate) fn any_axis() -> impl Strategy<Value = AxisParams> {
     let thresholds = prop_oneof![Just(ThresholdSearch::Best), Just(ThresholdSearch::Random)];
     (proptest::option::of(1_usize..4), 1_usize..3, thresholds).prop_map(
