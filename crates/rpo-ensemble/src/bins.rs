@@ -1,4 +1,4 @@
-//! The choice between trees on values and trees on bins.
+//! Choice between trees on exact feature values and trees on bins.
 
 use crate::error::EnsembleError;
 use rpo_core::ParameterError;
@@ -6,7 +6,7 @@ use rpo_tree::histogram::BinnedFeatures;
 use std::fmt;
 use std::str::FromStr;
 
-/// The thresholds that splits choose from.
+/// The candidate thresholds of splits.
 ///
 /// As text: `exact`, or a number from 2 to 255.
 ///
@@ -18,10 +18,11 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bins {
-    /// Between any two values of a node.
+    /// Thresholds between any two values of a node.
     Exact,
-    /// Between bins of values, at most this many per feature, 2 to 255 ([`histogram`](rpo_tree::histogram)). The same trees
-    /// where no feature has more values, and much faster.
+    /// Thresholds between bins of values, at most this many bins per feature, 2 to 255
+    /// ([`histogram`](rpo_tree::histogram)). Much faster, and the trees are the same if no feature has more values than
+    /// bins.
     AtMost(usize),
 }
 

@@ -8,28 +8,28 @@ use rpo_tree::TreeError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnsembleError {
-    /// A parameter that is out of range or contradicts another.
+    /// A parameter is out of range or contradicts another.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A weight of a sample that cannot be used.
+    /// The weight of a sample is invalid.
     #[error(transparent)]
     Weight(#[from] WeightError),
-    /// An output that is NaN or infinite.
+    /// An output is NaN or infinite.
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),
-    /// A feature that is missing or infinite, for a method that needs finite features.
+    /// A feature is missing or infinite, and the method needs finite features.
     #[error("features: {0}")]
     Features(#[source] MatrixError),
-    /// Predictions that would need more memory than allowed.
+    /// Predictions would need more memory than allowed.
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]
     Predictions(#[source] MatrixError),
-    /// A projection of the outputs that would need more memory than allowed.
+    /// A projection of the outputs would need more memory than allowed.
     #[error(transparent)]
     Memory(#[from] MemoryLimit),
-    /// A prediction beyond the range of `f32`.
+    /// A prediction is beyond the range of `f32`.
     #[error(
         "the prediction of output {output} for sample {row} is {value}, beyond 32-bit numbers; scale the outputs down"
     )]
@@ -41,13 +41,13 @@ pub enum EnsembleError {
         /// The prediction.
         value: f32,
     },
-    /// An error of growing trees.
+    /// Growing a tree failed.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// An error of the projection of the outputs.
+    /// Projecting the outputs failed.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// A bootstrap that drew only samples of weight 0.
+    /// The bootstrap of a tree drew only samples of weight 0.
     #[error(
         "the bootstrap of tree {tree} drew no sample of positive weight; give more samples weight, or set `bootstrap` to false"
     )]
@@ -55,7 +55,7 @@ pub enum EnsembleError {
         /// The index of the tree.
         tree: usize,
     },
-    /// An output other than 0 and 1, for a method that learns labels.
+    /// An output is neither 0 nor 1, and the method learns labels.
     #[error("output {output} of sample {row} is {value}; labels must be 0 or 1")]
     Label {
         /// Sample, from 0.
@@ -65,10 +65,10 @@ pub enum EnsembleError {
         /// The value.
         value: f32,
     },
-    /// Out-of-bag predictions of an ensemble whose trees grew on all samples.
+    /// Out-of-bag predictions were requested from an ensemble whose trees all grew on all samples.
     #[error("no sample is out of bag: every tree grew on all samples")]
     NoBootstrap,
-    /// A training target that the loss cannot be evaluated for.
+    /// The loss is not defined for a training target.
     #[error("target {output} of sample {row} is {value}; the loss needs {expected}")]
     Target {
         /// Sample, from 0.
@@ -77,10 +77,10 @@ pub enum EnsembleError {
         output: usize,
         /// The value.
         value: f32,
-        /// The values that are allowed.
+        /// Description of the allowed values.
         expected: &'static str,
     },
-    /// A sample with none or several of outputs of which each sample has one.
+    /// A sample does not have exactly one output of a group of the softmax loss.
     #[error(
         "sample {row} does not have exactly one of the outputs {first} to {last}, a group of the softmax loss"
     )]
@@ -92,13 +92,14 @@ pub enum EnsembleError {
         /// Last output of the group.
         last: usize,
     },
-    /// An output without an observed target of positive weight.
+    /// An output has no observed target of positive weight.
     #[error("output {output} has no observed target of positive weight")]
     NoTarget {
         /// Output, from 0.
         output: usize,
     },
-    /// A weight of a cell that is negative, NaN, infinite, or another than that of its group.
+    /// The weight of a cell (a sample and an output) is negative, NaN, infinite, or different from the weights of its
+    /// group.
     #[error(
         "the weight of output {output} in sample {row} is {value}; weights must be finite and not negative, and equal \
          within a group of the softmax loss"
@@ -111,10 +112,10 @@ pub enum EnsembleError {
         /// The weight.
         value: f32,
     },
-    /// Training that would need more memory than allowed.
+    /// Training would need more memory than allowed.
     #[error("training scores: {0}; raise `memory_limit`, or use sparse outputs with the square loss")]
     Training(#[source] MatrixError),
-    /// A form of the training scores that does not fit the data.
+    /// The form of the training scores does not suit the data.
     #[error("the training form {form} needs {needs}")]
     Form {
         /// The form.
@@ -122,27 +123,27 @@ pub enum EnsembleError {
         /// The requirement.
         needs: &'static str,
     },
-    /// Scores that overflowed, as values near the largest floating-point numbers do.
+    /// Scores overflowed, as happens with values near the largest floating-point numbers.
     #[error("step {step} is not finite; scale the outputs down")]
     Diverged {
         /// The step, from 0.
         step: usize,
     },
-    /// A projection family whose projections are zero however often they are drawn.
+    /// All projections drawn for a step are zero.
     #[error("every projection drawn for step {step} is zero")]
     ZeroProjection {
         /// The step, from 0.
         step: usize,
     },
-    /// A fit that was stopped before its end.
+    /// The fit was stopped before its end.
     #[error("the fit was stopped")]
     Stopped,
-    /// Ensembles that cannot be merged.
+    /// The ensembles cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),
 }
 
-/// Refuses a size.
+/// Returns the error of a size that differs from the expected one.
 pub(crate) fn mismatch<T>(what: &'static str, expected: usize, given: usize) -> Result<T, EnsembleError> {
     Err(Mismatch {
         what,
@@ -152,7 +153,7 @@ pub(crate) fn mismatch<T>(what: &'static str, expected: usize, given: usize) -> 
     .into())
 }
 
-/// Refuses the first size that is not the expected one, given what is counted, the expected and the given size of each.
+/// Checks sizes, each given as its description, the expected size and the given size.
 pub(crate) fn check_lengths<const N: usize>(
     lengths: [(&'static str, usize, usize); N],
 ) -> Result<(), EnsembleError> {

@@ -1,4 +1,4 @@
-//! Checks of what ensembles are fitted to.
+//! Checks of the data that ensembles are fitted to.
 
 use crate::error::{EnsembleError, mismatch};
 use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError, finite_or_missing};
@@ -15,8 +15,8 @@ pub(crate) fn check_observed(
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
-/// [`check_observed`] where outputs may be missing, but each is observed in a sample of positive weight: nothing could be
-/// learnt of another.
+/// Like [`check_observed`], but outputs may be missing. Each output must be observed in a sample of positive weight,
+/// since nothing could be learned about it otherwise.
 pub(crate) fn check_partial(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
@@ -30,11 +30,13 @@ pub(crate) fn check_partial(
     unobserved.map_or(Ok(()), |output| Err(EnsembleError::NoTarget { output }))
 }
 
-/// Most outputs an ensemble can be fitted to, 134,217,728. Fitting holds vectors of a number for each output, of
-/// gigabytes with more: one mistyped label index would end the process where it should be an error.
+/// Largest number of outputs of an ensemble, 134,217,728. Fitting allocates vectors with one number per output. With
+/// more outputs they would take gigabytes, so that one mistyped label index could end the process instead of being an
+/// error.
 pub const MAX_OUTPUTS: usize = 1 << 27;
 
-/// Checks that features and outputs are of the same rows, stored by rows, with 1 to [`MAX_OUTPUTS`] outputs.
+/// Checks that features and outputs have the same number of samples and are stored by rows, and that there are 1 to
+/// [`MAX_OUTPUTS`] outputs.
 pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     if x.n_rows() != y.n_rows() {
         return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
@@ -49,7 +51,7 @@ pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), E
     Ok(())
 }
 
-/// Checks that there is a weight per row, finite and not negative, and not all zero.
+/// Checks that there is one weight per sample, that weights are finite and not negative, and that not all are zero.
 pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), EnsembleError> {
     if weights.len() != n_rows {
         return mismatch("weights for the rows of features", n_rows, weights.len());
@@ -57,14 +59,14 @@ pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), Ensemb
     Ok(WeightError::check(weights.iter().copied())?)
 }
 
-/// Checks shapes and values; the labels as CSR.
+/// Checks shapes and values, and returns the labels as CSR.
 pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
     check_shapes(x, y)?;
     check_binary(y, false)?;
     Ok(y.to_csr())
 }
 
-/// Refuses outputs other than 0 and 1, and NaN unless they may be missing.
+/// Checks that outputs are 0 or 1, or NaN if they may be missing.
 pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), EnsembleError> {
     let mut bad = None;
     for row in 0..y.n_rows() {
@@ -82,7 +84,7 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
     bad.map_or(Ok(()), Err)
 }
 
-/// Checks that there is a tree, and that every tree has an index.
+/// Checks that there is at least one tree, and that the index of every tree fits `usize`.
 pub(crate) fn check_trees(first_tree: usize, trees: usize) -> Result<(), ParameterError> {
     Domain::Count.check("trees", trees)?;
     let fits = first_tree.checked_add(trees).is_some();

@@ -25,15 +25,15 @@ mod scaling;
 pub mod structured;
 pub mod thresholds;
 
-/// What parameters and models have in common.
+/// Traits of parameters and models.
 pub use rpo_core::{
     Apply, CheckParams, FeatureImportances, ForestLearner, Learner, Merge, Predictor, TreeEnsemble,
 };
-/// What features and outputs come in.
+/// Types of features and outputs, and the seed.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
-/// What trees grow on.
+/// Projections of the outputs.
 pub use rpo_projections::{Components, Projection, ProjectionKind};
-/// How leaves are stored.
+/// Storage of leaves.
 pub use rpo_tree::LeafKind;
 
 pub use bins::Bins;

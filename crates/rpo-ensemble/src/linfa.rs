@@ -1,7 +1,8 @@
-//! Forests as estimators of linfa, with the feature `linfa`.
+//! Forests as linfa estimators (crate feature `linfa`).
 //!
-//! [`ForestParams`] is [`Fit`] on datasets of dense `f32` features and outputs; [`Forest`] is `Predict`. Traits of
-//! this crate have methods of the same names that take matrices, so call linfa's by the name of the trait:
+//! [`ForestParams`] implements [`Fit`] for datasets of dense `f32` features and outputs, and [`Forest`] implements
+//! `Predict`. Traits of this crate have methods of the same names that take matrices, so call linfa's methods through
+//! their trait:
 //!
 //! ```
 //! use linfa::Dataset;

@@ -1,4 +1,4 @@
-//! Parameters that are one value or several.
+//! Parameters that hold one value or several.
 
 use rpo_core::ParameterError;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,9 +8,9 @@ use std::fmt::{self, Display};
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// What a [`List`] is made of.
+/// An item of a [`List`].
 pub trait ListItem: Copy + Display + FromStr {
-    /// What errors call several of them.
+    /// Description of the expected text, for error messages.
     const EXPECTED: &'static str;
 }
 

@@ -1,8 +1,9 @@
-//! Outputs that are missing: what stands for them where a method needs a number.
+//! Imputation of missing outputs for methods that need a number for every output.
 
 use rpo_core::{Matrix, MatrixView};
 
-/// The weighted mean of each output over the rows that know it; 0 for one that no row of weight knows.
+/// Returns the weighted mean of each output over the samples in which it is observed, 0 if it is observed in no sample
+/// of positive weight.
 pub(crate) fn known_means(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f32> {
     let mut total = 0.0;
     let (mut sums, mut missing) = (vec![0.0; y.n_cols()], vec![0.0; y.n_cols()]);
@@ -18,7 +19,7 @@ pub(crate) fn known_means(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f32
         });
     }
     let mean = |(sum, missing): (f64, f64)| {
-        // Rounding may leave a trace of the weight of an output that no row knows.
+        // Rounding may leave a trace of weight for an output that is never observed.
         let known = total - missing;
         if known > 1e-12 * total {
             (sum / known) as f32
@@ -29,7 +30,7 @@ pub(crate) fn known_means(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f32
     sums.into_iter().zip(missing).map(mean).collect()
 }
 
-/// Puts a value per output in the place of what is missing; entries that are not stored stay so.
+/// Replaces missing values by the value given for their output. Entries that are not stored stay unstored.
 pub(crate) fn fill(y: &mut Matrix, values: &[f32]) {
     let put = |v: &mut f32, j: usize| {
         if v.is_nan() {

@@ -1,11 +1,11 @@
-//! What a fit may be given beside parameters, features and outputs.
+//! Options of a fit beside parameters, features and outputs.
 
 use crate::error::EnsembleError;
 use rpo_core::ParameterError;
 use rpo_projections::Projection;
 use std::sync::Arc;
 
-/// Options of a fit of a forest that are not parameters: weights, observers and custom parts.
+/// Options of a forest fit that are not parameters: weights, observers and custom parts.
 #[derive(Clone, Default)]
 pub struct FitOptions<'a> {
     /// One weight per sample, finite and not negative; `None` means 1. A bootstrap draws samples whatever their weight and
@@ -14,20 +14,20 @@ pub struct FitOptions<'a> {
     /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. By default they are
     /// refused: a NaN by mistake would silently change what is learned. CRAFTML and structured forests always refuse them.
     ///
-    /// A missing output is left out of the statistics of its sample: splits are scored and leaves labelled by the samples in
-    /// which an output is observed. An output that no sample of positive weight has is an
-    /// [`EnsembleError::NoTarget`](crate::EnsembleError::NoTarget). A projection z = Φy needs every entry: trees grow on z with missing outputs at their
-    /// mean over the samples in which they are observed. If outputs are missing at random, the mean of z stays the same, and
-    /// a constant has no variance to explain, so that a missing entry favours no split. Leaves then store means: they cannot
-    /// refer to training samples.
+    /// A missing output is left out of the statistics of its sample: splits are scored and leaf values computed from
+    /// the samples in which an output is observed. An output that is observed in no sample of positive weight is an
+    /// [`EnsembleError::NoTarget`](crate::EnsembleError::NoTarget). A projection z = Φy needs every entry, so trees
+    /// grow on z with each missing output replaced by its mean over the samples in which it is observed. If outputs are
+    /// missing at random, the mean of z stays the same, and as a constant has no variance to explain, a missing entry
+    /// favours no split. Leaves then store means, since they cannot refer to training samples.
     pub missing_outputs: bool,
-    /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
-    /// [splits](rpo_tree::categories) are between subsets, instead of at thresholds. Dense features only. CRAFTML and
-    /// structured forests refuse it.
+    /// Indices, increasing, of the features whose values are codes of categories: whole numbers from 0. Their
+    /// [splits](rpo_tree::categories) are between subsets of categories instead of at thresholds. Dense features only.
+    /// CRAFTML and structured forests refuse this option.
     pub categorical: &'a [u32],
     /// Called whenever a tree is finished, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Asked before every tree, from any thread: where it returns true, the fit ends with [`EnsembleError::Stopped`].
+    /// Called before every tree, from any thread. If it returns true, the fit ends with [`EnsembleError::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// A custom family of projections, in place of the one that the parameters name. CRAFTML, structured forests and
     /// single-target forests refuse it.
@@ -35,7 +35,7 @@ pub struct FitOptions<'a> {
 }
 
 impl FitOptions<'_> {
-    /// Refuses options that a method has no use for: all but the observers.
+    /// Refuses all options but the observers, for methods that support no others.
     pub(crate) fn check_plain(&self) -> Result<(), EnsembleError> {
         for (name, is_given) in [
             ("weights", self.weights.is_some()),
@@ -51,7 +51,7 @@ impl FitOptions<'_> {
         Ok(())
     }
 
-    /// Ends a fit that is to stop.
+    /// Returns [`EnsembleError::Stopped`] if the fit is to stop.
     pub(crate) fn check_stop(&self) -> Result<(), EnsembleError> {
         match self.stop {
             Some(stop) if stop() => Err(EnsembleError::Stopped),

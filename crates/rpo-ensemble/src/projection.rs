@@ -9,14 +9,14 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Number of projections that an ensemble draws (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
+/// Scope of a projection: one tree, or all trees (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum ProjectionScope {
-    /// A projection for each tree or boosting step: Algorithm 2 (individual subspaces). In expectation its squared error is
-    /// never worse, because it divides the variance due to the projection by the number of trees (section 3.3); that does
-    /// not hold for other measures, nor for a single run.
+    /// A projection for each tree or boosting step: Algorithm 2 (individual subspaces). Its expected squared error is
+    /// never worse than that of a shared projection, because it divides the variance due to the projection by the
+    /// number of trees (section 3.3). This does not hold for other measures, nor for a single run.
     Tree,
     /// One projection for all trees: Algorithm 1 (shared subspace).
     Shared,
@@ -41,7 +41,7 @@ pub enum ProjectionChoice {
 }
 
 impl ProjectionChoice {
-    /// Returns the family; `None` without a projection.
+    /// Returns the family, or `None` without a projection.
     pub fn family(self) -> Option<Arc<dyn Projection>> {
         match self {
             Self::None => None,
@@ -49,9 +49,9 @@ impl ProjectionChoice {
         }
     }
 
-    /// Joins the family, or a custom one in its place, with components and scope. Defaults: as many components as outputs
-    /// for the identity, ln d for a label embedding and `components_by_default` for others; one projection for all trees
-    /// of a label embedding, one per tree of others.
+    /// Combines the family, or a custom one that replaces it, with components and scope. The default number of
+    /// components is the number of outputs for the identity, ln d for a label embedding and `components_by_default` for
+    /// others. The default scope is one projection for all trees for a label embedding and one per tree for others.
     pub(crate) fn resolve(
         self,
         custom: Option<&Arc<dyn Projection>>,
@@ -116,7 +116,7 @@ rpo_core::impl_text_serde!(ProjectionChoice, ["string"]);
 
 /// A projection Z = Y Φᵀ of the outputs: Y (n x d), Φ (m x d), Z (n x m).
 ///
-/// The samples of a bootstrap do not matter for it: a projection that is learned sees the whole training set.
+/// It does not depend on the bootstrap: a learned projection is fitted to the whole training set.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputProjection {
     family: Arc<dyn Projection>,
@@ -125,8 +125,8 @@ pub(crate) struct OutputProjection {
 }
 
 impl OutputProjection {
-    /// Fits the family to outputs; one that would take more memory than predictions may is refused: Φ, which most families
-    /// hold dense, and Z.
+    /// Fits the family to outputs. Refuses a projection whose Φ (which most families store dense) and Z would exceed
+    /// the memory limit of predictions.
     pub(crate) fn fit(
         &self,
         data: ProjectionInput<'_>,

@@ -1,4 +1,4 @@
-//! Outputs in one unit, so that the units of some do not decide the splits of all.
+//! Scaling of outputs to a common unit, so that the outputs of the largest numbers do not decide all splits.
 
 use rpo_core::MatrixView;
 use schemars::JsonSchema;
@@ -12,15 +12,15 @@ pub enum OutputScaling {
     /// Standard deviations, unless all outputs are labels (0 or 1).
     #[default]
     Auto,
-    /// The outputs' own: an output of large numbers weighs more.
+    /// The outputs' own units: an output of large numbers weighs more.
     None,
-    /// The standard deviation of each output; one that is constant is left as it is.
+    /// The standard deviation of each output. Constant outputs are left unscaled.
     Deviation,
 }
 
 impl OutputScaling {
-    /// The factor of each output, the reciprocal of its standard deviation over the samples of positive weight in which it
-    /// is observed; `None` where nothing is scaled, as with a single output.
+    /// Returns the factor of each output: the reciprocal of its standard deviation over the samples of positive weight
+    /// in which it is observed. `None` if nothing is scaled, as with a single output.
     pub(crate) fn factors(self, y: MatrixView<'_>, weights: Option<&[f32]>) -> Option<Vec<f32>> {
         let is_scaled = match self {
             Self::None => false,
@@ -46,10 +46,10 @@ fn are_labels(y: MatrixView<'_>) -> bool {
     }
 }
 
-/// The weighted variance of each output over what is observed; 0 where rounding is all that differs.
+/// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding.
 fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
     let weight = |row: usize| weights.map_or(1.0, |w| f64::from(w[row]));
-    // Per output: the weight of stored values, of missing ones, and the sum.
+    // Per output: the weight of stored observed values, the weight of missing values, and the weighted sum.
     let mut sums = vec![(0.0, 0.0, 0.0); y.n_cols()];
     let mut total = 0.0;
     for row in 0..y.n_rows() {
@@ -81,7 +81,7 @@ fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
     let variance = |j: usize| {
         let ((stored, missing, _), mean) = (sums[j], means[j]);
         let observed = total - missing;
-        // What is not stored is 0.
+        // Entries that are not stored are 0.
         let variance = (squares[j] + (observed - stored).max(0.0) * mean * mean) / observed;
         if variance > 1e-12 * mean * mean {
             variance
@@ -111,7 +111,8 @@ mod tests {
             let factors = |scaling: OutputScaling, weights| scaling.factors(y, weights);
             assert_eq!(factors(OutputScaling::Auto, None), Some(vec![1.0, 0.1, 1.0, 1.0]));
             assert_eq!(factors(OutputScaling::None, None), None);
-            // The first two samples three times: outputs of equal parts stay so, the last has one value of weight.
+            // The first two samples count three times: outputs with two balanced values stay so, the last has one
+            // weighted value.
             let weighted = factors(OutputScaling::Deviation, Some(&[3.0, 3.0, 0.0, 0.0][..]));
             assert_eq!(weighted, Some(vec![1.0, 0.1, 1.0, 1.0]));
         }

@@ -1,11 +1,12 @@
-//! Decision thresholds: from which score on a label is predicted.
+//! Decision thresholds: the scores from which labels are predicted.
 //!
-//! Scores of rare labels stay far below ½ where they are right, so deciding at ½ loses them. Thresholds are found on
-//! scores of samples that a model was not fitted to: out-of-bag predictions of any ensemble, or a validation set. A
-//! label is predicted where its score is at or above its threshold.
+//! Scores of rare labels stay far below ½ even where the label is present, so a threshold of ½ misses these labels.
+//! Thresholds are found on scores of samples that a model was not fitted to: out-of-bag predictions of any ensemble, or
+//! a validation set. A label is predicted where its score is at or above its threshold.
 //!
-//! A threshold lies in the middle between the lowest score it predicts and the next lower one. A threshold is the highest
-//! of those that are best; one that predicts every sample is the lowest score.
+//! A threshold lies midway between the lowest score for which the label is predicted and the next lower score. Among
+//! equally good thresholds the highest is chosen. A threshold that predicts the label for every sample is the lowest
+//! score.
 //!
 //! ```
 //! use ndarray::array;
@@ -25,17 +26,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// What thresholds are the best of.
+/// The criterion that thresholds optimize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdRule {
-    /// One per label, each of the largest F-measure 2TP/(2TP + FP + FN) of its label, which makes the mean of
-    /// F-measures over labels largest (Daniels and Metaxas 2017, section 4). A label without positive sample: ½.
+    /// One threshold per label, which maximizes the F-measure 2TP/(2TP + FP + FN) of the label, and so the mean of
+    /// F-measures over labels (Daniels and Metaxas 2017, section 4). ½ for a label without positive samples.
     MacroF,
-    /// The same for all labels, of the largest F-measure of all decisions together. Without any positive sample: ½.
+    /// One threshold for all labels, which maximizes the F-measure of all decisions together. ½ without any positive
+    /// sample.
     MicroF,
-    /// One per label, such that as many samples are predicted as are positive, or, where equal scores do not
-    /// allow it, the number next below that; more where that would be none. A label without positive sample: above every score.
+    /// One threshold per label, such that as many samples are predicted as are positive. If equal scores do not allow
+    /// this number, the next lower possible number is predicted, or the smallest one if the next lower is none. Above
+    /// every score for a label without positive samples.
     Rate,
 }
 
@@ -52,8 +55,9 @@ impl FromStr for ThresholdRule {
     }
 }
 
-/// The thresholds (one per label) that a rule finds on scores and labels (both n x d). Pairs of which either is NaN do not
-/// count: scores of samples that no tree left out of its bag, labels that are missing. A label without any pair has ½.
+/// Returns the thresholds (one per label) that a rule finds on scores and labels (both n x d). Pairs of a score and a
+/// label of which either is NaN are ignored: scores of samples that were in the bag of every tree, and missing labels.
+/// The threshold of a label without any pair is ½.
 ///
 /// # Errors
 /// [`EnsembleError::Mismatch`] for labels of another shape than the scores.
@@ -94,10 +98,10 @@ pub fn find(
     })
 }
 
-/// Without anything to go by.
+/// The threshold of labels without usable pairs or positive samples.
 const HALF: f64 = 0.5;
 
-/// Calls `f(threshold, predicted, hits)` for every way to cut the scores, highest threshold first.
+/// Calls `f(threshold, predicted, hits)` for every possible threshold, highest first.
 fn for_each_cut(pairs: &mut [(f32, bool)], mut f: impl FnMut(f64, usize, usize)) {
     pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
     let mut hits = 0;
@@ -111,7 +115,7 @@ fn for_each_cut(pairs: &mut [(f32, bool)], mut f: impl FnMut(f64, usize, usize))
     }
 }
 
-/// The highest threshold of the largest F-measure.
+/// Returns the highest threshold of the largest F-measure.
 fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
     let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
     let (mut best, mut threshold) = ((0, 1), HALF);
@@ -125,7 +129,7 @@ fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
     threshold
 }
 
-/// The threshold that predicts as many as are positive.
+/// Returns the threshold at which as many samples are predicted as are positive.
 fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
     if pairs.is_empty() {
         return HALF;
@@ -178,7 +182,7 @@ mod tests {
     }
 
     proptest! {
-        /// H-P14: no cut point gives a larger F, and no higher threshold as large a one.
+        /// H-P14: no threshold has a larger F, and no higher threshold has an equal F.
         #[test]
         fn no_threshold_is_better(pairs in prop::collection::vec((0_u8..12, any::<bool>()), 1..40)) {
             let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s) / 16.0, p)).collect();

@@ -6,9 +6,9 @@ use rand::Rng;
 use rayon::prelude::*;
 use rpo_core::{Domain, Seed};
 
-/// A statistic of the data and of resamples of its samples (Efron 1979).
+/// A statistic of the data and of bootstrap resamples (Efron 1979).
 ///
-/// To compare two methods on the same samples, resample the mean of their differences.
+/// To compare two methods on the same samples, use the mean of their differences as the statistic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     /// The statistic of the data.
@@ -18,11 +18,12 @@ pub struct Bootstrap {
 }
 
 impl Bootstrap {
-    /// Returns `statistic(indices)` for all of `n` samples in order and for `n_resamples` resamples of n, drawn with
-    /// replacement. Resample b draws from stream b of `seed`: the same for any number of threads.
+    /// Computes `statistic(indices)` for all `n` samples in order and for `n_resamples` resamples of n indices, drawn
+    /// with replacement. Resample b is drawn from stream b of `seed`, so results do not depend on the number of
+    /// threads.
     ///
     /// # Errors
-    /// No sample, no resample, a statistic that is not finite (its index is the resample's).
+    /// No sample, no resample, a statistic that is not finite (the index in the error is that of the resample).
     pub fn draw(
         n: usize,
         n_resamples: usize,
@@ -56,8 +57,8 @@ impl Bootstrap {
     }
 }
 
-/// The percentile interval: the resamples' quantiles at (1 - level) / 2 and (1 + level) / 2, interpolated linearly between
-/// order statistics at position (B - 1) p.
+/// The percentile interval: the quantiles of the resampled statistic at (1 - level) / 2 and (1 + level) / 2,
+/// interpolated linearly between order statistics at position (B - 1) p.
 impl ConfidenceInterval for Bootstrap {
     fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;

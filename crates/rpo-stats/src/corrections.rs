@@ -1,21 +1,21 @@
-//! Corrections of p-values for several tests.
+//! Corrections of p-values for multiple tests.
 
 use crate::StatsError;
 use rpo_core::Domain;
 
-/// A correction of p-values for several tests. A hypothesis is rejected at level alpha if its adjusted p-value is at most
-/// alpha; the probability of any false rejection is then at most alpha.
+/// A correction of p-values for multiple tests. A hypothesis is rejected at level alpha if its adjusted p-value is at
+/// most alpha; the probability of any false rejection is then at most alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Correction {
-    /// Each p-value times their number, at most 1.
+    /// Each p-value times the number of p-values, at most 1.
     Bonferroni,
-    /// The step-down method: the i-th smallest of m p-values times m - i + 1, made monotone, at most 1. Rejects whatever
-    /// [`Bonferroni`](Self::Bonferroni) rejects, with the same guarantee (Holm 1979).
+    /// The step-down method: the i-th smallest of m p-values times m - i + 1, made monotone, at most 1. Rejects every
+    /// hypothesis that [`Bonferroni`](Self::Bonferroni) rejects, with the same guarantee (Holm 1979).
     Holm,
 }
 
 impl Correction {
-    /// Returns the adjusted p-values, in the order of those given.
+    /// Returns the adjusted p-values, in the order of the given ones.
     ///
     /// # Errors
     /// A p-value outside \[0, 1\].

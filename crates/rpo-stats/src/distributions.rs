@@ -1,7 +1,7 @@
-//! The distributions behind the tests, as tail probabilities and quantiles.
+//! Tail probabilities and quantiles of the distributions used by the tests.
 //!
-//! Normal, χ², Student's t and F come from `statrs`; the studentized range, which it does not have, is integrated here.
-//! A statistic that is NaN has the probability NaN.
+//! The normal, χ², Student's t and F distributions come from `statrs`; the studentized range, which `statrs` lacks, is
+//! integrated here. The probability of a NaN statistic is NaN.
 
 use rpo_core::math;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
@@ -9,36 +9,36 @@ use std::f64::consts::PI;
 
 const DEGREES: &str = "degrees of freedom are positive";
 
-/// P(Z ≤ z) of the standard normal distribution.
+/// Returns P(Z ≤ z) of the standard normal distribution.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     Normal::standard().cdf(z)
 }
 
-/// The z with P(Z ≤ z) = p, for p in (0, 1).
+/// Returns the z with P(Z ≤ z) = p, for p in (0, 1).
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)
 }
 
-/// P(X > x) of the χ² distribution.
+/// Returns P(X > x) of the χ² distribution.
 pub(crate) fn chi2_survival(x: f64, df: usize) -> f64 {
     unless_nan(x, |x| ChiSquared::new(df as f64).expect(DEGREES).sf(x))
 }
 
-/// P(X > f) of the F distribution.
+/// Returns P(X > f) of the F distribution.
 pub(crate) fn f_survival(f: f64, (df1, df2): (usize, usize)) -> f64 {
     unless_nan(f, |f| {
         FisherSnedecor::new(df1 as f64, df2 as f64).expect(DEGREES).sf(f)
     })
 }
 
-/// P(|T| > |t|) of Student's t distribution.
+/// Returns P(|T| > |t|) of Student's t distribution.
 pub(crate) fn t_two_sided(t: f64, df: usize) -> f64 {
     unless_nan(t, |t| {
         2.0 * StudentsT::new(0.0, 1.0, df as f64).expect(DEGREES).sf(t.abs())
     })
 }
 
-/// The t > 0 with P(|T| > t) = p, for p in (0, 1).
+/// Returns the t > 0 with P(|T| > t) = p, for p in (0, 1).
 pub(crate) fn t_two_sided_quantile(p: f64, df: usize) -> f64 {
     bisect(p, |t| t_two_sided(t, df))
 }
@@ -47,11 +47,11 @@ fn unless_nan(x: f64, survival: impl Fn(f64) -> f64) -> f64 {
     if x.is_nan() { x } else { survival(x) }
 }
 
-/// P(Q > q) of the studentized range of `k` ≥ 2 standard normal variables (infinite degrees of freedom).
+/// Returns P(Q > q) of the studentized range of `k` ≥ 2 standard normal variables (infinite degrees of freedom).
 ///
-/// $1 - k \int \varphi(z) [\Phi(z) - \Phi(z - q)]^{k-1} dz$, with the 1 drawn into the integral as
-/// $k \int \varphi \Phi^{k-1}$ so that small probabilities keep their relative accuracy. The integrand is analytic and
-/// falls off like φ at both ends, so that the trapezoidal rule converges faster than any power of its step.
+/// $1 - k \int \varphi(z) [\Phi(z) - \Phi(z - q)]^{k-1} dz$, with the 1 written as the integral $k \int \varphi
+/// \Phi^{k-1}$ so that small probabilities keep their relative accuracy. The integrand is analytic and falls off like φ
+/// at both ends, so that the trapezoidal rule converges faster than any power of its step.
 pub(crate) fn studentized_range_survival(q: f64, k: usize) -> f64 {
     if q <= 0.0 {
         return 1.0;
@@ -75,12 +75,12 @@ pub(crate) fn studentized_range_survival(q: f64, k: usize) -> f64 {
     (k as f64 * STEP * sum).min(1.0)
 }
 
-/// The q with P(Q > q) = p of the studentized range of `k` standard normal variables, for p in (0, 1).
+/// Returns the q with P(Q > q) = p of the studentized range of `k` standard normal variables, for p in (0, 1).
 pub(crate) fn studentized_range_quantile(p: f64, k: usize) -> f64 {
     bisect(p, |q| studentized_range_survival(q, k))
 }
 
-/// Where a decreasing survival function on the positive numbers crosses p, to the last bits.
+/// Returns the point where a decreasing survival function on the positive numbers crosses p, to the last bits.
 fn bisect(p: f64, survival: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while survival(high) > p {

@@ -1,4 +1,4 @@
-//! What can be wrong with the arguments of a test.
+//! Errors of the arguments of a test.
 
 use rpo_core::{Mismatch, ParameterError};
 
@@ -15,7 +15,7 @@ pub enum StatsError {
     /// Fewer values than a test needs.
     #[error("{what}: at least {needed} needed, got {given}")]
     TooFew {
-        /// What is counted, in the plural.
+        /// Name of the counted values, in the plural.
         what: &'static str,
         /// The number that was given.
         given: usize,
@@ -25,17 +25,17 @@ pub enum StatsError {
     /// A value that is NaN or infinite.
     #[error("value {index} must be finite, got {value}")]
     NonFinite {
-        /// Its position, from 0; in a table row by row.
+        /// Position of the value, from 0; in a table, row by row.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// More differences than the exact test takes.
+    /// More differences than the exact test accepts.
     #[error("the exact test takes at most {limit} differences, got {given}: use the normal approximation")]
     TooManyForExact {
         /// The number of differences.
         given: usize,
-        /// The largest number.
+        /// The largest accepted number.
         limit: usize,
     },
 }

@@ -17,7 +17,7 @@ pub enum Better {
     Lower,
 }
 
-/// Ranks of k methods on each of N data sets, with Friedman's test on them.
+/// Ranks of k methods on each of N data sets, and Friedman's test on these ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Friedman {
     /// The rank of each method (column) on each data set (row), 1 for the best.
@@ -27,11 +27,12 @@ pub struct Friedman {
     /// The test without correction for ties: χ² = 12 N / (k (k + 1)) [Σ R_j² - k (k + 1)² / 4] over mean ranks R_j (Demšar
     /// 2006, section 3.2.2).
     pub uncorrected: FriedmanTest,
-    /// The test with χ² divided by 1 - Σ(t³ - t) / (N k (k² - 1)) over groups of t ties, NaN if all tie everywhere.
+    /// The test with χ² divided by 1 - Σ(t³ - t) / (N k (k² - 1)) over groups of t ties, NaN if all methods tie on
+    /// every data set.
     pub tie_corrected: FriedmanTest,
 }
 
-/// Friedman's χ² and the F of Iman and Davenport (1980), less conservative.
+/// Friedman's χ² and the less conservative F of Iman and Davenport (1980).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FriedmanTest {
     /// χ² with k - 1 degrees of freedom.
@@ -49,8 +50,9 @@ pub struct FriedmanTest {
 }
 
 impl FriedmanTest {
-    /// The test of N data sets and k methods, with Σ_j (2 R_j)², R_j the rank sum of method j, and Σ (t³ - t) over groups of t
-    /// tied methods. χ² is a fraction of integers, so that "all data sets agree" is exact and not a matter of rounding.
+    /// Computes the test for N data sets and k methods from Σ_j (2 R_j)², where R_j is the rank sum of method j, and Σ
+    /// (t³ - t) over groups of t tied methods. χ² is a quotient of integers, so that the case in which all data sets
+    /// agree is detected exactly.
     fn of((n_datasets, n_methods): (usize, usize), squares: u128, ties: u128) -> Self {
         let (n, k) = (n_datasets as u128, n_methods as u128);
         // χ² = (k - 1) numerator / denominator.
@@ -103,8 +105,8 @@ impl Friedman {
         })
     }
 
-    /// Returns Nemenyi's p-value for each pair of methods (k x k, 1 on the diagonal): the probability that the range
-    /// of k mean ranks exceeds the pair's difference (Demšar 2006, section 3.2.2).
+    /// Returns Nemenyi's p-value for each pair of methods (k x k, 1 on the diagonal): the probability that the range of
+    /// k mean ranks exceeds the difference of the pair (Demšar 2006, section 3.2.2).
     pub fn nemenyi_p(&self) -> Array2<f64> {
         let (n, k) = self.ranks.dim();
         let scale = SQRT_2 / rank_difference_unit(k, n);
@@ -115,7 +117,7 @@ impl Friedman {
     }
 
     /// Returns the bars of a critical-difference diagram: maximal groups of methods, each from best to worst mean rank,
-    /// whose mean ranks lie within `critical_difference`. Groups of one are left out.
+    /// whose mean ranks lie within `critical_difference`. Groups of a single method are left out.
     pub fn indistinguishable(&self, critical_difference: f64) -> Vec<Vec<usize>> {
         let rank = |j: usize| self.average_ranks[j];
         let mut order: Vec<usize> = (0..self.average_ranks.len()).collect();

@@ -28,7 +28,7 @@ pub use wilcoxon::{NormalApproximation, SignedRanks, Zeros};
 use error::check_finite;
 use rpo_core::Mismatch;
 
-/// Probabilities of data at least as extreme as the observed, if there is no difference.
+/// Probabilities of data at least as extreme as those observed, if there is no difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PValues {
     /// Extreme in either direction.
@@ -39,7 +39,7 @@ pub struct PValues {
     pub less: f64,
 }
 
-/// What intervals are estimated of.
+/// An estimate with a confidence interval.
 pub trait ConfidenceInterval {
     /// Returns the interval that covers the true value with probability `level`.
     ///

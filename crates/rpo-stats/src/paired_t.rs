@@ -7,7 +7,8 @@ use rpo_core::Domain;
 
 /// The t test of paired samples.
 ///
-/// Over several data sets [`SignedRanks`](crate::SignedRanks) assumes less. If all differences are equal, t is infinite, or NaN if they are zero.
+/// For scores over several data sets, [`SignedRanks`](crate::SignedRanks) makes fewer assumptions. If all differences
+/// are equal, t is infinite, or NaN if they are zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedT {
     /// The mean difference divided by its standard error.
@@ -27,9 +28,10 @@ pub struct PairedT {
 impl PairedT {
     /// Tests whether the mean of x - y is 0.
     ///
-    /// `overlap` is 0 for independent pairs. For repeated random splits of one data set it is the number of test samples over
-    /// that of training samples: as training sets overlap, the variance of the mean is taken as (1/n + overlap) times that of
-    /// a difference, in place of 1/n (Nadeau and Bengio 2003, section 5.1).
+    /// `overlap` is 0 for independent pairs. For repeated random splits of one data set, it is the number of test
+    /// samples divided by the number of training samples: because training sets overlap, the variance of the mean is
+    /// taken as (1/n + overlap) times the variance of a difference, instead of 1/n times (Nadeau and Bengio 2003,
+    /// section 5.1).
     ///
     /// # Errors
     /// Lengths that differ, fewer than two pairs, values that are not finite; an overlap that is negative or not finite.
@@ -38,7 +40,7 @@ impl PairedT {
         let differences = differences(x, y)?;
         check_enough("pairs", differences.len(), 2)?;
         let n = differences.len() as f64;
-        // Around the first difference, so that equal differences have a standard deviation of exactly 0.
+        // Relative to the first difference, so that equal differences have a standard deviation of exactly 0.
         let first = differences[0];
         let mean_difference = first + differences.iter().map(|d| d - first).sum::<f64>() / n;
         let squares: f64 = differences.iter().map(|d| (d - mean_difference).powi(2)).sum();
@@ -64,7 +66,7 @@ impl PairedT {
     }
 }
 
-/// The interval of Student's t around the mean difference.
+/// The Student's t interval around the mean difference.
 impl ConfidenceInterval for PairedT {
     fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;

@@ -6,13 +6,14 @@ use crate::error::check_enough;
 use rpo_core::Domain;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// A comparison of methods by their mean ranks, after Friedman's test has found that they differ.
+/// A comparison of methods by their mean ranks, after Friedman's test has found a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostHoc {
-    /// All pairs of k methods, by the quantile q of the studentized range with infinite degrees of freedom, divided by √2
-    /// (Demšar 2006, table 5a, which this computes rather than tabulates).
+    /// Compares all pairs of k methods, by the quantile q of the studentized range with infinite degrees of freedom,
+    /// divided by √2 (Demšar 2006, table 5a; computed here, not tabulated).
     Nemenyi,
-    /// k - 1 methods with a control, by the normal quantile q at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
+    /// Compares k - 1 methods with a control, by the normal quantile q at 1 - alpha / (2 (k - 1)) (Demšar 2006, table
+    /// 5b).
     BonferroniDunn,
 }
 
@@ -37,7 +38,7 @@ impl PostHoc {
     }
 }
 
-/// The standard deviation of a difference of two mean ranks under the hypothesis of no difference.
+/// Returns the standard deviation of a difference of two mean ranks under the hypothesis of no difference.
 pub(crate) fn rank_difference_unit(k: usize, n: usize) -> f64 {
     let (k, n) = (k as f64, n as f64);
     (k * (k + 1.0) / (6.0 * n)).sqrt()
@@ -55,7 +56,7 @@ mod tests {
             let q = PostHoc::Nemenyi.quantile(k, alpha);
             let p = studentized_range_survival(q * std::f64::consts::SQRT_2, k);
             prop_assert!((p / alpha - 1.0).abs() < 1e-9);
-            // Comparing all pairs takes a larger difference than comparing with one control.
+            // Comparing all pairs requires a larger difference than comparing with one control.
             prop_assert!(q >= PostHoc::BonferroniDunn.quantile(k, alpha) - 1e-9);
         }
     }

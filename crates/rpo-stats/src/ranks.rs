@@ -1,7 +1,8 @@
-//! Ranks with ties sharing their mean.
+//! Ranks in which tied values share their mean rank.
 
-/// Twice the rank (1 for the smallest) of each value, ties sharing the mean of their ranks, and the sizes of the
-/// groups of equal values in increasing order. Doubled so that mean ranks stay integers and sums of them exact.
+/// Returns twice the rank (1 for the smallest) of each value, where ties share the mean of their ranks, and the sizes
+/// of the groups of equal values in increasing order. Ranks are doubled so that mean ranks stay integers and their sums
+/// exact.
 ///
 /// Values must not be NaN.
 pub(crate) fn doubled_ranks(values: &[f64]) -> (Vec<u64>, Vec<u64>) {
@@ -18,7 +19,7 @@ pub(crate) fn doubled_ranks(values: &[f64]) -> (Vec<u64>, Vec<u64>) {
     (ranks, groups)
 }
 
-/// Sum of t³ - t over groups of t equal values.
+/// Returns the sum of t³ - t over groups of t equal values.
 pub(crate) fn tie_sum(groups: &[u64]) -> u128 {
     groups.iter().map(|&t| u128::from(t).pow(3) - u128::from(t)).sum()
 }

@@ -5,23 +5,23 @@ use crate::error::check_enough;
 use crate::ranks::{doubled_ranks, tie_sum};
 use crate::{PValues, StatsError, differences};
 
-/// The largest number of differences for the exact test: its cost grows with the cube, and beyond a few dozen
-/// the normal approximation is as good.
+/// The largest number of differences for the exact test. Its cost grows with the cube of this number, and beyond a few
+/// dozen the normal approximation is as good.
 const EXACT_LIMIT: usize = 500;
 
 /// Treatment of pairs without a difference in the normal approximation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zeros {
-    /// They are dropped before ranking (Wilcoxon 1945). The default.
+    /// Drops them before ranking (Wilcoxon 1945). The default.
     #[default]
     Drop,
-    /// They are ranked, then their ranks are dropped (Pratt 1959; variance of Cureton 1967).
+    /// Ranks them, then drops their ranks (Pratt 1959; variance of Cureton 1967).
     Pratt,
-    /// They are ranked, and half of their rank sum goes to either side.
+    /// Ranks them, and adds half of their rank sum to each side.
     Split,
 }
 
-/// Wilcoxon's signed-rank test: the ranks of |x - y|, by sign. Rank sums are over the pairs that differ.
+/// Wilcoxon's signed-rank test: the sums of the ranks of |x - y|, by sign, over the pairs that differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedRanks {
     differences: Vec<f64>,
@@ -29,7 +29,7 @@ pub struct SignedRanks {
     pub n: usize,
     /// Number of pairs without a difference.
     pub n_zero: usize,
-    /// True if two pairs differ by the same amount, in either direction.
+    /// True if two pairs differ by the same nonzero amount, in either direction.
     pub has_ties: bool,
     /// The rank sum of the pairs with x > y.
     pub r_plus: f64,
@@ -44,7 +44,7 @@ pub struct SignedRanks {
 pub struct NormalApproximation {
     /// The smaller of the two rank sums.
     pub statistic: f64,
-    /// Its standardised value, at most 0; NaN if no pair differs.
+    /// The standardised statistic, at most 0; NaN if no pair differs.
     pub z: f64,
     /// The p-values; NaN if no pair differs.
     pub p: PValues,
@@ -59,12 +59,12 @@ struct Sums {
     ranks: Vec<u64>,
     /// Σ (t³ - t) over groups of tied pairs that differ.
     ties: u128,
-    /// Σ (t³ - t) over all groups, the zeros among them.
+    /// Σ (t³ - t) over all groups, including the group of zeros.
     ties_with_zeros: u128,
 }
 
 impl SignedRanks {
-    /// Ranks the absolute differences x - y; equal ones share the mean rank.
+    /// Ranks the absolute differences |x - y|; equal ones share the mean rank.
     ///
     /// # Errors
     /// Lengths that differ, no pair, values that are not finite.
@@ -84,8 +84,8 @@ impl SignedRanks {
         })
     }
 
-    /// Returns the p-values of the exact permutation distribution of the rank sum: over all 2^n signs, given the (tied)
-    /// ranks of the n pairs that differ; `two_sided` is twice the smaller tail, at most 1.
+    /// Returns the p-values of the exact permutation distribution of the rank sum, over all 2^n signs given the (tied)
+    /// ranks of the n pairs that differ. `two_sided` is twice the smaller tail, at most 1.
     ///
     /// # Errors
     /// More than 500 pairs that differ.
@@ -97,7 +97,7 @@ impl SignedRanks {
                 limit: EXACT_LIMIT,
             });
         }
-        // Probability of each doubled rank sum, one random sign after the other.
+        // Probability of each doubled rank sum, updated with one random sign at a time.
         let largest = (sums.plus + sums.minus) as usize;
         let mut probability = vec![0.0; largest + 1];
         probability[0] = 1.0;
@@ -119,8 +119,8 @@ impl SignedRanks {
         })
     }
 
-    /// Returns the normal approximation, with tie correction of the variance. `continuity` moves the rank sum by ½
-    /// towards its mean (one-sided: against the direction tested).
+    /// Returns the normal approximation, with tie correction of the variance. With `continuity`, the rank sum is moved
+    /// by ½ towards its mean (one-sided: against the tested direction).
     pub fn normal(&self, zeros: Zeros, continuity: bool) -> NormalApproximation {
         let sums = sums(&self.differences, zeros);
         let n = sums.ranks.len() as f64;
@@ -140,7 +140,7 @@ impl SignedRanks {
                 (mean, spread, sums.ties_with_zeros)
             }
         };
-        // Without any difference there is no distribution.
+        // Without any difference the distribution is undefined.
         let variance = (spread - ties as f64 / 2.0) / 24.0;
         let standard_error = if variance > 0.0 { variance.sqrt() } else { f64::NAN };
         let split = if zeros == Zeros::Split { sums.zero } else { 0 };
@@ -149,7 +149,7 @@ impl SignedRanks {
         let minus = sums.minus as f64 / 2.0 + half_zero;
         let off = plus - mean;
         let shift = if continuity { 0.5 } else { 0.0 };
-        // Exactly at the mean there is nothing to move.
+        // At the mean there is no continuity correction.
         let towards_mean = if off == 0.0 { 0.0 } else { shift };
         let z = -(off.abs() - towards_mean).abs() / standard_error;
         NormalApproximation {

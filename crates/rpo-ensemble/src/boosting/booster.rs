@@ -1,4 +1,4 @@
-//! One step after the other: projects the residual, grows a tree, finds the step and applies it.
+//! The boosting loop of one model: projects the residual, grows a tree, computes the step and applies it.
 
 use super::choices::Algorithm;
 use super::features::Features;
@@ -23,20 +23,20 @@ pub(super) struct Booster<'a> {
     features: &'a Features<'a>,
     outputs: &'a Outputs<'a>,
     state: State<'a>,
-    /// Names the streams of this booster.
+    /// The seed of the random streams of this booster.
     seed: Seed,
-    /// The output of a booster of a single target, and the number of all outputs.
+    /// For a booster of a single target, its output and the number of all outputs.
     only: Option<(u32, usize)>,
-    /// Factors that bring residuals into one unit for a tree.
+    /// Factors that bring the residuals of all outputs to a common unit for a tree.
     scales: Option<Vec<f32>>,
-    /// What the next tree grows on, once it is known.
+    /// The target of the next tree, once it is computed.
     target: Target,
-    /// The projection of all steps, once it is drawn.
+    /// The shared projection of all steps, once it is drawn.
     shared: OnceLock<Coefficients>,
     loss: f64,
 }
 
-/// Most draws of a projection that is 0 throughout.
+/// Largest number of draws of a projection, which is drawn again while it is zero.
 const MAX_DRAWS: u64 = 1000;
 
 impl<'a> Booster<'a> {
@@ -73,7 +73,7 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Applies the steps of a model that is continued.
+    /// Applies the steps of a model to be continued.
     pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
         for step in steps {
             let leaves = LeafIndex {
@@ -88,20 +88,20 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// The training loss now, a sum.
+    /// Returns the current training loss, as a sum.
     pub(super) fn loss(&self) -> f64 {
         self.loss
     }
 
-    /// Prepares the step of this number; to be called before the first one.
+    /// Prepares the step with the given index. Must be called before the first step.
     pub(super) fn prepare(&mut self, step: usize) -> Result<(), EnsembleError> {
         let phi = self.coefficients(step)?;
         self.pass(None, Some(&phi));
         Ok(())
     }
 
-    /// Makes a step of each of some boosters that share parameters, features and samples, and prepares the one after it
-    /// unless it is the last.
+    /// Makes a step of each booster of a group that shares parameters, features and samples. Prepares the next step
+    /// unless this is the last.
     pub(super) fn step_together(
         group: &mut [Self],
         step: usize,
@@ -119,7 +119,7 @@ impl<'a> Booster<'a> {
         let targets: Vec<_> = targets.collect();
         let next = |booster: &Self| (!is_last).then(|| booster.coefficients(step + 1)).transpose();
         let (grown, next) = rayon::join(
-            // The same samples for all: trees that share a pass over their roots.
+            // All trees grow on the same samples, so they share a pass over their roots.
             || trees.grow(&targets, step_seed(first.params.seed, step)),
             || group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>(),
         );
@@ -129,7 +129,7 @@ impl<'a> Booster<'a> {
             .collect()
     }
 
-    /// Makes a step of its tree, and prepares the one after it, given its projection, unless there is none.
+    /// Makes a step from a grown tree. Prepares the next step if its projection `next` is given.
     fn step(
         &mut self,
         grown: Grown<AxisRule>,
@@ -163,7 +163,8 @@ impl<'a> Booster<'a> {
         })
     }
 
-    /// The values as the model stores them, and the update without the numbers that it does not store.
+    /// Converts an update to the values that the model stores. The returned update lacks the numbers that are not
+    /// stored.
     fn store(&self, update: StepUpdate) -> (StepUpdate, StepValues) {
         match (update, self.only, self.params.leaf_values) {
             (StepUpdate::Vectors(values), Some((output, n_outputs)), _) => {
@@ -186,7 +187,7 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// A pass over the training set: applies an update, and prepares a step with this projection.
+    /// Passes over the training set: applies an update, and prepares a step with the projection `phi`.
     fn pass(&mut self, update: Option<(&LeafIndex, &StepUpdate)>, phi: Option<&Coefficients>) {
         self.loss = match phi {
             None => self.state.run::<f32>(Pass { update, next: None }),
@@ -208,7 +209,7 @@ impl<'a> Booster<'a> {
         };
     }
 
-    /// The projection of a step.
+    /// Returns the projection of a step.
     fn coefficients(&self, step: usize) -> Result<Coefficients, EnsembleError> {
         let n_outputs = self.outputs.n_outputs();
         match &self.params.projection {
@@ -224,7 +225,7 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Draws a projection. One that is 0 throughout, as sparse families may give, is drawn again.
+    /// Draws a projection. A zero projection, which sparse families may return, is drawn again.
     fn draw(
         &self,
         projection: &OutputProjection,
@@ -251,9 +252,9 @@ fn step_seed(seed: Seed, step: usize) -> Seed {
     seed.purpose("boosting step").child(step as u64)
 }
 
-/// Numbers of ordinary size unchanged, others times the power of 2 that moves the largest into [1, 2): only products
-/// with steps count, and where residuals have all but vanished, as of labels without any exception, the steps would leave
-/// the range of `f32`.
+/// Returns numbers of ordinary size unchanged, and others multiplied by the power of 2 that moves the largest into [1,
+/// 2). Only products of these numbers with steps matter. If residuals have all but vanished, as for labels that are the
+/// same in all samples, the steps would otherwise leave the range of `f32`.
 fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
     let largest = g.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
     if largest > 0.0 && !(1e-20..1e20).contains(&largest) {

@@ -13,7 +13,8 @@ use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, MatrixError, MatrixView, Predictor};
 
-/// Checks what is to be fitted, and returns the objective of all outputs, levels counted.
+/// Checks the data and options of a fit, and returns the objective of all outputs, which include all levels of each
+/// target.
 pub(super) fn check(
     params: &Resolved,
     x: MatrixView<'_>,
@@ -45,7 +46,7 @@ pub(super) fn check(
     Ok(objective)
 }
 
-/// Targets are NaN, or finite and accepted by the loss; so are the zeros that are not stored.
+/// Checks that targets are NaN, or finite and accepted by the loss. This includes zeros that are not stored.
 fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     let refuses = |column: usize, value: f32| objective.of(column * n_levels).refuses(f64::from(value));
     for row in 0..y.n_rows() {
@@ -74,7 +75,7 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
             }
         });
         bad.map_or(Ok(()), Err)?;
-        // Custom losses alone refuse 0, and they are those of all outputs.
+        // Only custom losses refuse 0, and a custom loss is that of all outputs.
         if n_stored < y.n_cols()
             && let Some(expected) = refuses(first_gap as usize, 0.0)
         {
@@ -89,7 +90,8 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
     Ok(())
 }
 
-/// Every sample has exactly one output of each group, of which all weigh the same, or misses them all.
+/// Checks that every sample has exactly one output of each group, or that all outputs of the group are missing, and
+/// that the outputs of a group have equal weights.
 fn check_groups(
     objective: &Objective,
     y: MatrixView<'_>,

@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The algorithm: what trees grow on, and what a step adds.
+/// Algorithm: determines the target of trees and the update of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum Algorithm {
-    /// Algorithm 1 for every output by itself, round robin: a step adds one tree per output (single target,
-    /// binary relevance).
+    /// Algorithm 1 for each output separately, round robin: a step adds one tree per output (single target, binary
+    /// relevance).
     SingleTarget,
     /// Algorithm 2: multi-output trees on the residuals of all outputs.
     Gbmort,
-    /// Algorithm 3: a tree on one projection of the residuals, fitted to every output by a factor ρ.
+    /// Algorithm 3: a tree on one projection of the residuals, scaled for each output by a factor ρ.
     GbrtRpo,
-    /// Algorithm 4: a tree on q projections of the residuals, whose leaves hold the mean residuals of all outputs.
+    /// Algorithm 4: a tree on q projections of the residuals, whose leaf values are the mean residuals of all outputs.
     GbrtRelabelRpo,
 }
 
@@ -34,15 +34,15 @@ impl Algorithm {
     }
 }
 
-/// How the length of a step is found.
+/// Method that finds the length of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum LineSearch {
-    /// The minimizer, as in the paper: the training loss never grows.
+    /// Minimizes the loss, as in the paper: the training loss never increases.
     Exact,
-    /// One Newton step from the current scores. As good in practice with a learning rate below 1, and cheaper; the
-    /// loss need not fall at every step. The same as exact for the square loss.
+    /// One Newton step from the current scores. As good in practice with a learning rate below 1, and cheaper, but the
+    /// loss need not decrease at every step. Equal to exact for the square loss.
     Newton,
 }
 
@@ -51,23 +51,23 @@ pub enum LineSearch {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum StepScope {
-    /// Every output, as in the paper: leaves hold mean residuals times ρ.
+    /// Each output, as in the paper: leaf values are mean residuals times ρ.
     Output,
-    /// Every leaf of every output, as in Friedman's TreeBoost (2001): leaves hold the best constants. The same
-    /// for the square loss; not for Algorithm 3, whose tree all outputs share.
+    /// Each leaf of each output, as in Friedman's TreeBoost (2001): leaf values are the best constants. Equal to output
+    /// for the square loss; not for Algorithm 3, whose trees are shared by all outputs.
     Leaf,
 }
 
-/// The form in which training scores are kept between steps. All give the same scores up to rounding.
+/// The representation of training scores between steps. All forms give the same scores up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TrainingForm {
-    /// The cheapest of the other forms for the data, the loss and the number of steps.
+    /// Chooses the cheapest form for the data, the loss and the number of steps.
     #[default]
     Auto,
-    /// Scores n x d: `f64` up to 2¹⁷ of them, `f32` beyond.
+    /// Scores n x d: `f64` for up to 2¹⁷ scores, `f32` for more.
     Scores,
-    /// The square loss on sparse outputs: the outputs and what each step added, never n x d.
+    /// For the square loss on sparse outputs: the outputs and the update of each step, never n x d.
     Factored,
-    /// The logistic loss: odds n x d in `f32`, which a step multiplies without an exponential per cell.
+    /// For the logistic loss: odds n x d in `f32`, which a step multiplies without an exponential per cell.
     Odds,
 }

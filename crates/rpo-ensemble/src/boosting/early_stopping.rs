@@ -10,7 +10,7 @@ use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor, TreeEnsemble};
 use rpo_tree::AxisRule;
 
-/// The scores of a validation set, and the step that was best on it.
+/// The scores of a validation set, and the best step on it.
 pub(super) struct EarlyStopping<'a> {
     validation: Validation<'a>,
     scores: Array2<f64>,
@@ -21,7 +21,7 @@ pub(super) struct EarlyStopping<'a> {
 }
 
 impl<'a> EarlyStopping<'a> {
-    /// Starts from a model.
+    /// Creates the state before the first step, with the scores of a model.
     pub(super) fn new(validation: Validation<'a>, model: &Boosted) -> Result<Self, EnsembleError> {
         // The scores are twice as wide as the predictions.
         let predictions = zeros(validation.x.n_rows(), model.n_outputs(), DEFAULT_MEMORY_LIMIT / 3)?;
@@ -62,13 +62,13 @@ impl<'a> EarlyStopping<'a> {
         (n_steps, value)
     }
 
-    /// Returns true if the best step is as long ago as the patience allows.
+    /// Returns true if the number of steps since the best one has reached the patience.
     pub(super) fn is_over(&self, n_steps: usize) -> bool {
         let since = n_steps - self.best.map_or(self.first, |(step, _)| step);
         self.validation.patience.is_some_and(|patience| since >= patience)
     }
 
-    /// The number of steps after which the metric was best; `None` if it never was a number.
+    /// Returns the number of steps after which the metric was best, or `None` if the metric was always NaN.
     pub(super) fn best(&self) -> Option<usize> {
         self.best
             .filter(|(_, value)| !value.is_nan())

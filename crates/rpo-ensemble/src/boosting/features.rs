@@ -8,15 +8,15 @@ use rpo_tree::splitter::Splitter;
 use rpo_tree::{AxisRule, RankedFeatures, Structure, TreeError};
 use std::sync::{Mutex, MutexGuard};
 
-/// Features as given and as growers need them.
+/// The given features and their coded form.
 pub(super) struct Features<'a> {
     x: MatrixView<'a>,
     pub(super) coded: Coded,
-    /// Buffers of trees on bins that are not in use, as many as threads ever grew at once.
+    /// Unused buffers for trees on bins; in total as many as trees were ever grown at once.
     free: Mutex<Vec<HistogramWorkspace>>,
 }
 
-/// Features coded once for all trees.
+/// Features as ranks or bins, coded once for all trees.
 pub(super) enum Coded {
     Ranked(RankedFeatures),
     Binned(BinnedFeatures),
@@ -36,7 +36,7 @@ impl<'a> Features<'a> {
         self.x.reborrow()
     }
 
-    /// The leaf of each sample in a tree that was grown on these features.
+    /// Returns the leaf of each sample in a tree that was grown on these features.
     pub(super) fn leaves(&self, tree: &Structure<AxisRule>) -> Vec<u32> {
         let by_bins = match &self.coded {
             Coded::Ranked(_) => None,
@@ -45,7 +45,7 @@ impl<'a> Features<'a> {
         by_bins.unwrap_or_else(|| apply(tree, self.x()))
     }
 
-    /// Lends buffers for a tree on bins.
+    /// Calls `grow` with buffers for a tree on bins.
     pub(super) fn with_workspace<T>(
         &self,
         splitter: &HistogramSplitter<'_>,

@@ -27,14 +27,14 @@ impl CheckParams for BoostingParams {
     }
 }
 
-/// Features may be missing (NaN); labels are 0 or 1 with the logistic loss. Trees grow one after the other; the work of a
-/// step on samples and outputs runs in parallel.
+/// Features may be missing (NaN). With the logistic loss, labels are 0 or 1. Trees are grown one after the other;
+/// within a step, the work on samples and outputs runs in parallel.
 ///
-/// Memory beside the model: the coded features, and the training scores in one of the [forms](super::TrainingForm).
+/// Memory beside the model: the coded features, and the training scores in their [form](super::TrainingForm).
 ///
-/// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any target,
-/// scores beyond the memory limit; weights that are not finite or negative, an empty validation set, or a model to continue
-/// of another shape, inverse link or algorithm.
+/// Errors beside those of data and parameters: infinite values, targets that the loss refuses, outputs without any
+/// target, scores beyond the memory limit; weights that are negative or not finite, an empty validation set, or a model
+/// to continue with another shape, inverse link or algorithm.
 impl Learner for BoostingParams {
     type Model = Boosted;
     type Options<'a> = BoostingOptions<'a>;
@@ -45,7 +45,7 @@ impl Learner for BoostingParams {
         y: MatrixView<'_>,
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
-        // On a thread of the pool: what a step does in parallel is many times too little to hand each over from outside.
+        // Runs on a thread of the pool: a step has many parallel parts that are too small to submit each from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
     }
 }
@@ -63,7 +63,7 @@ impl BoostingParams {
         };
         let params = &Resolved::new(self, &options, n_samples)?;
         let objective = &check(params, x, y, &options)?;
-        // None of these types shortens its lifetime by itself.
+        // The lifetimes of these types are not shortened implicitly.
         let (x, mut y) = (x.reborrow(), y.reborrow());
         let mut cells = options.cell_weights.as_ref().map(ArrayBase::view);
         let (of_levels, cells_of_levels);
@@ -150,7 +150,7 @@ impl BoostingParams {
     }
 }
 
-/// The constants ρ₀.
+/// Returns the constants ρ₀.
 fn initial(
     params: &Resolved,
     objective: &Objective,
@@ -162,7 +162,7 @@ fn initial(
         .into_par_iter()
         .map(|output| {
             if from_mean && outputs.is_complete_and_sparse() {
-                // The mean follows from the stored values.
+                // The mean is computed from the stored values.
                 let mean = outputs.mean_of_stored(output);
                 return Ok(if params.loss.is(LossKind::Square) {
                     mean
@@ -185,9 +185,9 @@ fn initial(
 /// The loop over steps.
 struct Run<'a, 'o> {
     iterations: usize,
-    /// One, or one per output.
+    /// One booster, or one per output.
     boosters: Vec<Booster<'a>>,
-    /// The weight of the samples, if the training loss is wanted.
+    /// The total weight of the samples, if the training loss is requested.
     weight_of_losses: Option<f64>,
     validation: Option<Validation<'o>>,
     on_step: Option<&'o (dyn Fn() + Sync)>,
@@ -259,7 +259,7 @@ impl Run<'_, '_> {
         Ok((model, history))
     }
 
-    /// The training loss now, if it is wanted.
+    /// Returns the current training loss, if it is requested.
     fn loss(&self) -> Option<f64> {
         let weight = self.weight_of_losses?;
         Some(self.boosters.iter().map(Booster::loss).sum::<f64>() / weight)

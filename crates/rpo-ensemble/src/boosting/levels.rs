@@ -1,11 +1,11 @@
-//! Several levels of each target as outputs.
+//! Expansion of targets to one output per level.
 
 use super::state::check_memory;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2};
 use rpo_core::MatrixView;
 
-/// Each column `n_levels` times in a row (n x d K): the outputs of which each is boosted to one level.
+/// Repeats each column `n_levels` times in succession (n x d K), giving one output per level of each target.
 pub(super) fn repeated(
     y: MatrixView<'_>,
     n_levels: usize,
@@ -24,7 +24,7 @@ pub(super) fn repeated(
     Ok(out)
 }
 
-/// The same of weights of cells.
+/// Like [`repeated`], but for the weights of cells.
 pub(super) fn repeated_cells(cells: ArrayView2<'_, f32>, n_levels: usize) -> Array2<f32> {
     let shape = (cells.nrows(), cells.ncols() * n_levels);
     Array2::from_shape_fn(shape, |(i, j)| cells[[i, j / n_levels]])

@@ -1,4 +1,4 @@
-//! From scores to predictions.
+//! Conversion of scores to predictions.
 
 use super::loss::Softmax;
 use crate::error::{EnsembleError, mismatch};
@@ -6,11 +6,11 @@ use ndarray::ArrayViewMut1;
 use rpo_core::{Domain, InverseLink, ParameterError, math};
 use serde::{Deserialize, Serialize};
 
-/// How the scores of consecutive outputs become predictions.
+/// The function that converts the scores of consecutive outputs to predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkBlock {
-    /// The function of each score; that of all scores of the block for [`InverseLink::Softmax`].
+    /// The function of each score, or of all scores of the block for [`InverseLink::Softmax`].
     pub link: InverseLink,
     /// Number of outputs.
     pub n_outputs: usize,
@@ -20,18 +20,18 @@ pub struct LinkBlock {
 }
 
 impl LinkBlock {
-    /// Returns true if the prediction of each output follows from its score.
+    /// Returns true if the prediction of each output depends only on its own score.
     fn is_separate(self) -> bool {
         self.link != InverseLink::Softmax && !self.ordered
     }
 }
 
-/// The links of all outputs in their order.
+/// The links of all outputs, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Links(Vec<LinkBlock>);
 
 impl Links {
-    /// Checks that blocks make up `n_outputs` outputs.
+    /// Creates links, whose blocks must add up to `n_outputs` outputs.
     pub(super) fn new(blocks: Vec<LinkBlock>, n_outputs: usize) -> Result<Self, EnsembleError> {
         for block in &blocks {
             Domain::Count.check("the number of outputs of a link", block.n_outputs)?;
@@ -49,7 +49,7 @@ impl Links {
         &self.0
     }
 
-    /// The link of all outputs, if they have one and each prediction follows from one score.
+    /// Returns the link of all outputs, if they share one and each prediction depends on one score.
     pub(super) fn common(&self) -> Option<InverseLink> {
         match self.0[..] {
             [block] if block.is_separate() => Some(block.link),
@@ -82,9 +82,9 @@ impl Links {
     }
 }
 
-/// The prediction for a score f: f itself, eᶠ for [`InverseLink::Exponential`], or for [`InverseLink::Logistic`] the
-/// probability of the label, σ(2f) = 1 / (1 + exp(−2f)), as f is half of the log-odds. (The paper's section 3.1 says "logit
-/// function", the inverse of what is meant.)
+/// Returns the prediction for a score f: f itself, eᶠ for [`InverseLink::Exponential`], or for
+/// [`InverseLink::Logistic`] the probability of the label, σ(2f) = 1 / (1 + exp(−2f)), because f is half of the
+/// log-odds. (The paper's section 3.1 says "logit function", which is the inverse of the function meant.)
 #[inline]
 pub(super) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
     match inverse_link {
@@ -94,7 +94,7 @@ pub(super) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
     }
 }
 
-/// Checks that predictions of a custom loss follow from one score each.
+/// Checks that each prediction of a custom loss depends on a single score.
 pub(super) fn check_custom(inverse_link: InverseLink) -> Result<(), ParameterError> {
     let reason = "couples the outputs; a custom loss needs identity, logistic or exponential";
     match inverse_link {

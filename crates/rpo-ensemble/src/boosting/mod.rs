@@ -1,23 +1,23 @@
 //! Gradient boosting with random output projections.
 //!
-//! A model f(x) = ρ₀ + Σ_m μ ρ_m ⊙ g_m(x) for d outputs, fitted step by step: with r the negative gradient of the
-//! loss at the scores so far (n x d),
+//! A model f(x) = ρ₀ + Σ_m μ ρ_m ⊙ g_m(x) for d outputs is fitted step by step. With r the negative gradient of the
+//! loss at the current scores (n x d),
 //!
-//! | [`Algorithm`] | a tree grows on | its leaves hold | the step ρ_m |
+//! | [`Algorithm`] | a tree grows on | its leaf values | the step ρ_m |
 //! | --- | --- | --- | --- |
-//! | `SingleTarget`, 1 | each r_j by itself, d trees | mean r_j | a number per tree |
+//! | `SingleTarget`, 1 | each r_j separately, d trees | mean r_j | a number per tree |
 //! | `Gbmort`, 2 | r, all outputs together | mean r (d numbers) | one per output |
 //! | `GbrtRpo`, 3 | r φᵀ, one projection | its mean (1 number) | one per output |
 //! | `GbrtRelabelRpo`, 4 | r φᵀ, q projections | mean r (d numbers) | one per output |
 //!
-//! and f moves by the learning rate μ times that. φ is drawn anew at every step. Growing then costs as much as for q
-//! outputs; Algorithm 3 shares a tree among all outputs that its projection mixes, Algorithm 4 fits each of them in
-//! every leaf. The printed algorithms lack μ in their updates, and label leaves with the gradient instead of
+//! and f changes by the step times the learning rate μ. φ is drawn anew at every step. Growing a tree then costs as
+//! much as for q outputs. Algorithm 3 shares a tree among all outputs that its projection mixes; Algorithm 4 fits each
+//! output in every leaf. The printed algorithms omit μ in their updates, and label leaves with the gradient instead of
 //! its negative; here r is the negative gradient throughout.
 //!
-//! [`Loss`]es: square, absolute, Huber's, of a quantile or several, logistic, Poisson's, Tweedie's, softmax of groups of
-//! outputs, and custom ones; each output may have its own. Targets may be missing (NaN) or weighted cell by cell: a cell's
-//! weight multiplies its loss, and so its gradient and its contribution to steps and leaf values.
+//! [`Loss`]es: square, absolute, Huber, one or several quantiles, logistic, Poisson, Tweedie, softmax of groups of
+//! outputs, and custom losses; each output may have its own. Targets may be missing (NaN) or weighted cell by cell: the
+//! weight of a cell multiplies its loss, and so its gradient and its contribution to steps and leaf values.
 //!
 //! ```
 //! use ndarray::Array2;
@@ -51,8 +51,8 @@
 //! # Ok::<(), rpo_ensemble::EnsembleError>(())
 //! ```
 //!
-//! Determinism: a model is a function of data, parameters and seed; step m draws its projection, its samples and its
-//! features from streams keyed by the seed and m, and sums over samples are joined in a fixed order.
+//! Determinism: a model is a function of data, parameters and seed. Step m draws its projection, its samples and its
+//! features from random streams keyed by the seed and m, and partial sums over samples are combined in a fixed order.
 //!
 //! Source: Joly, Wehenkel, Geurts, *Gradient tree boosting with random output projections for multi-label
 //! classification and multi-output regression* (2019); Friedman, *Greedy function approximation* (2001).

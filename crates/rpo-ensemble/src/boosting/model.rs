@@ -9,10 +9,11 @@ use rpo_core::{Domain, FeatureImportances, TreeEnsemble};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
-/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, from which [links](LinkBlock) compute predictions.
+/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m). f has d scores, which [links](LinkBlock) convert to
+/// predictions.
 ///
-/// Leaf values include the learning rate. A step is one tree, or, with single targets, one tree per output. A model can be
-/// truncated at any step.
+/// Leaf values include the learning rate. A step is one tree or, with single targets, one tree per output. A model can
+/// be truncated after any step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boosted {
     pub(super) initial: Vec<f64>,
@@ -23,7 +24,7 @@ pub struct Boosted {
     pub(super) n_train: usize,
 }
 
-/// Trees come step by step.
+/// Trees are ordered by step.
 impl TreeEnsemble for Boosted {
     type Tree = BoostingStep<AxisRule>;
 
@@ -32,12 +33,12 @@ impl TreeEnsemble for Boosted {
     }
 }
 
-/// Impurity importances of the features on which trees split: the decrease that the splits on a feature made in the
-/// squares of the residuals ([`gains`](BoostingStep::gains)), summed over all trees.
+/// Impurity importances: the decrease of the squared residuals by the splits on a feature
+/// ([`gains`](BoostingStep::gains)), summed over all trees.
 ///
-/// Trees count with what they gained (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
-/// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that the scale
-/// of a step's projection does not matter.
+/// Trees are weighted by their gains (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
+/// have equal weight, because late steps are fitted to small residuals. Gains are those of the projected residuals,
+/// divided by ‖φ‖², so that the scale of a step's projection does not matter.
 impl FeatureImportances for Boosted {
     fn importances(&self) -> Vec<(u32, f64)> {
         let mut sums = BTreeMap::<u32, f64>::new();
@@ -59,8 +60,8 @@ impl Boosted {
     /// links, and the numbers of features p and training samples n.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if the links or a
-    /// tree do not match the numbers of leaves, features or outputs, or the trees are not whole steps;
+    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if the links or a tree do not
+    /// match the numbers of leaves, features or outputs, or the trees do not form whole steps;
     /// [`EnsembleError::Diverged`] for a number that is not finite, or a negative gain.
     pub(super) fn from_parts(
         initial: Vec<f64>,
@@ -122,27 +123,27 @@ impl Boosted {
         })
     }
 
-    /// ρ₀, the scores before the first step.
+    /// Returns ρ₀, the scores before the first step.
     pub fn initial(&self) -> &[f64] {
         &self.initial
     }
 
-    /// Number of trees of a step: 1, or, with single targets, as many as outputs.
+    /// Returns the number of trees of a step: 1 or, with single targets, the number of outputs.
     pub(super) fn trees_per_step(&self) -> usize {
         self.trees_per_step
     }
 
-    /// The functions from scores to predictions, by consecutive outputs.
+    /// Returns the functions from scores to predictions, by consecutive outputs.
     pub fn links(&self) -> &[LinkBlock] {
         self.links.blocks()
     }
 
-    /// Number of steps M.
+    /// Returns the number of steps M.
     pub fn n_steps(&self) -> usize {
         self.trees.len() / self.trees_per_step
     }
 
-    /// The model after its first `n_steps` steps, or all of its steps if it has fewer.
+    /// Returns the model after its first `n_steps` steps, or the whole model if it has fewer steps.
     #[must_use]
     pub fn truncate(mut self, n_steps: usize) -> Self {
         self.trees.truncate(n_steps.saturating_mul(self.trees_per_step));

@@ -1,4 +1,4 @@
-//! Options of a boosting fit that are not parameters, and reports of its course.
+//! Options of a boosting fit that are not parameters, and reports of its progress.
 
 use super::choices::TrainingForm;
 use super::loss::Loss;
@@ -15,35 +15,35 @@ use std::sync::Arc;
 pub struct BoostingOptions<'a> {
     /// One weight per sample, finite and not negative; `None` means 1.
     pub weights: Option<&'a [f32]>,
-    /// One weight per sample and output (n x d), finite and not negative, which multiplies that of the sample. Outputs of
-    /// weight 0 are ignored, like missing ones.
+    /// One weight per sample and output (n x d), finite and not negative, which multiplies the weight of the sample.
+    /// Outputs of weight 0 are ignored, like missing outputs.
     pub cell_weights: Option<ArrayView2<'a, f32>>,
-    /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. They are left out of
-    /// gradients, steps and leaf values. By default they are refused: a NaN by mistake would silently change what is
-    /// learned.
+    /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. Missing outputs are
+    /// left out of gradients, steps and leaf values. By default they are refused: a NaN by mistake would silently
+    /// change what is learned.
     pub missing_outputs: bool,
-    /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
-    /// [splits](rpo_tree::categories) are between subsets, instead of at thresholds. Dense features only.
+    /// Indices, increasing, of the features whose values are codes of categories: whole numbers from 0. Their
+    /// [splits](rpo_tree::categories) are between subsets of categories instead of at thresholds. Dense features only.
     pub categorical: &'a [u32],
     /// A custom loss, in place of a named one.
     pub loss: Option<Arc<dyn Loss>>,
-    /// A custom family of projections, in place of the one that the parameters name. It is fitted once per step, in order
-    /// (again where it gives 0), or once if steps share it.
+    /// A custom family of projections, in place of the one that the parameters name. It is fitted once per step, in
+    /// order (again if the projection is zero), or once if steps share it.
     pub projection: Option<Arc<dyn Projection>>,
-    /// A validation set; the model then ends with the step that was best on it.
+    /// A validation set. The model is then truncated after the step that is best on it.
     pub validation: Option<Validation<'a>>,
     /// Called after every step.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Called after every step with the progress of the fit, which it ends by breaking; the model then has the steps so
-    /// far.
+    /// Called after every step with the progress of the fit. Returning a break ends the fit; the model then has the
+    /// steps so far.
     pub observer: Option<&'a mut Observer<'a>>,
-    /// Receives the course of the fit.
+    /// Receives the history of the fit.
     pub history: Option<&'a mut History>,
     /// A model to continue, fitted to the same features and outputs: its steps come first.
     pub start: Option<&'a Boosted>,
-    /// The form in which training scores are kept.
+    /// The representation of training scores.
     pub training_form: TrainingForm,
-    /// Largest number of bytes of training data structures that grow with n x d; `None` means 4 GiB.
+    /// Memory limit in bytes for training data structures that grow with n x d; `None` means 4 GiB.
     pub memory_limit: Option<usize>,
 }
 
@@ -64,18 +64,18 @@ impl fmt::Debug for BoostingOptions<'_> {
     }
 }
 
-/// Receives the progress of a fit after every step; ends the fit by breaking.
+/// A function that receives the progress of a fit after every step, and ends the fit by returning a break.
 pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// A metric of predictions (n x d): larger is better.
 pub type Metric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + Sync + 'a;
 
-/// Samples on which the number of steps is chosen.
+/// A validation set, on which the number of steps is chosen.
 #[derive(Clone, Copy)]
 pub struct Validation<'a> {
-    /// Their features, at least one sample.
+    /// The features of at least one sample.
     pub x: MatrixView<'a>,
-    /// Quality of predictions for them; larger is better. NaN never counts as better.
+    /// Metric of the predictions for `x`; larger is better. NaN never counts as better.
     pub metric: &'a Metric<'a>,
     /// Number of steps without a better value after which the fit ends, at least 1; `None` means never.
     pub patience: Option<usize>,
@@ -98,16 +98,17 @@ impl fmt::Debug for Validation<'_> {
 pub struct Progress<'a> {
     /// The model so far.
     pub model: &'a Boosted,
-    /// Number of steps made, those of a continued model included.
+    /// Number of steps made, including those of a continued model.
     pub step: usize,
-    /// The training loss: Σ over samples and outputs of weight times ℓ, divided by the weight of the samples. `None` unless a
-    /// [history](BoostingOptions::history) is kept: it costs up to a fifth of the time of a fit.
+    /// The training loss: the sum of weight times ℓ over samples and outputs, divided by the total weight of the
+    /// samples. `None` unless a [history](BoostingOptions::history) is requested, because the loss costs up to a fifth
+    /// of the time of a fit.
     pub training_loss: Option<f64>,
     /// The metric on the validation set, if it was evaluated.
     pub validation: Option<f64>,
 }
 
-/// Why a fit ended.
+/// The reason why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
     /// All steps were made.
@@ -115,11 +116,11 @@ pub enum Stop {
     Iterations,
     /// The validation metric did not improve for as many steps as the patience allows.
     Patience,
-    /// The observer ended it.
+    /// The observer ended the fit.
     Observer,
 }
 
-/// The course of a fit.
+/// The history of a fit.
 ///
 /// ```
 /// # use ndarray::array;
@@ -134,10 +135,10 @@ pub enum Stop {
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
-    /// The training loss before the first step of this fit and after each, as in [`Progress`].
+    /// The training loss before the first step of this fit and after each step, as in [`Progress`].
     pub training_loss: Vec<f64>,
-    /// Numbers of steps and the metric on the validation set after them.
+    /// Pairs of a number of steps and the metric on the validation set after them.
     pub validation: Vec<(usize, f64)>,
-    /// Why the fit ended.
+    /// The reason why the fit ended.
     pub stop: Stop,
 }

@@ -1,8 +1,9 @@
 //! Predictions of boosted models.
 //!
-//! Samples are predicted in groups whose sums stay in a core's cache: each tree routes a block of samples, then adds the
-//! values of its leaves to every sample of the group, step by step in `f64`. So the scores of a sample depend on that
-//! sample alone, and those after m steps are those of the model truncated at m, bit for bit ([`Stage`](super::Stage)).
+//! Samples are predicted in groups whose sums stay in the cache of a core: each tree routes a block of samples, then
+//! adds the values of its leaves to every sample of the group, step by step in `f64`. The scores of a sample therefore
+//! depend on that sample alone, and the scores after m steps are those of the model truncated at m, bit for bit
+//! ([`Stages`](super::Stages)).
 
 use super::link::prediction;
 use super::model::Boosted;
@@ -17,11 +18,11 @@ use rpo_core::{
 };
 use std::ops::Range;
 
-/// The outputs and predictions that are kept of each sample.
+/// The outputs and predictions that are kept for each sample.
 type TopRows = Vec<Vec<(u32, f32)>>;
 
-/// Predictions are probabilities of the labels with the logistic loss, otherwise outputs in their unit. One beyond the
-/// range of `f32` is an [`EnsembleError::Prediction`].
+/// Predictions are probabilities of the labels for the logistic loss, otherwise outputs in their unit. A prediction
+/// beyond the range of `f32` is an [`EnsembleError::Prediction`].
 impl Predictor for Boosted {
     type Error = EnsembleError;
 
@@ -75,11 +76,11 @@ impl Predictor for Boosted {
 }
 
 impl Boosted {
-    /// Scores f (n x d), before the [links](Self::links). They rank labels as predictions do, and more finely
-    /// where probabilities round to 0 or 1.
+    /// Returns the scores f (n x d), to which [links](Self::links) have not been applied. They rank labels as
+    /// predictions do, but more finely where probabilities round to 0 or 1.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict).
+    /// Those of [`predict`](Self::predict).
     pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
         self.sums(x, DEFAULT_MEMORY_LIMIT, |scores, out| {
             out.into_iter()
@@ -88,12 +89,12 @@ impl Boosted {
         })
     }
 
-    /// The constants for each sample.
+    /// Returns the constants ρ₀ for each sample.
     pub(super) fn initial_scores(&self, n_rows: usize) -> Array2<f64> {
         Array2::from_shape_fn((n_rows, self.n_outputs()), |(_, j)| self.initial()[j])
     }
 
-    /// The predictions for scores.
+    /// Writes the predictions for scores.
     pub(super) fn predictions_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
         ndarray::Zip::from(out.rows_mut())
             .and(scores.rows())
@@ -129,12 +130,12 @@ impl Boosted {
         Ok(out)
     }
 
-    /// Calls `see` with the scores of each sample in a range.
+    /// Calls `see` with the index and the scores of each sample in a range.
     fn for_each_row(&self, x: MatrixView<'_>, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
         let (d, n_rows) = (self.n_outputs(), range.len());
         let mut samples = Samples::new(x);
         samples.load(range.clone());
-        // Leaves by tree, then sample.
+        // Leaf indices by tree, then sample.
         let mut leaves = vec![0; n_rows * self.trees().len()];
         samples.leaves(self.trees().iter().map(|tree| &tree.structure), &mut leaves);
         let group = ((64 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
@@ -161,8 +162,8 @@ impl Boosted {
     }
 }
 
-/// The k largest predictions of a sample that are not 0, chosen by score, as the probabilities of labels that are all but
-/// sure are equal.
+/// Returns the k largest nonzero predictions of a sample. They are chosen by score, because the probabilities of nearly
+/// certain labels round to equal values.
 fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> {
     let converted = |score| prediction(link, score) as f32;
     let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
@@ -173,7 +174,7 @@ fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> 
     top
 }
 
-/// Refuses a prediction of a sample that is not finite.
+/// Checks that the predictions of a sample are finite.
 pub(super) fn check_row(row: usize, values: impl Iterator<Item = (u32, f32)>) -> Result<(), EnsembleError> {
     let mut values = values.filter(|(_, value)| !value.is_finite());
     values.next().map_or(Ok(()), |(output, value)| {

@@ -26,12 +26,12 @@ pub(super) struct Resolved {
     pub(super) loss: LossChoice,
     pub(super) line_search: LineSearch,
     pub(super) step_scope: StepScope,
-    /// Of the value of a leaf for an output.
+    /// Penalties of leaf values.
     pub(super) penalties: Penalties,
-    /// Set where trees split by second-order gains instead of variance.
+    /// Set if trees split by second-order gains instead of variance.
     pub(super) second_order: Option<SecondOrderSplits>,
     pub(super) min_split_gain: f64,
-    /// None where residuals have no unit, or no output shares a tree.
+    /// None if residuals have no unit, or outputs do not share trees.
     pub(super) scale_outputs: OutputScaling,
     pub(super) subsample: f64,
     pub(super) bins: Bins,
@@ -43,18 +43,18 @@ pub(super) struct Resolved {
     pub(super) leaf_values: Option<usize>,
     pub(super) projection: Option<OutputProjection>,
     pub(super) training_form: TrainingForm,
-    /// Whether anybody reads the training loss, which costs up to a fifth of the time of a fit.
+    /// True if the training loss is requested, which costs up to a fifth of the time of a fit.
     pub(super) with_loss: bool,
     pub(super) memory_limit: usize,
     pub(super) seed: Seed,
 }
 
-/// What second-order gains need beside gradients, for scores in their natural unit.
+/// Settings of second-order gains, for scores in their natural unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecondOrderSplits {
     pub(super) penalties: Penalties,
     pub(super) min_child_weight: f64,
-    /// True if second derivatives are 1 wherever cells have no weights.
+    /// True if second derivatives are 1 unless cells have weights.
     pub(super) is_constant: bool,
 }
 
@@ -65,14 +65,14 @@ impl SecondOrderSplits {
     }
 }
 
-/// Losses of the outputs: named ones or a custom one.
+/// Losses of the outputs: named losses or a custom one.
 pub(super) struct LossChoice {
-    /// By name, none for a custom loss.
+    /// The named losses; empty for a custom loss.
     kinds: Vec<LossKind>,
-    /// One for all outputs, one for each, or one for each level of every target.
+    /// One loss for all outputs, one per output, or one per level of each target.
     losses: Vec<OutputLoss>,
     arrangement: Arrangement,
-    /// Sizes of the groups of the softmax loss; all its outputs unless given.
+    /// Sizes of the groups of the softmax loss; unless given, consecutive outputs of that loss form one group.
     groups: Option<Vec<usize>>,
 }
 
@@ -84,7 +84,7 @@ enum Arrangement {
 }
 
 impl LossChoice {
-    /// Returns true if all outputs have a loss.
+    /// Returns true if all outputs have the given loss.
     pub(super) fn is(&self, kind: LossKind) -> bool {
         !self.kinds.is_empty() && self.kinds.iter().all(|k| *k == kind)
     }
@@ -114,8 +114,8 @@ impl LossChoice {
         self.losses.iter().any(OutputLoss::is_quadratic)
     }
 
-    /// The default of `max_leaves` for this number of samples: labels, of which most are rare, are overfitted earlier than
-    /// numbers.
+    /// Returns the default of `max_leaves` for a number of samples. Labels, most of which are rare, are overfitted
+    /// earlier than numbers.
     fn default_leaves(&self, n_samples: usize) -> usize {
         let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
         let per_leaf = if self.kinds.iter().all(of_labels) {
@@ -131,7 +131,7 @@ impl LossChoice {
         scales.all(|scale| scale == self.losses[0].natural_scale())
     }
 
-    /// Number of outputs of the model for each target.
+    /// Returns the number of outputs of the model for each target.
     pub(super) fn n_levels(&self) -> usize {
         match self.arrangement {
             Arrangement::Levels => self.losses.len(),
@@ -139,7 +139,7 @@ impl LossChoice {
         }
     }
 
-    /// The losses of this number of outputs, levels counted.
+    /// Returns the losses of `n_outputs` outputs, which include all levels of each target.
     pub(super) fn objective(&self, n_outputs: usize) -> Result<Objective, EnsembleError> {
         if self.arrangement == Arrangement::Each {
             Mismatch::check("outputs with `output_losses`", n_outputs, self.losses.len())?;
@@ -245,7 +245,7 @@ impl Resolved {
             others: penalty(other_l2),
         };
         let min_child_weight = params.min_child_weight;
-        // Of a constant curvature and without penalties, gains are those of variance, which is found faster.
+        // With constant curvature and without penalties, gains equal those of variance, which is computed faster.
         let is_constant = loss.is_quadratic();
         let is_variance =
             is_constant && penalties.quadratic == LeafPenalty::default() && min_child_weight == 0.0;
@@ -322,7 +322,7 @@ impl Resolved {
     }
 }
 
-/// The unit in which trees split residuals.
+/// Returns the unit of residuals when trees split.
 fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
     let has_unit = loss.has(LossKind::Square) || loss.is_custom();
     let is_shared = params.algorithm != Algorithm::SingleTarget;
@@ -337,7 +337,8 @@ fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, 
     }
 }
 
-/// The kind of steps: Newton steps per leaf unless another is given, or the loss or the algorithm has none.
+/// Returns the kind of steps: Newton steps per leaf unless another kind is given, or the loss or the algorithm does not
+/// support them.
 fn steps(params: &BoostingParams, has_curvature: bool) -> (LineSearch, StepScope) {
     let line_search = params.line_search.unwrap_or(if has_curvature {
         LineSearch::Newton
@@ -353,7 +354,7 @@ fn steps(params: &BoostingParams, has_curvature: bool) -> (LineSearch, StepScope
     (line_search, step_scope)
 }
 
-/// Refuses penalties of second-order steps where there are none.
+/// Refuses penalties of second-order steps, for other kinds of steps.
 fn check_no_penalty(params: &BoostingParams) -> Result<(), ParameterError> {
     let reason = if params.algorithm == Algorithm::GbrtRpo {
         "cannot be combined with gbrt-rpo, whose trees are shared by all outputs"
@@ -371,7 +372,7 @@ fn check_no_penalty(params: &BoostingParams) -> Result<(), ParameterError> {
     }
 }
 
-/// Refuses what outputs that the loss couples do not have.
+/// Refuses parameters that the softmax loss, which couples outputs, does not support, and `groups` for other losses.
 fn check_softmax(
     params: &BoostingParams,
     loss: &LossChoice,
@@ -457,7 +458,8 @@ fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossCh
     })
 }
 
-/// The numbers that losses depend on, for each level of quantiles; refuses those of another loss.
+/// Returns the numeric parameters of losses for each level of quantiles. Refuses parameters of losses that are not
+/// used.
 fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossShape>, ParameterError> {
     let levels = params.quantile.as_deref().unwrap_or(&[0.5]);
     for &level in levels {
@@ -512,7 +514,7 @@ fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossSh
     Ok(levels.iter().map(shape).collect())
 }
 
-/// The projection of an algorithm that has one.
+/// Returns the projection, if the algorithm has one.
 fn projection(
     params: &BoostingParams,
     custom: Option<&Arc<dyn Projection>>,
@@ -549,7 +551,7 @@ fn projection(
     else {
         return Ok(None);
     };
-    // Refuses 0 components whatever the number of outputs.
+    // Refuses 0 components, whatever the number of outputs.
     components.resolve(1)?;
     if params.algorithm == Algorithm::GbrtRpo {
         if choice == ProjectionKind::LabelEmbedding.into() {

@@ -1,12 +1,12 @@
-//! Leaves of samples, whatever the number of features.
+//! Routing samples to leaves for any number of features.
 
 use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, csr_row};
 use rpo_tree::{AxisRule, RowBlock, Structure};
 use std::ops::Range;
 
-/// More features than this are looked up among the stored values of a sparse sample; fewer are spread out, which costs as
-/// much memory as a sample has features.
+/// With more features than this, values are looked up among the stored values of a sparse sample. With fewer, samples
+/// are made dense, which takes memory for every feature.
 const WIDE: usize = 1 << 20;
 
 /// Consecutive samples, ready to be routed through trees.
@@ -23,7 +23,7 @@ impl<'x> Samples<'x> {
         }
     }
 
-    /// Number of samples that are best routed together.
+    /// Returns the number of samples that are best routed together.
     pub(super) fn good_size(x: MatrixView<'_>) -> usize {
         match x {
             MatrixView::Sparse(x) if x.cols() > WIDE => 256,
@@ -31,7 +31,7 @@ impl<'x> Samples<'x> {
         }
     }
 
-    /// Takes the samples in a range.
+    /// Loads the samples in a range.
     pub(super) fn load(&mut self, range: Range<usize>) {
         match self {
             Self::Spread(block) => block.load(range),
@@ -64,7 +64,7 @@ impl<'x> Samples<'x> {
     }
 }
 
-/// The leaf of each sample in a tree.
+/// Returns the leaf of each sample in a tree.
 pub(super) fn apply(tree: &Structure<AxisRule>, x: MatrixView<'_>) -> Vec<u32> {
     let mut leaves = vec![0; x.n_rows()];
     let size = Samples::good_size(x.reborrow());

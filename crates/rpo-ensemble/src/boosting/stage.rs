@@ -1,4 +1,4 @@
-//! Predictions step by step: each stage adds the trees of one step to the scores of the last.
+//! Staged predictions: each stage adds the trees of one step to the scores of the previous stage.
 
 use super::model::Boosted;
 use super::predict::check_row;
@@ -9,10 +9,10 @@ use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, Predictor, TreeEnsemble, check_dense};
 use std::borrow::Borrow;
 
-/// The predictions (n x d) for samples after the first step of a model, after its second, and so on.
+/// Iterator over the predictions (n x d) for samples after the first step of a model, after its second, and so on.
 ///
-/// All steps together cost as much as one prediction by the whole model, and d conversions of scores per step and sample.
-/// The predictions after m steps are those of the model [truncated](Boosted::truncate) at m, bit for bit.
+/// All stages together cost as much as one prediction by the whole model, plus d conversions of scores per step and
+/// sample. The predictions after m steps are those of the model [truncated](Boosted::truncate) at m, bit for bit.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -37,11 +37,11 @@ pub struct Stages<M, X> {
 }
 
 impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Stages<M, X> {
-    /// Stages of a model for samples x (n x p), both owned or not.
+    /// Creates the stages of a model for samples x (n x p); both may be owned or borrowed.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features; [`EnsembleError::Predictions`] for scores, which are
-    /// `f64`, of more than 4 GiB.
+    /// [`EnsembleError::Mismatch`] for another number of features; [`EnsembleError::Predictions`] if the scores, which
+    /// are `f64`, would take more than 4 GiB.
     pub fn new(model: M, x: X) -> Result<Self, EnsembleError> {
         let (boosted, n_samples) = (model.borrow(), x.borrow().n_rows());
         boosted.check_features(x.borrow().view())?;
@@ -62,7 +62,7 @@ impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Stages<M, X> {
     }
 }
 
-/// Errors are those of [`predict`](Predictor::predict).
+/// The errors are those of [`predict`](Predictor::predict).
 impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Iterator for Stages<M, X> {
     type Item = Result<Array2<f32>, EnsembleError>;
 
@@ -78,7 +78,7 @@ impl<M: Borrow<Boosted>, X: Borrow<Matrix>> Iterator for Stages<M, X> {
     }
 }
 
-/// The predictions for scores.
+/// Returns the predictions for scores.
 fn predictions(model: &Boosted, scores: &Array2<f64>) -> Result<Array2<f32>, EnsembleError> {
     let mut out = zeros(scores.nrows(), model.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
     model.predictions_into(scores, &mut out);

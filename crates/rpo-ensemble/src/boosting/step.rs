@@ -1,4 +1,4 @@
-//! Boosting steps: trees, and the values that their leaves add to the scores.
+//! Boosting steps: trees and the values that their leaves add to the scores.
 
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -18,13 +18,13 @@ pub enum StepValues {
     },
     /// Leaf l adds row l of a matrix (L x d). A step of Algorithms 2 and 4.
     Vectors(Array2<f32>),
-    /// The same where few numbers differ from 0.
+    /// Like [`Vectors`](Self::Vectors), but sparse.
     Sparse(CsrMatrix),
     /// Leaf l adds `leaves[l]` to one output. A tree of Algorithm 1.
     Single {
         /// One number per leaf, μρg.
         leaves: Vec<f32>,
-        /// The output.
+        /// Index of the output.
         output: u32,
         /// Number of outputs.
         n_outputs: usize,
@@ -90,7 +90,7 @@ impl StepValues {
         }
     }
 
-    /// Adds the values of a leaf to the scores of a sample; the dense cases as loops over slices.
+    /// Adds the values of a leaf to the scores of a sample. The dense cases are loops over slices.
     pub(super) fn add(&self, leaf: u32, scores: &mut [f64]) {
         match self {
             Self::Product { leaves, outputs } => {
@@ -113,22 +113,22 @@ impl StepValues {
     }
 }
 
-/// A tree of a boosting step: a structure, and the values that its leaves add to the scores.
+/// A tree of a boosting step: its structure and the values that its leaves add to the scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoostingStep<R> {
-    /// The tree's structure.
+    /// The structure of the tree.
     pub structure: Structure<R>,
-    /// The values that its leaves add.
+    /// The values that the leaves add to the scores.
     pub values: StepValues,
-    /// The decrease that each split made in the squares of the residual that the tree grew on, per unit of its projection:
-    /// |S| ΔI / ‖φ‖², or twice the decrease of the second-order approximation of the loss where trees split by that, in
-    /// preorder ([`Structure::splits`]). The importance of a feature is the sum of those of its splits
-    /// ([`FeatureImportances`](rpo_core::FeatureImportances)).
+    /// The decrease that each split made in the squares of the residual that the tree grew on, per unit of its
+    /// projection: |S| ΔI / ‖φ‖². If trees split by second-order gains, twice the decrease of the second-order
+    /// approximation of the loss. In preorder ([`Structure::splits`]). The importance of a feature is the sum of the
+    /// gains of its splits ([`FeatureImportances`](rpo_core::FeatureImportances)).
     pub gains: Vec<f64>,
 }
 
 impl<R: Rule> BoostingStep<R> {
-    /// Adds the values of the leaves of samples to their scores (n x d).
+    /// Adds the leaf values of samples to their scores (n x d).
     pub(super) fn add(&self, leaf_of_row: &[u32], scores: &mut Array2<f64>) {
         let d = scores.ncols();
         let rows = scores.axis_chunks_iter_mut(Axis(0), 256).into_par_iter();

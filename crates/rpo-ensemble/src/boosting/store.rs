@@ -1,4 +1,4 @@
-//! Boosted models as arrays, and back.
+//! Conversion of boosted models to and from arrays.
 
 use super::{Boosted, BoostingStep, LinkBlock, StepValues};
 use ndarray::Array2;
@@ -7,7 +7,7 @@ use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer
 use rpo_tree::store::{StoreLeaves, StoreTrees};
 use rpo_tree::{LeafModel, Structure};
 
-/// How the leaves of a tree store what they add, in `tree.values`.
+/// The storages of leaf values, as numbered in `tree.values`.
 const VECTORS: u32 = 0;
 const SPARSE: u32 = 1;
 const PRODUCT: u32 = 2;

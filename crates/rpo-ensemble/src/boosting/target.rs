@@ -1,4 +1,4 @@
-//! What a tree grows on.
+//! The targets on which trees grow.
 
 use super::choices::Algorithm;
 use super::loss::{Objective, Penalties};
@@ -12,7 +12,7 @@ pub(super) enum Target {
     /// Split by variance.
     Variance {
         z: Array2<f32>,
-        /// The same in `f64` for Algorithm 3, because its leaf values are means of these.
+        /// `z` in `f64` for Algorithm 3, whose leaf values are means of these numbers.
         wide: Vec<f64>,
         /// ‖φ‖².
         norm: f64,
@@ -24,9 +24,9 @@ pub(super) enum Target {
 /// Negative gradients and second derivatives along components.
 pub(super) struct SecondOrderTarget {
     pub(super) gradients: Array2<f32>,
-    /// `None` where all are 1.
+    /// `None` if all are 1.
     curvatures: Option<Array2<f32>>,
-    /// By component.
+    /// Penalties by component.
     pub(super) penalties: Vec<LeafPenalty>,
     pub(super) min_child_weight: f64,
 }
@@ -40,7 +40,7 @@ impl SecondOrderTarget {
     }
 }
 
-/// What residuals are projected by: coefficients, and the scale of each output before, if there are any.
+/// The projection of residuals: its coefficients, and the factors by which outputs are scaled first, if any.
 #[derive(Clone, Copy)]
 pub(super) struct ProjectedBy<'p> {
     pub(super) phi: &'p Coefficients,
@@ -51,7 +51,7 @@ pub(super) struct ProjectedBy<'p> {
 type Update<'u> = (&'u LeafIndex, &'u StepUpdate);
 
 impl Default for Target {
-    /// That of no samples.
+    /// The target of no samples.
     fn default() -> Self {
         Self::Variance {
             z: Array2::zeros((0, 1)),
@@ -62,8 +62,8 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Applies an update to the training scores, and projects their residual, each output times its scale, for the tree after
-    /// this one; returns the training loss with it.
+    /// Applies an update to the training scores and projects the scaled residual for the next tree. Returns its target
+    /// and the training loss.
     pub(super) fn after(
         self,
         update: Option<Update<'_>>,
@@ -129,7 +129,7 @@ impl Target {
                 unit = scaled.normalized();
                 squares = unit.squared();
                 penalties = along(&unit, &squares, splits.penalties, objective);
-                // Gains in units of the scaled outputs, those of all components.
+                // Gains of all components are in units of the scaled outputs.
                 let norms = scaled.norms().into_iter().zip(phi.norms());
                 let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
                 unit = unit.with_rows_times(&factors);
@@ -161,7 +161,7 @@ impl Target {
         (Self::SecondOrder(target), loss)
     }
 
-    /// Room for the gradients and curvatures of the next tree, where those of this one were.
+    /// Returns the arrays of this target, to be reused for the gradients and curvatures of the next tree.
     fn into_room(self, shape: (usize, usize)) -> (Array2<f32>, Option<Array2<f32>>) {
         let (gradients, curvatures) = match self {
             Self::Variance { z, .. } => (z, None),
@@ -170,7 +170,7 @@ impl Target {
         (fitting(Some(gradients), shape), curvatures)
     }
 
-    /// The gain that counts as 1: ‖φ‖² of squares of projected residuals.
+    /// Returns the unit of gains: ‖φ‖² for squares of projected residuals, 1 for second-order gains.
     pub(super) fn unit(&self) -> f64 {
         match self {
             Self::Variance { norm, .. } => *norm,
@@ -178,7 +178,7 @@ impl Target {
         }
     }
 
-    /// The weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
+    /// Returns the weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
     pub(super) fn leaf_means(&self, leaves: &LeafIndex, weights: &[f32]) -> Vec<f64> {
         let Self::Variance { wide, .. } = self else {
             unreachable!("Algorithm 3 splits by variance")
@@ -195,13 +195,13 @@ impl Target {
     }
 }
 
-/// An array of a shape: this one, if it has it, whatever it holds.
+/// Returns the given array if it has the given shape, with unspecified contents, or a new array.
 fn fitting(array: Option<Array2<f32>>, shape: (usize, usize)) -> Array2<f32> {
     let fits = array.filter(|array| array.dim() == shape);
     fits.unwrap_or_else(|| Array2::zeros(shape))
 }
 
-/// The penalties of values along components of norm 1: v along φ_k adds v φ_kj to output j.
+/// Returns the penalties of values along components of norm 1, where a value v along φ_k adds v φ_kj to output j.
 fn along(
     unit: &Coefficients,
     squares: &Coefficients,

@@ -12,19 +12,19 @@ use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
 use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
 
-/// What the trees of a step have in common.
+/// The data shared by the trees of a step.
 pub(super) struct Trees<'t> {
     pub(super) params: &'t Resolved,
     pub(super) features: &'t Features<'t>,
-    /// One per sample.
+    /// One weight per sample.
     pub(super) weights: &'t [f32],
 }
 
 impl Trees<'_> {
-    /// Most trees that grow together, as many as share a pass over their roots.
+    /// Largest number of trees that grow together, sharing a pass over their roots.
     pub(super) const TOGETHER: usize = 8;
 
-    /// Grows a tree on each of some targets, with the seeds of their steps, all on the samples that `drawn_by` draws.
+    /// Grows a tree on each target with the seed given for it, all on the samples drawn with the seed `drawn_by`.
     pub(super) fn grow(
         &self,
         targets: &[(&Target, Seed)],
@@ -55,7 +55,7 @@ impl Trees<'_> {
         }
     }
 
-    /// The samples that trees grow on.
+    /// Returns the samples that trees grow on.
     fn rows(&self, seed: Seed) -> Vec<u32> {
         let rows: Vec<u32> = (0..self.weights.len() as u32)
             .filter(|&i| self.weights[i as usize] > 0.0)
@@ -68,7 +68,7 @@ impl Trees<'_> {
         for place in index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount) {
             is_drawn[place] = true;
         }
-        // Without a branch, which half of the samples would surprise.
+        // Without a branch, which would be mispredicted for half of the samples.
         let (mut drawn, mut n) = (vec![0; amount + 1], 0);
         for (&row, is_drawn) in rows.iter().zip(is_drawn) {
             drawn[n] = row;
@@ -155,7 +155,7 @@ impl Trees<'_> {
     }
 }
 
-/// A tree to be grown by a criterion.
+/// Visitor that grows a tree by the visited criterion.
 struct Growth<'s> {
     grow: &'s GrowParams,
     columns: &'s RankedFeatures,

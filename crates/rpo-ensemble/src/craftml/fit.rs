@@ -1,4 +1,4 @@
-//! Growing CRAFTML's trees.
+//! Growing the trees of CRAFTML.
 
 use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
@@ -22,7 +22,7 @@ impl ForestLearner for CraftmlParams {
     }
 }
 
-/// Values are finite. Options other than observers are an [`EnsembleError::Parameter`].
+/// Values must be finite. Options other than observers are refused with an [`EnsembleError::Parameter`].
 impl Learner for CraftmlParams {
     type Model = Craftml;
     type Options<'a> = FitOptions<'a>;
@@ -47,7 +47,7 @@ impl Learner for CraftmlParams {
 }
 
 impl CraftmlParams {
-    /// What grows the trees one by one, for callers that do not want to hold them all.
+    /// Returns a trainer that grows the trees one by one, for callers that do not keep all trees in memory.
     ///
     /// ```
     /// # use ndarray::array;
@@ -64,7 +64,7 @@ impl CraftmlParams {
     /// ```
     ///
     /// # Errors
-    /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
+    /// [`EnsembleError`] for shapes that do not match, and values that are missing (NaN) or infinite.
     pub fn trainer(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CraftmlTrainer, EnsembleError> {
         self.check()?;
         let params = self.clone();
@@ -76,7 +76,7 @@ impl CraftmlParams {
         }
         let (p, d) = (x.n_cols(), y.n_cols());
         for tree in params.indices() {
-            // Whether maps of these sizes can be made is known before growing begins.
+            // Checks that maps of these sizes can be made before growing begins.
             let (p_to, d_to) = (
                 params.feature_width.resolve(tree, p),
                 params.label_width.resolve(tree, d),
@@ -104,20 +104,20 @@ impl CraftmlParams {
 #[derive(Debug)]
 pub struct CraftmlTrainer {
     params: CraftmlParams,
-    /// Without stored zeros.
+    /// The labels, without stored zeros.
     labels: CsrMatrix,
     training: Arc<TrainingSet>,
 }
 
 impl CraftmlTrainer {
-    /// The training set, if trees refer to it.
+    /// Returns the training set, if trees refer to it.
     pub(crate) fn training(&self) -> Option<Arc<TrainingSet>> {
         let refer = self.params.centroids == CentroidKind::Rows;
         refer.then(|| Arc::clone(&self.training))
     }
 
-    /// Grows the tree with this index, a function of the data, the parameters and the index. Subtrees grow in parallel
-    /// on the current rayon pool.
+    /// Grows the tree with the given index, which is a function of the data, the parameters and the index. Subtrees
+    /// grow in parallel on the current rayon pool.
     ///
     /// Memory: the projected features of all rows, 8 bytes per stored value, and the tree.
     ///
@@ -186,8 +186,9 @@ impl CraftmlTrainer {
     }
 }
 
-/// References to training rows where a row shares its leaf with few others, on average over the rows: they take less
-/// memory then, and answer as fast. Rows with equal labels can make large leaves in any tree.
+/// Returns the default storage: references to training rows if, on average over the rows, a row shares its leaf with
+/// few others. References then take less memory and predict as fast. Rows with equal labels can make large leaves in
+/// any tree.
 fn default_leaves(members: &LeafMembers) -> LeafKind {
     const FEW: usize = 16;
     let sizes = (0..members.n_leaves()).map(|leaf| members[leaf].len());

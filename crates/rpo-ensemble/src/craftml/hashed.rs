@@ -7,26 +7,26 @@ use rpo_tree::centroid::ClusterTargets;
 use rpo_tree::cluster::Points;
 use std::ops::Range;
 
-/// How a tree sees the features of a row.
+/// The map from features to the columns that the rules of a tree use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureMap {
-    /// As they are.
+    /// The features themselves.
     Identity,
-    /// Hashed.
+    /// Hashed features.
     Hashed(HashingMap),
 }
 
-/// Where each feature goes, written out: looked up in less time than hashed.
+/// A table of the column and sign of each feature: a look-up is faster than hashing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct HashTable {
-    /// The column, and the sign in the top bit.
+    /// The column, with the sign in the top bit.
     codes: Vec<u32>,
 }
 
 impl HashTable {
     const MINUS: u32 = 1 << 31;
 
-    /// Writes out a map; columns are its components.
+    /// Tabulates a map; columns are its components.
     fn fill(&mut self, map: &HashingMap) {
         let code = |feature| {
             let (component, sign) = map.entry(feature);
@@ -37,7 +37,8 @@ impl HashTable {
         self.codes.extend((0..map.n_outputs() as u32).map(code));
     }
 
-    /// Writes out a map; columns are the components that features go to, numbered in order. Returns how many there are.
+    /// Tabulates a map; columns are the components that some feature is mapped to, numbered in order. Returns their
+    /// number.
     fn fill_renumbered(&mut self, map: &HashingMap) -> usize {
         self.fill(map);
         let component = |code: u32| (code & !Self::MINUS) as usize;
@@ -63,13 +64,13 @@ impl HashTable {
     }
 }
 
-/// Hashes features to columns: the components of a map or, where features are fewer than components, those components that
-/// some feature goes to, numbered in order. Rules then find the features of a row in less room.
+/// Hashes features to columns: the components of a map or, if there are fewer features than components, only the
+/// components that some feature is mapped to, numbered in order. Rules then need less memory for the features of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hasher {
     map: HashingMap,
     n_columns: usize,
-    /// The map written out with its columns numbered anew.
+    /// The table of the map with renumbered columns.
     renumbered: Option<HashTable>,
 }
 
@@ -96,7 +97,7 @@ impl Hasher {
         self.n_columns
     }
 
-    /// Where features go, for so many values.
+    /// Returns the columns of features, in the form that is faster for hashing `n_values` values.
     pub(super) fn columns<'a>(&'a self, n_values: usize, table: &'a mut HashTable) -> HashedColumns<'a> {
         match &self.renumbered {
             Some(renumbered) => HashedColumns::Table(renumbered),
@@ -104,7 +105,7 @@ impl Hasher {
         }
     }
 
-    /// Loads hashed rows of `x`.
+    /// Hashes rows of `x` into `hashed`.
     pub(super) fn load(
         &self,
         x: MatrixView<'_>,
@@ -119,9 +120,9 @@ impl Hasher {
         hashed.load(self.n_columns, &self.columns(n_stored, table), x, rows);
     }
 
-    /// Hands on the hashed columns and values of some rows of `x` in turn.
+    /// Calls `push` with the hashed columns and values of some rows of `x` in turn.
     pub(super) fn for_each_row(&self, x: CsrView<'_>, rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])) {
-        /// Rows that are hashed in one go.
+        /// Number of rows that are hashed at a time.
         const CHUNK: usize = 1024;
         let (mut table, mut hashed) = (HashTable::default(), HashedRows::default());
         let n_stored = rows.iter().map(|&row| csr_row(&x, row as usize).0.len()).sum();
@@ -138,7 +139,7 @@ impl Hasher {
 
     /// Hashes the rows of `x`, which stores no zeros.
     pub(super) fn hash_rows(&self, x: CsrView<'_>) -> CsrMatrix {
-        /// Rows that a thread hashes in one go.
+        /// Number of rows that a thread hashes at a time.
         const CHUNK: usize = 2048;
         let mut table = HashTable::default();
         let columns = self.columns(x.nnz(), &mut table);
@@ -174,8 +175,8 @@ pub(super) enum HashedColumns<'a> {
 }
 
 impl<'a> HashedColumns<'a> {
-    /// Where a map takes so many values. Where these are more than there are features, hashing each feature once is less
-    /// work, for which `table` is room; otherwise nothing takes room by feature.
+    /// Returns the columns of features for hashing `n_values` values. If there are at least as many values as features,
+    /// hashing each feature once is less work, and `table` is filled; otherwise no memory per feature is used.
     fn of(map: &HashingMap, n_values: usize, table: &'a mut HashTable) -> Self {
         if n_values < map.n_outputs() {
             return Self::Map(*map);
@@ -193,24 +194,24 @@ impl<'a> HashedColumns<'a> {
     }
 }
 
-/// Hashed rows with their columns in order, one after the other.
+/// Hashed rows, one after the other, each with its columns in order.
 #[derive(Debug, Default)]
 pub(super) struct HashedRows {
     ends: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f32>,
-    /// The columns of a row as bits; zeros between rows.
+    /// The columns of the current row as bits; cleared between rows.
     words: Vec<u64>,
-    /// The words that are not 0, as bits; zeros between rows.
+    /// The nonzero words as bits; cleared between rows.
     summary: Vec<u64>,
     /// Number of columns of the row before each word.
     before: Vec<u32>,
-    /// What a row brings, in any order.
+    /// The hashed entries of the current row, in any order.
     entries: Vec<(u32, f32)>,
 }
 
 impl HashedRows {
-    /// Replaces the rows by some of `x`, hashed to `n_columns`.
+    /// Replaces the rows by hashed rows of `x`, with `n_columns` columns.
     pub(super) fn load(
         &mut self,
         n_columns: usize,
@@ -231,7 +232,7 @@ impl HashedRows {
                 for row in rows {
                     self.entries.clear();
                     x.for_each_in_row(row, |feature, value| {
-                        // Zeros that happen to be stored are no more there than those that are not.
+                        // Stored zeros are treated like zeros that are not stored.
                         if value != 0.0 {
                             let (column, sign) = columns.entry(feature);
                             self.entries.push((column, sign * value));
@@ -243,10 +244,10 @@ impl HashedRows {
         );
     }
 
-    /// Appends the entries as a row, summing the values of a column in their order. The place of an entry is the number of
-    /// bits before its own: nothing here depends on how the columns lie, which cannot be predicted.
+    /// Appends the entries as a row, summing the values of equal columns in the order of the entries. The position of
+    /// an entry is the number of bits before its own: no branch depends on the columns, which are unpredictable.
     ///
-    /// Inside [`vectorized`], as processors that know its instructions count bits in one.
+    /// Called inside [`vectorized`], since processors with its instructions count bits in one instruction.
     #[inline(always)]
     fn sort_entries(&mut self) {
         let (words, summary, before) = (&mut self.words[..], &mut self.summary[..], &mut self.before[..]);
@@ -277,7 +278,7 @@ impl HashedRows {
         self.ends.push(end);
     }
 
-    /// The columns and values of the i-th row.
+    /// Returns the columns and values of the i-th row.
     #[inline]
     pub(super) fn row(&self, i: usize) -> (&[u32], &[f32]) {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
@@ -286,7 +287,7 @@ impl HashedRows {
     }
 }
 
-/// Calls `f` with the numbers of the bits that are set, increasing.
+/// Calls `f` with the indices of the set bits, increasing.
 #[inline(always)]
 fn for_each_set(words: &[u64], mut f: impl FnMut(usize)) {
     for (i, &word) in words.iter().enumerate() {
@@ -298,7 +299,8 @@ fn for_each_set(words: &[u64], mut f: impl FnMut(usize)) {
     }
 }
 
-/// Labels hashed anew at every node. A row whose labels cancel, or that has none, becomes a random unit vector.
+/// Labels with a new hashing at every node. A row whose hashed labels cancel, or that has no label, becomes a random
+/// unit vector.
 #[derive(Debug)]
 pub(super) struct HashedLabels<'a> {
     pub(super) labels: CsrView<'a>,
@@ -311,8 +313,8 @@ impl ClusterTargets for HashedLabels<'_> {
     }
 
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points) {
-        /// Rows that are copied before they are hashed: memory is waited for once for several of them, as copying looks far
-        /// ahead.
+        /// Number of rows that are copied before they are hashed. Copying reads far ahead, so memory is waited for once
+        /// for several rows.
         const ROWS: usize = 32;
         let hashing = |seed| {
             Hashing::map(self.labels.cols(), self.width, seed).expect("sizes were checked before growing")
@@ -356,7 +358,7 @@ impl ClusterTargets for HashedLabels<'_> {
     }
 }
 
-/// Whether rows of a matrix without stored zeros are all the same.
+/// Returns true if the given rows of a matrix without stored zeros are all equal.
 pub(super) fn rows_equal(x: &CsrView<'_>, rows: &[u32]) -> bool {
     rows.windows(2)
         .all(|pair| csr_row(x, pair[0] as usize) == csr_row(x, pair[1] as usize))
@@ -370,8 +372,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     proptest! {
-        /// Rows are what their features, one after the other, add up to, bit for bit, also where features meet in a component
-        /// and where they cancel there; dense rows and CSR alike.
+        /// Rows equal the sums of their features in order, bit for bit, also where features meet in a component and
+        /// where they cancel there; dense rows and CSR alike.
         #[test]
         fn rows_are_sums_of_signed_features(
             share in 0.0_f64..0.7,

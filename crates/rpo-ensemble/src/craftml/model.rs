@@ -15,16 +15,16 @@ use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Structure, Tree};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A tree, and how it sees features.
+/// A tree and its map of features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CraftmlTree {
-    /// How the tree sees features.
+    /// Map from features to the columns that the rules use.
     pub features: FeatureMap,
     /// Number of nodes, splits and leaves.
     pub n_nodes: usize,
     /// Largest depth of a leaf.
     pub depth: usize,
-    /// `None`: features are seen as they are. Recorded trees hash them.
+    /// The hashing of features; `None` if rules use the features themselves. Recorded trees always have one.
     hasher: Option<Hasher>,
     nodes: Nodes,
     seed: Seed,
@@ -33,20 +33,20 @@ pub struct CraftmlTree {
 /// The nodes of a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Nodes {
-    /// With their centroids.
+    /// Nodes with their centroids.
     Rules(Tree<CentroidRule>),
-    /// With the training samples that taught their centroids.
+    /// Nodes with the training samples that their centroids are computed from.
     Recorded { nodes: RecordedTree, leaves: Leaves },
 }
 
 impl CraftmlTree {
-    /// Joins a tree, the map of features its rules are for, and where its randomness came from.
+    /// Combines a tree, the map of features that its rules use, and its seed.
     ///
-    /// The rules of hashed features are for their columns: the components or, where features are fewer, those components
-    /// that some feature goes to, numbered in order.
+    /// Rules on hashed features refer to columns: the components or, if there are fewer features, the components that
+    /// some feature is mapped to, numbered in order.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a rule asks for a column that hashing does not give.
+    /// [`EnsembleError::Mismatch`] if a rule refers to a column that hashing does not have.
     pub(super) fn new(
         hasher: Option<Hasher>,
         tree: Tree<CentroidRule>,
@@ -66,7 +66,7 @@ impl CraftmlTree {
         Ok(joined)
     }
 
-    /// Joins the record of a tree, what hashes the features of the training samples, and the leaves.
+    /// Combines the record of a tree, the hasher of its features, and its leaves.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of leaves.
@@ -91,12 +91,12 @@ impl CraftmlTree {
         &self.nodes
     }
 
-    /// Where its randomness came from; tells trees apart.
+    /// Returns the seed of the tree, which identifies it.
     pub(super) fn seed(&self) -> Seed {
         self.seed
     }
 
-    /// The rules, if the tree holds its centroids.
+    /// Returns the rules, if the tree stores its centroids.
     pub fn structure(&self) -> Option<&Structure<CentroidRule>> {
         match &self.nodes {
             Nodes::Rules(tree) => Some(tree.structure()),
@@ -104,7 +104,7 @@ impl CraftmlTree {
         }
     }
 
-    /// The predictions.
+    /// Returns the leaves.
     pub fn leaves(&self) -> &Leaves {
         match &self.nodes {
             Nodes::Rules(tree) => tree.leaves(),
@@ -112,7 +112,7 @@ impl CraftmlTree {
         }
     }
 
-    /// Shares training outputs that are equal to those it refers to.
+    /// Makes the leaves refer to shared training outputs, which must equal their own.
     fn with_shared_outputs(self, outputs: &Arc<Matrix>) -> Result<Self, EnsembleError> {
         let nodes = match self.nodes {
             Nodes::Rules(tree) => {
@@ -141,9 +141,9 @@ impl CraftmlTree {
 
     /// Writes the leaf of each row of `x`.
     fn route(&self, x: MatrixView<'_>, training: Option<&TrainingSet>, leaves: &mut [u32]) {
-        /// Rows that are sent on together where rules are at hand, so that each is brought to the cache once.
+        /// Number of rows routed together through stored rules, so that each rule is brought to the cache once.
         const BLOCK: usize = 1024;
-        /// Rows that are sent on together where rules are made for them.
+        /// Number of rows routed together if rules have to be computed for them.
         const LARGE_BLOCK: usize = 1 << 16;
         match (&self.nodes, &self.hasher) {
             (Nodes::Recorded { nodes, .. }, Some(hasher)) => {
@@ -198,7 +198,7 @@ impl CraftmlTree {
     }
 }
 
-/// A fitted CRAFTML forest: predicts the mean of its trees' predictions. Immutable.
+/// A fitted CRAFTML forest, which predicts the mean over its trees. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Craftml {
     trees: Vec<CraftmlTree>,
@@ -227,12 +227,12 @@ impl Apply for Craftml {
 }
 
 impl Craftml {
-    /// Puts a forest together from its parts, as a trainer makes them or a model file holds them: trees, and the training
-    /// set if any of them has a record.
+    /// Creates a forest from its parts, as grown by a trainer or stored in a model file: trees, and the training set if
+    /// any tree has a record.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not fit the numbers of training
-    /// rows n, features p and outputs d.
+    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not match the numbers of
+    /// training samples n, features p and outputs d.
     pub(crate) fn from_parts(
         trees: Vec<CraftmlTree>,
         training: Option<Arc<TrainingSet>>,
@@ -291,12 +291,12 @@ impl Craftml {
         })
     }
 
-    /// The training set, if trees refer to it.
+    /// Returns the training set, if trees refer to it.
     pub(crate) fn training(&self) -> Option<&Arc<TrainingSet>> {
         self.training.as_ref()
     }
 
-    /// The training outputs that trees share, if any refers to them.
+    /// Returns the training outputs, if any tree refers to them.
     pub(super) fn training_outputs(&self) -> Option<&Arc<Matrix>> {
         let of_set = self.training.as_ref().map(|training| training.outputs());
         of_set.or_else(|| self.outputs_of_leaves())
@@ -309,7 +309,7 @@ impl Craftml {
         })
     }
 
-    /// Sends rows to their leaves in all trees.
+    /// Routes rows to their leaves in all trees.
     fn route(&self, x: MatrixView<'_>) -> RoutedRows<'_> {
         let (n_rows, mut leaves) = (x.n_rows(), vec![0; x.n_rows() * self.trees.len()]);
         let training = self.training.as_deref();
@@ -331,7 +331,7 @@ impl Craftml {
     }
 }
 
-/// Errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
+/// The errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
 impl Merge for Craftml {
     fn seeds(&self) -> Vec<Seed> {
         self.trees.iter().map(|tree| tree.seed).collect()
@@ -395,7 +395,7 @@ impl Predictor for Craftml {
     }
 }
 
-/// Rows that are at their leaves, by tree, then row.
+/// The leaves of routed rows, by tree, then row.
 struct RoutedRows<'f> {
     forest: &'f Craftml,
     n_rows: usize,

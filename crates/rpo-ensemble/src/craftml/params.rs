@@ -18,19 +18,19 @@ use std::str::FromStr;
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum CraftmlPreset {
-    /// The method as published (ICML 2018), and where the paper is silent as its authors released it: 50 trees, k = 10,
-    /// hashing to 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a node by 5
-    /// passes of spherical k-means, centroids of 1000 entries, leaves below 10 samples, depth of at most 800.
+    /// The method as published (ICML 2018) and, where the paper is silent, as its authors released it: 50 trees, k =
+    /// 10, hashing to 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a
+    /// node by 5 passes of spherical k-means, centroids of 1000 entries, leaves below 10 samples, depth of at most 800.
     #[default]
     Original,
-    /// A student report's re-implementation, with its defects mended: 4 trees, k = 9, sparse Rademacher projections of
-    /// features and labels to 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's samples
-    /// clustered by Euclidean k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves
-    /// below 200 samples, whole centroids.
+    /// The re-implementation of a student report, with its defects corrected: 4 trees, k = 9, sparse Rademacher
+    /// projections of features and labels to 70 % and 60 % of their number in turn, both drawn anew at every node, 60 %
+    /// of a node's samples clustered by Euclidean k-means (10 starts, at most 300 passes), routing by distance in the
+    /// projected space, leaves below 200 samples, whole centroids.
     Report,
-    /// The report's with the two defects of its code, to compare with its printed figures: the first samples of a node are
-    /// clustered instead of a random sample, and predictions are routed by distance to the means of the children's features
-    /// while training samples are routed in a projected space.
+    /// The report's re-implementation with the two defects of its code, for comparison with its printed figures: the
+    /// first samples of a node are clustered instead of a random sample, and predictions are routed by distance to the
+    /// means of the children's features although training samples are routed in a projected space.
     ReportQuirks,
 }
 
@@ -39,9 +39,9 @@ pub enum CraftmlPreset {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum CentroidKind {
-    /// The training samples whose means centroids are; the file holds the training samples once. Centroids and leaves are
-    /// computed again when the forest is loaded, bit for bit. A byte per sample, level and tree, whatever the number of
-    /// features and labels.
+    /// The training samples whose means the centroids are; the file holds the training samples once. Centroids and
+    /// leaves are recomputed when the forest is loaded, bit for bit. Takes a byte per sample, level and tree, whatever
+    /// the number of features and labels.
     Rows,
     /// The centroids themselves, several bytes per entry: for forests of few trees, and for files that must not hold the
     /// training samples (with [`LeafChoice::Sparse`]).
@@ -55,7 +55,7 @@ pub enum CentroidKind {
 pub enum CentroidEntries {
     /// No limit.
     All,
-    /// A number, at least 1; the entries largest in magnitude are kept.
+    /// At most this many entries, at least 1; those largest in magnitude are kept.
     Most(usize),
 }
 
@@ -99,9 +99,9 @@ rpo_core::impl_text_serde!(CentroidEntries, ["integer", "string"]);
 /// As text: a number, or fractions of the number of columns such as `0.7,0.6`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Width {
-    /// A number, whatever the number of columns.
+    /// A fixed number, whatever the number of columns.
     Fixed(usize),
-    /// ⌊fraction · columns⌋ but at least 1; trees take the fractions, each in (0, 1], in turn.
+    /// ⌊fraction · columns⌋, but at least 1. Trees use the fractions, each in (0, 1], in turn.
     Shares(Vec<f64>),
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Width {
         match self {
             Self::Fixed(width) => write!(f, "{width}"),
             Self::Shares(shares) => {
-                // Always with a point, so that a fraction of 1 does not read as one component.
+                // Always with a decimal point, so that a fraction of 1 is not read as one component.
                 let texts: Vec<String> = shares.iter().map(|share| format!("{share:?}")).collect();
                 f.write_str(&texts.join(","))
             }
@@ -160,16 +160,16 @@ impl FromStr for Width {
 
 rpo_core::impl_text_serde!(Width, ["integer", "number", "string"]);
 
-/// Most labels for which nodes have 5 children by default.
+/// Largest number of labels for which nodes have 5 children by default.
 const FEW_LABELS: usize = 100;
 
-/// Largest fixed width: a thread works with k numbers per component.
+/// Largest fixed width. A thread needs k numbers per component.
 const MAX_WIDTH: usize = 1 << 24;
 
 /// Parameters of CRAFTML.
 ///
-/// Start from the [`default`](Self::default) or a [`CraftmlPreset`], and change fields: the field `preset` alone
-/// chooses between the versions of the algorithm, and the others hold their numbers.
+/// Start from the [`default`](Self::default) or a [`CraftmlPreset`], and change fields. The field `preset` alone
+/// selects the version of the algorithm; the other fields hold its numeric settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CraftmlParams {
@@ -183,25 +183,26 @@ pub struct CraftmlParams {
     pub trees: usize,
     /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
     ///
-    /// A tree depends on the data, the seed and its index alone.
+    /// A tree depends only on the data, the seed and its index.
     pub first_tree: usize,
     /// Largest depth of a leaf; the root has depth 0.
     pub max_depth: Option<u32>,
-    /// Smallest number of samples of a node that is split.
+    /// Smallest number of samples that a node must have to be split.
     pub min_samples_split: usize,
-    /// Storage of leaves. auto refers to training samples in trees whose leaves hold few, and stores sparse means in
-    /// others.
+    /// Storage of leaves. auto refers to training samples in trees whose leaves hold few samples, and stores sparse
+    /// means in others.
     pub leaves: LeafChoice,
     /// Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.
     ///
-    /// 1 (a tree is one leaf) to 65,535. The paper's is 10, of sets with hundreds of labels and more; of few labels there are
-    /// not 10 kinds of label sets to part in most nodes, and trees of 5 children score better (docs/performance.md).
+    /// 1 (a tree is one leaf) to 65,535. The paper uses 10, on data sets with hundreds of labels and more. With few
+    /// labels, most nodes do not have 10 kinds of label sets to separate, and trees with 5 children score better
+    /// (docs/performance.md).
     #[schemars(range(min = 1, max = 65535))]
     pub clusters: Option<usize>,
-    /// Number of components to which features are projected: a number, or fractions of the number of features that trees
-    /// take in turn, such as 0.7,0.6.
+    /// Number of components to which features are projected: a number, or fractions of the number of features, such as
+    /// 0.7,0.6, which trees use in turn.
     ///
-    /// More than there are features is legal and harmless: hashing is then nearly the identity.
+    /// More components than features are allowed and harmless: hashing is then nearly the identity.
     pub feature_width: Width,
     /// Number of components to which labels are projected: a number, or fractions of the number of labels.
     pub label_width: Width,
@@ -211,7 +212,7 @@ pub struct CraftmlParams {
     /// Largest number of passes of k-means.
     #[schemars(range(min = 1))]
     pub passes: usize,
-    /// Number of starts of k-means, the best of which counts.
+    /// Number of starts of k-means, of which the best is used.
     #[schemars(range(min = 1))]
     pub starts: usize,
     /// Largest number of entries of a centroid, or all.
@@ -219,18 +220,18 @@ pub struct CraftmlParams {
     /// The entries largest in magnitude are kept. Default 1000, as in the released code; fewer make a smaller and faster
     /// model.
     pub centroid_entries: CentroidEntries,
-    /// Storage of centroids in the model file: rows, the training samples whose means they are (small, with the training
-    /// samples in the file), or values, the centroids themselves.
+    /// Storage of centroids in the model file: rows for the training samples whose means they are (small, with the
+    /// training samples in the file), or values for the centroids themselves.
     ///
-    /// No prediction depends on it. The report's presets allow only values, because their nodes see features each in another
-    /// projection.
+    /// Predictions do not depend on it. The report's presets allow only values, because each of their nodes uses
+    /// another projection of the features.
     pub centroids: CentroidKind,
     /// Seed of all randomness.
     pub seed: u64,
 }
 
 impl Default for CraftmlParams {
-    /// [`CraftmlPreset::Original`] with as many clusters as suit the number of labels.
+    /// [`CraftmlPreset::Original`] with a number of clusters that depends on the number of labels.
     fn default() -> Self {
         Self {
             clusters: None,
@@ -309,7 +310,7 @@ impl CraftmlParams {
         }
     }
 
-    /// The parameters of nodes for a number of labels.
+    /// Returns the parameters of nodes for a number of labels.
     pub(super) fn centroid_params(&self, n_labels: usize) -> CentroidParams {
         let default = if n_labels <= FEW_LABELS { 5 } else { 10 };
         let clusters = self.clusters.unwrap_or(default);

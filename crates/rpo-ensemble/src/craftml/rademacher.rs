@@ -1,4 +1,4 @@
-//! Sparse Rademacher projections, drawn at every node: those of the report.
+//! The sparse Rademacher projections of the report, drawn at every node.
 
 use super::hashed::rows_equal;
 use rpo_core::{CsrView, Seed, csr_row};
@@ -6,12 +6,12 @@ use rpo_projections::{ProjectionError, Rademacher, SparseMap};
 use rpo_tree::centroid::{ClusterTargets, Routing, Scoring, SparseVector};
 use rpo_tree::cluster::Points;
 
-/// Draws the map of a node: entries ±√(s/m) with s the root of the number of columns.
+/// Draws the map of a node, with entries ±√(s/m), where s is the square root of the number of columns.
 pub(super) fn draw(n_columns: usize, width: usize, seed: Seed) -> Result<SparseMap, ProjectionError> {
     Rademacher { s: None }.map(n_columns, width, seed)
 }
 
-/// Labels projected anew at every node.
+/// Labels with a new projection at every node.
 #[derive(Debug)]
 pub(super) struct ProjectedLabels<'a> {
     pub(super) labels: CsrView<'a>,
@@ -37,10 +37,10 @@ impl ClusterTargets for ProjectedLabels<'_> {
     }
 }
 
-/// Distance in a space projected anew at every node.
+/// Distance in a projected space, with a new projection at every node.
 ///
-/// With z = Pᵀμ for the projected mean, -‖Pᵀx - z‖² is 2 (x · P z - ‖z‖²/2) less a term that all centroids share:
-/// rows are scored by weights P z in the original space and are never projected.
+/// With z = Pᵀμ for the projected mean, -‖Pᵀx - z‖² is 2 (x · P z - ‖z‖²/2) minus a term that is the same for all
+/// centroids. Rows are therefore scored by weights P z in the original space and are never projected.
 #[derive(Debug)]
 pub(super) struct ProjectedDistance {
     pub(super) n_features: usize,

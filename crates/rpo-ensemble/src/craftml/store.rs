@@ -1,6 +1,6 @@
-//! CRAFTML forests as arrays, and back: a part for each tree, so that trees can be written as they are grown.
+//! Conversion of CRAFTML forests to and from arrays: one part per tree, so that trees can be written as they are grown.
 //!
-//! A tree is stored as the training samples that its centroids average, if it keeps them, and with its centroids
+//! A tree is stored with the training samples that its centroids average, if it keeps them, and with its centroids
 //! otherwise.
 
 use super::hashed::Hasher;
@@ -18,7 +18,7 @@ use rpo_tree::store::StoreTrees;
 use rpo_tree::{LeafKind, Tree};
 use std::sync::Arc;
 
-/// How leaves are stored, in `tree.leaves`.
+/// The storages of leaves, as numbered in `tree.leaves`.
 const LEAF_KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
 
 impl Store for Craftml {
@@ -31,11 +31,11 @@ impl Store for Craftml {
     }
 }
 
-/// Stores a forest tree by tree, for those who do not keep all trees in memory.
+/// Stores a forest tree by tree, for callers that do not keep all trees in memory.
 #[derive(Debug, Default)]
 pub struct TreeByTree {
     n_trees: usize,
-    /// Whether a tree can only be restored with the training set.
+    /// True if restoring a tree requires the training set.
     needs_training: bool,
 }
 
@@ -52,10 +52,11 @@ impl TreeByTree {
         Ok(())
     }
 
-    /// Stores what the trees share: the features (n x p) and outputs (n x d) that they were grown on, if trees refer to them.
+    /// Stores the data shared by the trees: the features (n x p) and outputs (n x d) that they were grown on, if trees
+    /// refer to them.
     ///
     /// # Errors
-    /// [`StoreError`] if features and outputs do not fit, or a tree refers to other training outputs.
+    /// [`StoreError`] if features and outputs do not match, or a tree refers to other training outputs.
     pub fn finish(self, x: MatrixView<'_>, y: MatrixView<'_>, out: &mut Writer) -> Result<(), StoreError> {
         let mut training = None;
         if self.needs_training {
@@ -135,13 +136,13 @@ fn of_tree(tree: usize, problem: impl std::fmt::Display) -> StoreError {
     StoreError::part(format_args!("tree {tree}"), problem)
 }
 
-/// A tree as it is stored, and the training set if it refers to it.
+/// A stored tree, and the training set if the tree refers to it.
 enum Part<'t> {
     Whole(CraftmlTree),
     Record(Record, &'t TrainingSet),
 }
 
-/// A tree whose leaves are to be labelled with their members.
+/// A tree whose leaves have yet to be computed from their members.
 struct Record {
     hashing: HashingMap,
     nodes: RecordedTree,
@@ -194,7 +195,7 @@ fn restore_seed(from: &mut Reader<'_>) -> Result<Seed, StoreError> {
     Ok(Seed::new(seed.to_vec()[0]))
 }
 
-/// The hasher of a map that may be too wide.
+/// Returns the hasher of a map, which is refused if it is too wide.
 fn hasher_of(map: HashingMap) -> Result<Hasher, EnsembleError> {
     Width::Fixed(map.n_components()).check("feature_width")?;
     Ok(Hasher::new(map))

@@ -6,7 +6,7 @@ use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView};
 use rpo_tree::{LeafBuilder, LeafKind, LeafMembers, Leaves};
 use std::sync::Arc;
 
-/// The rows that a forest was fitted to, once for all trees that refer to them.
+/// The training samples of a forest, stored once for all trees that refer to them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TrainingSet {
     features: CsrMatrix,
@@ -14,10 +14,10 @@ pub(crate) struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// Joins features (n x p) and outputs (n x d), finite.
+    /// Combines features (n x p) and outputs (n x d), all finite.
     ///
     /// # Errors
-    /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
+    /// [`EnsembleError`] for shapes that do not match, and values that are missing (NaN) or infinite.
     pub(crate) fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
         check_observed(features, outputs.view(), None)?;
         features
@@ -27,18 +27,18 @@ impl TrainingSet {
         Ok(Self { features, outputs })
     }
 
-    /// The features, without stored zeros.
+    /// Returns the features, without stored zeros.
     pub(crate) fn features(&self) -> CsrView<'_> {
         self.features.view()
     }
 
-    /// The outputs.
+    /// Returns the outputs.
     pub(crate) fn outputs(&self) -> &Arc<Matrix> {
         &self.outputs
     }
 }
 
-/// Labels leaves with the plain means of their members.
+/// Computes the leaves as unweighted means of their members.
 pub(super) fn label(
     kind: LeafKind,
     members: &LeafMembers,

@@ -10,7 +10,7 @@ use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView};
 
-/// Trees, and the sums of their importances.
+/// Trees and the sums of their importances.
 type GrownTrees<G> = (
     Vec<ForestTree<<G as Grower>::Rule, <G as Grower>::Leaves>>,
     Importances,
@@ -24,15 +24,16 @@ impl CheckParams for ForestParams {
     }
 }
 
-/// Features may be missing (NaN). Tree j draws its bootstrap, its projection and its features from its own streams, keyed by
-/// the seed and j. In-bag samples with their multiplicities grow the tree and label its leaves.
+/// Features may be missing (NaN). Tree j draws its bootstrap, its projection and its features from its own streams,
+/// keyed by the seed and j. It is grown, and its leaf values are computed, from in-bag samples with their
+/// multiplicities.
 ///
-/// Memory beside the forest: the ranked or binned features, the outputs, and what one tree needs per thread, with a
-/// projection m values per sample. Nothing of n x d is made from sparse outputs.
+/// Memory beside the forest: the ranked or binned features, the outputs, and the working memory of one tree per thread,
+/// which includes m values per sample with a projection. No n x d array is made from sparse outputs.
 ///
 /// Errors beside those of data and parameters: more components than a projection allows; weights that are not finite,
-/// negative, or all zero, or zero for all samples that a bootstrap draws ([`EnsembleError::EmptyBag`]); leaves that refer to
-/// training samples where outputs are missing.
+/// negative, all zero, or zero for all samples that a bootstrap draws ([`EnsembleError::EmptyBag`]); leaves that refer
+/// to training samples while outputs are missing.
 impl Learner for ForestParams {
     type Model = Forest;
     type Options<'a> = FitOptions<'a>;
@@ -54,10 +55,10 @@ impl ForestLearner for ForestParams {
 }
 
 impl ForestParams {
-    /// Fits a forest whose trees a custom [`Grower`] grows.
+    /// Fits a forest whose trees are grown by a custom [`Grower`].
     ///
     /// # Errors
-    /// As [`fit_with`](Learner::fit_with), and errors of the grower.
+    /// Those of [`fit_with`](Learner::fit_with) and of the grower.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "options are made for one fit, as those of boosting"
@@ -76,7 +77,7 @@ impl ForestParams {
         Forest::from_parts(trees, importances, self.bag(n), n, p, d)
     }
 
-    /// Grows trees for outputs that were checked.
+    /// Grows the trees. The outputs must have been checked.
     pub(super) fn grow_trees<G: Grower>(
         &self,
         features: &TrainingFeatures<'_>,

@@ -15,25 +15,25 @@ use rpo_tree::histogram::BinnedFeatures;
 use rpo_tree::{LeafKind, RankedFeatures, Tree};
 use std::sync::{Arc, OnceLock};
 
-/// The features of a training set, prepared for any outputs.
+/// The features of a training set, prepared for growing trees on any outputs.
 pub(super) struct TrainingFeatures<'x> {
-    /// For projections that learn from them.
+    /// The features themselves, for projections that learn from them.
     x: MatrixView<'x>,
     coded: CodedFeatures,
 }
 
-/// Features as growers need them.
+/// Ranked or binned features.
 pub(super) struct CodedFeatures {
     categorical: Vec<u32>,
-    /// Made when a grower asks for it if trees grow on bins.
+    /// Computed only on demand if trees grow on bins.
     ranked: OnceLock<RankedFeatures>,
     pub(super) binned: Option<BinnedFeatures>,
-    /// For entropies.
+    /// Values of x log x, for entropies.
     pub(super) x_log_x: XLogXTable,
 }
 
 impl<'x> TrainingFeatures<'x> {
-    /// Features, some of them, increasing, of codes of categories.
+    /// Prepares features; `categorical` lists, increasing, those that hold codes of categories.
     pub(super) fn new(
         params: &ForestParams,
         x: MatrixView<'x>,
@@ -64,7 +64,7 @@ impl<'x> TrainingFeatures<'x> {
 }
 
 impl CodedFeatures {
-    /// Features that were checked, as ranks.
+    /// Returns the ranks of the features, which must have been checked.
     pub(super) fn ranked(&self, x: MatrixView<'_>) -> &RankedFeatures {
         self.ranked.get_or_init(|| {
             let ranked = RankedFeatures::new(x, &self.categorical);
@@ -73,8 +73,8 @@ impl CodedFeatures {
     }
 }
 
-/// A unit in which samples of these weights may be drawn any number of times without weighing more than `f32` holds. Trees
-/// depend on the ratios of weights alone, and a power of two changes none.
+/// Returns a factor for the weights with which samples may be drawn any number of times without their weight exceeding
+/// the range of `f32`. Trees depend only on ratios of weights, which a power of two does not change.
 fn unit_of(weights: &[f32]) -> f32 {
     const SMALL: f32 = 1.0 / (1_u64 << 40) as f32;
     if largest(weights) * SMALL * SMALL > 1.0 {
@@ -84,23 +84,23 @@ fn unit_of(weights: &[f32]) -> f32 {
     }
 }
 
-/// What the trees of a forest share.
+/// The data shared by all trees of a forest.
 pub(super) struct Training<'a, 'x> {
     params: &'a ForestParams,
     features: &'a TrainingFeatures<'x>,
-    /// The outputs that leaves are labelled with.
+    /// The outputs from which leaf values are computed.
     outputs: Arc<Matrix>,
     targets: Targets,
     weights: Option<&'a [f32]>,
-    /// The unit of given weights in those of bags.
+    /// The factor by which given weights are multiplied in bags.
     unit: f32,
     leaves: LeafKind,
-    /// If outputs are missing: the mean of each over the samples in which it is observed.
+    /// The mean of each output over the samples in which it is observed, if outputs are missing.
     observed_means: Option<Vec<f32>>,
 }
 
 impl<'a, 'x> Training<'a, 'x> {
-    /// For outputs that were checked.
+    /// Prepares the shared data. The outputs must have been checked.
     pub(super) fn new(
         params: &'a ForestParams,
         features: &'a TrainingFeatures<'x>,
@@ -129,7 +129,7 @@ impl<'a, 'x> Training<'a, 'x> {
         })
     }
 
-    /// Grows the tree with an index.
+    /// Grows the tree with the given index.
     pub(super) fn tree<G: Grower>(&self, grower: &G, index: usize) -> Result<GrownTree<G>, EnsembleError> {
         let params = self.params;
         let seed = Seed::new(params.seed).purpose("tree").child(index as u64);
@@ -173,7 +173,7 @@ type GrownTree<G> = (
     Importances,
 );
 
-/// Takes the samples in which a target is missing out of a bag, unless nothing would be left.
+/// Removes the samples in which the target is missing from a bag, unless no sample would be left.
 fn leave_out_missing(target: &[f32], weights: &mut [f32]) {
     let observed = |(weight, target): (&f32, &f32)| *weight > 0.0 && !target.is_nan();
     if weights.iter().zip(target).any(observed) {
@@ -204,7 +204,7 @@ fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
         && params.min_samples_leaf <= 8
         && params.min_impurity_decrease == 0.0;
     match y {
-        // A leaf's mean then has hardly more labels than the leaf has samples, and often fewer.
+        // The mean of a leaf then has hardly more labels than the leaf has samples, and often fewer.
         MatrixView::Sparse(y) if y.nnz() <= 2 * y.rows() => LeafKind::Sparse,
         _ if few_samples => LeafKind::Samples,
         MatrixView::Dense(_) => LeafKind::Dense,

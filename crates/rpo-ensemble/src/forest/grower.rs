@@ -1,4 +1,4 @@
-//! The seam for custom criteria, splitters and leaf models.
+//! Extension point for custom criteria, splitters and leaf models.
 
 use super::grow::CodedFeatures;
 use super::params::{CriterionKind, ForestParams};
@@ -13,12 +13,13 @@ use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Search, Spli
 use rpo_tree::{AxisRule, Grown, LeafBuilder, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
 use std::sync::Arc;
 
-/// Grows and labels the trees of a forest: the seam for a custom criterion, splitter or leaf model.
+/// Grows the trees of a forest and computes their leaves: the extension point for a custom criterion, splitter or leaf
+/// model.
 ///
-/// [`ForestParams::fit_custom`] calls a grower once per tree, so that the search inside is compiled for its types. A grower
-/// replaces what it needs to and takes the rest from the [`TreeInput`].
+/// [`ForestParams::fit_custom`] calls a grower once per tree, so that the search inside is compiled for its types. A
+/// grower implements only what it replaces and takes the rest from the [`TreeInput`].
 ///
-/// A criterion that prefers balanced splits, whatever the targets:
+/// Example: a criterion that prefers balanced splits, whatever the targets.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -85,13 +86,13 @@ pub trait Grower: Sync {
     /// Grows the structure of a tree.
     ///
     /// # Errors
-    /// Any that refuses the data.
+    /// Any error of the grower for data that it refuses.
     fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<Self::Rule>, EnsembleError>;
 
-    /// Labels the leaves of a tree.
+    /// Computes the leaves of a tree.
     ///
     /// # Errors
-    /// Any that refuses the data.
+    /// Any error of the grower for data that it refuses.
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Self::Rule>) -> Result<Self::Leaves, EnsembleError>;
 }
 
@@ -111,7 +112,7 @@ impl Grower for AxisGrower {
     }
 }
 
-/// What one tree of a forest grows on.
+/// The data and parameters from which one tree of a forest is grown.
 pub struct TreeInput<'a> {
     /// The features (n x p).
     pub features: MatrixView<'a>,
@@ -129,25 +130,27 @@ pub struct TreeInput<'a> {
 }
 
 impl TreeInput<'_> {
-    /// Returns the features as ranks, as [`AxisSplitter`] needs them.
+    /// Returns the ranks of the features, for [`AxisSplitter`].
     pub fn ranked_features(&self) -> &RankedFeatures {
         self.coded.ranked(self.features.reborrow())
     }
 
-    /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection;
-    /// [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if given weights are whole numbers, not huge ones.
+    /// Returns the targets to grow on (n x m): the outputs (dense outputs far from zero are centred) or their
+    /// projection. They are [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if the
+    /// given weights are whole numbers and not huge.
     pub fn targets(&self) -> MatrixView<'_> {
         self.targets.view()
     }
 
-    /// Returns the samples of positive weight, increasing.
+    /// Returns the indices of the samples of positive weight, increasing.
     pub fn samples(&self) -> Vec<u32> {
         (0..self.weights.len() as u32)
             .filter(|&i| self.weights[i as usize] > 0.0)
             .collect()
     }
 
-    /// Grows by the criterion of the parameters, in the form that is fastest for the targets; all forms give the same tree.
+    /// Grows the tree by the criterion of the parameters, in the form that is fastest for the targets. All forms give
+    /// the same tree.
     ///
     /// # Errors
     /// [`EnsembleError::Tree`] for data that a splitter refuses.
@@ -160,7 +163,7 @@ impl TreeInput<'_> {
             TreeTargets::Single(target) if self.params.criterion == CriterionKind::Entropy => {
                 Impurity::Entropy(target, table)
             }
-            // A missing target counts only where none is observed, and then all must be equal.
+            // Missing targets have weight only if none is observed; all targets must then be equal.
             TreeTargets::Single(target) => Impurity::OneVariance(target),
             TreeTargets::Labels(y) => Impurity::LabelEntropy(y, table),
             TreeTargets::Outputs(y) if self.observed_means.is_some() => Impurity::ObservedVariance(y),
@@ -170,12 +173,12 @@ impl TreeInput<'_> {
         impurity.visit(self.weights, GrowBy(self))
     }
 
-    /// Grows on bins.
+    /// Grows the tree on bins.
     fn grow_binned(&self, features: &BinnedFeatures) -> Result<Grown<AxisRule>, EnsembleError> {
         let (axis, subset) = self.axis();
         let filled;
         let targets = match &self.targets {
-            // A missing target counts only where none is observed, and then all must be equal.
+            // Missing targets have weight only if none is observed; all targets must then be equal.
             TreeTargets::Single(target) => {
                 let observed = |v: f32| if v.is_nan() { 0.0 } else { v };
                 filled = Array2::from_shape_fn((target.len(), 1), |(i, _)| observed(target[i]));
@@ -199,7 +202,7 @@ impl TreeInput<'_> {
         Ok(self.grow_with(&splitter))
     }
 
-    /// Grows by a criterion, with the other parameters of the forest.
+    /// Grows the tree by a custom criterion and the other parameters of the forest.
     ///
     /// # Errors
     /// [`EnsembleError::Tree`] for data that a splitter refuses.
@@ -219,7 +222,7 @@ impl TreeInput<'_> {
         Ok(self.grow_with(&splitter))
     }
 
-    /// The parameters of the search, and the features that the tree uses if not all.
+    /// Returns the parameters of the search, and the features that the tree uses if it does not use all.
     fn axis(&self) -> (AxisParams, Option<Vec<u32>>) {
         let params = self.params;
         let total: f64 = self
@@ -246,7 +249,7 @@ impl TreeInput<'_> {
         (axis, (n_features < p).then(features))
     }
 
-    /// Grows with a splitter, within the depth, leaves and samples that the parameters allow.
+    /// Grows the tree with a custom splitter, within the limits of the parameters on depth, leaves and samples.
     pub fn grow_with<S: Splitter>(&self, splitter: &S) -> Grown<S::Rule> {
         grow(
             splitter,
@@ -257,10 +260,10 @@ impl TreeInput<'_> {
         )
     }
 
-    /// Labels the leaves with means of the outputs, in the storage of the parameters.
+    /// Computes the leaves as means of the outputs, in the storage that the parameters choose.
     ///
     /// # Errors
-    /// [`EnsembleError::Tree`] for leaves that cannot be labelled.
+    /// [`EnsembleError::Tree`] for leaves whose values cannot be computed.
     pub fn label(&self, grown: &Grown<impl Rule>) -> Result<Leaves, EnsembleError> {
         let (kind, outputs) = (self.leaves, self.outputs);
         let (structure, members) = (&grown.structure, &grown.members);
@@ -271,7 +274,7 @@ impl TreeInput<'_> {
     }
 }
 
-/// Grows a tree by any criterion.
+/// Visitor that grows a tree by the visited criterion.
 struct GrowBy<'t, 'a>(&'t TreeInput<'a>);
 
 impl CriterionVisitor for GrowBy<'_, '_> {

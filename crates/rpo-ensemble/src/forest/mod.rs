@@ -1,4 +1,4 @@
-//! Forests of all outputs, or of each output by itself.
+//! Forests for all outputs together, and single-target forests.
 
 mod fit;
 mod grow;

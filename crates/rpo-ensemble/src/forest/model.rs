@@ -9,18 +9,18 @@ use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
 
-/// A tree of a forest with the seed it was grown from.
+/// A tree of a forest with the seed that it was grown from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForestTree<R = AxisRule, L = Leaves> {
     /// The tree.
     pub tree: Tree<R, L>,
-    /// Seed of the tree, from which the samples out of its bag are known.
+    /// Seed of the tree, which determines its out-of-bag samples.
     pub seed: Seed,
 }
 
 /// Sums of impurity importances over trees, in units of 2⁻⁴⁰.
 ///
-/// Integers, so that a sum does not depend on how a forest was put together.
+/// They are integers, so that a sum does not depend on the order in which trees were added or forests merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Importances(Vec<u64>);
 
@@ -31,7 +31,7 @@ impl Importances {
         Self(vec![0; n_features])
     }
 
-    /// The importances of one tree, in [0, 1].
+    /// Converts the importances of one tree, in [0, 1].
     pub(crate) fn new(values: &[f64]) -> Self {
         Self(values.iter().map(|v| (v * Self::UNIT).round() as u64).collect())
     }
@@ -43,12 +43,12 @@ impl Importances {
             .for_each(|(a, b)| *a = a.saturating_add(*b));
     }
 
-    /// Takes stored units.
+    /// Creates importances from stored units.
     pub(crate) fn from_units(units: Vec<u64>) -> Self {
         Self(units)
     }
 
-    /// The units, for storage.
+    /// Returns the units, for storage.
     pub(crate) fn units(&self) -> &[u64] {
         &self.0
     }
@@ -56,13 +56,13 @@ impl Importances {
 
 /// A fitted forest, which predicts the mean over its trees. Immutable.
 ///
-/// Trees have splits of one feature and one of the storages of [`Leaves`], unless they were grown by a custom
-/// [`Grower`](crate::Grower).
+/// Trees have splits on single features and leaves in one of the storages of [`Leaves`], unless they were grown by a
+/// custom [`Grower`](crate::Grower).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest<R = AxisRule, L = Leaves> {
     trees: Vec<ForestTree<R, L>>,
     traversal: Traversal,
-    /// The label sets that leaves predict, if most do.
+    /// The label sets that leaves predict, if most leaves predict one.
     label_sets: Option<LabelSets>,
     importances: Importances,
     bag: Bag,
@@ -93,11 +93,11 @@ impl<R, L> FeatureImportances for Forest<R, L> {
 }
 
 impl<R: Rule, L: LeafModel> Forest<R, L> {
-    /// Puts a forest together from its parts, as a model file holds them.
+    /// Creates a forest from its parts, as stored in a model file.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the bags
-    /// do not fit the numbers of training samples n, features p and outputs d.
+    /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the
+    /// bags do not match the numbers of training samples n, features p and outputs d.
     pub(crate) fn from_parts(
         trees: Vec<ForestTree<R, L>>,
         importances: Importances,
@@ -147,25 +147,25 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         self.label_sets.as_ref()
     }
 
-    /// Which rows the trees grew on.
+    /// Returns the kind of bag that the trees grew on.
     pub(crate) fn bag(&self) -> Bag {
         self.bag
     }
 
-    /// Stored sums of importances.
+    /// Returns the sums of importances.
     pub(crate) fn importance_sums(&self) -> &Importances {
         &self.importances
     }
 
-    /// The training outputs that sample-reference leaves share, if the forest has such leaves.
+    /// Returns the training outputs that leaves refer to, if the forest has such leaves.
     pub(crate) fn training_outputs(&self) -> Option<&Arc<Matrix>> {
         self.trees
             .iter()
             .find_map(|t| t.tree.leaves().as_samples().map(SampleLeaves::outputs))
     }
 
-    /// [`merge`](Merge::merge) of forests whose trees are groups of as many each: the first group of both, then the second,
-    /// and so on.
+    /// [Merges](Merge::merge) forests whose trees form `n_groups` groups of equal size: the result has the first group
+    /// of both, then the second group of both, and so on.
     pub(crate) fn merge_groups(mut self, other: Self, n_groups: usize) -> Result<Self, EnsembleError> {
         check_lengths([
             ("features of the other forest", self.n_features, other.n_features),
@@ -213,7 +213,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 }
 
-/// Errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
+/// The errors are [`EnsembleError::Mismatch`] and [`EnsembleError::Merge`].
 impl<R: Rule, L: LeafModel> Merge for Forest<R, L> {
     fn seeds(&self) -> Vec<Seed> {
         self.trees.iter().map(|tree| tree.seed).collect()
@@ -234,7 +234,7 @@ fn label_sets(trees: &[ForestTree<impl Rule, impl LeafModel>], n_outputs: usize)
     LabelSets::new(&leaves, n_outputs)
 }
 
-/// Refuses rules that ask for features which do not exist.
+/// Checks that rules refer only to existing features.
 pub(crate) fn check_rules(structure: &Structure<impl Rule>, n_features: usize) -> Result<(), EnsembleError> {
     let needed = structure.n_features();
     if needed > n_features {

@@ -24,11 +24,12 @@ pub enum CriterionKind {
     /// The variance, summed over outputs ([`Variance`](rpo_tree::criterion::Variance)).
     #[default]
     Variance,
-    /// Gini impurity 1 − p² − (1 − p)² of labels: twice their variance, so the same trees; only
+    /// Gini impurity 1 − p² − (1 − p)² of labels. It is twice their variance, so the trees are the same; only
     /// [`min_impurity_decrease`](ForestParams::min_impurity_decrease) is in another unit.
     Gini,
-    /// Entropy of labels in bits, summed over them ([`Impurity::LabelEntropy`](rpo_tree::criterion::Impurity::LabelEntropy)). Labels must not be
-    /// missing, except in single-target forests.
+    /// Entropy of labels in bits, summed over labels
+    /// ([`Impurity::LabelEntropy`](rpo_tree::criterion::Impurity::LabelEntropy)). Labels must not be missing, except in
+    /// single-target forests.
     Entropy,
 }
 
@@ -47,10 +48,10 @@ impl fmt::Display for CriterionKind {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum Splitting {
-    /// The best threshold of each feature drawn.
+    /// The best threshold of each drawn feature.
     #[default]
     Best,
-    /// One random threshold for each feature drawn (Extra-Trees).
+    /// One random threshold per drawn feature (Extra-Trees).
     Random,
 }
 
@@ -59,7 +60,7 @@ pub enum Splitting {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum LeafChoice {
-    /// Chosen by the method from trees and outputs.
+    /// Chosen automatically from parameters and outputs.
     #[default]
     Auto,
     /// [`LeafKind::Dense`].
@@ -71,7 +72,7 @@ pub enum LeafChoice {
 }
 
 impl LeafChoice {
-    /// Returns the storage; `None` for the automatic choice.
+    /// Returns the storage, or `None` for the automatic choice.
     pub(crate) fn kind(self) -> Option<LeafKind> {
         match self {
             Self::Auto => None,
@@ -93,76 +94,81 @@ impl From<Option<LeafKind>> for LeafChoice {
     }
 }
 
-/// A method as its paper has it, which [`ForestParams`] start from.
+/// A published method with the settings of its paper, as a starting point for [`ForestParams`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForestPreset {
     /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
     /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
     #[default]
     RandomForest,
-    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn, otherwise as the
-    /// random forest.
+    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature, otherwise like
+    /// the random forest.
     ExtraTrees,
     /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
     /// all features.
     Cart,
-    /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured
-    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees by entropy on
-    /// 75 % of samples and features, all of these searched at a node, leaves of at least 3 samples. Its decisions make it
-    /// sensitive to cost: [`thresholds`](crate::thresholds) on out-of-bag scores.
+    /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using
+    /// Structured Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees
+    /// grown by entropy on 75 % of the samples and features, all of these features searched at each node, leaves of at
+    /// least 3 samples. It is made cost-sensitive by its decision thresholds: [`thresholds`](crate::thresholds) on
+    /// out-of-bag scores.
     RfCost,
 }
 
 /// Parameters of random forests, Extra-Trees and single trees.
 ///
-/// Start from the default, a random forest, or another [`ForestPreset`], and change fields.
+/// Start from the default (a random forest) or another [`ForestPreset`], and change fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestParams {
     /// Number of trees.
     ///
-    /// At least 1. Accuracy only grows with it, at a cost in proportion.
+    /// At least 1. More trees do not reduce accuracy; the cost is proportional to their number.
     #[schemars(range(min = 1))]
     pub trees: usize,
     /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
     ///
-    /// A tree depends on the data, the seed and its index alone: a forest grown in parts and merged equals the forest
+    /// A tree depends only on the data, the seed and its index: a forest grown in parts and merged equals the forest
     /// grown at once.
     pub first_tree: usize,
-    /// Choice of thresholds: the best of each feature drawn, or one at random.
+    /// Choice of thresholds: the best of each drawn feature, or one at random.
     pub splitter: Splitting,
     /// Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1.
     ///
-    /// Features that are constant in the node count; if all features drawn are constant, the search goes on until it meets
-    /// one that is not. The constructors take ⌊√p⌋ in ensembles (Breiman 2001) and all in a single tree; methods by name take
-    /// ⌊√p⌋ for labels and a third for numbers, which loses less over all sets.
+    /// Features that are constant in the node count as drawn; if all drawn features are constant, the search goes on
+    /// until it finds one that is not. The constructors take ⌊√p⌋ in ensembles (Breiman 2001) and all in a single tree.
+    /// Methods selected by name take ⌊√p⌋ for labels and a third for numeric outputs, which loses less over all data
+    /// sets.
     pub max_features: MaxFeatures,
-    /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact, the default, for any threshold.
+    /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact, the default,
+    /// for any threshold.
     ///
-    /// Trees on bins grow faster on many samples. Of more than 255 samples, a feature has at most one bin per 16, or 63 if
-    /// that is more. Not for random thresholds, entropy or missing outputs, and sparse outputs without a projection are made
-    /// dense.
+    /// Trees on bins grow faster on many samples. With more than 255 samples, a feature has at most one bin per 16
+    /// samples, or 63 bins if that is more. Bins cannot be combined with random thresholds, entropy or missing outputs,
+    /// and sparse outputs without a projection are made dense.
     pub bins: Bins,
-    /// Weight with which the mean of a category is drawn to that of all before categories are ordered.
+    /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
     ///
-    /// Splits of a categorical feature are between subsets of its categories, which are found by ordering them by the means
-    /// of the targets in a node. The larger the weight, the more samples a category needs to come first or last. At least 0;
-    /// 10 by default, as in LightGBM.
+    /// Splits of a categorical feature are between subsets of its categories, found by ordering the categories by the
+    /// means of the targets in a node. The larger the weight, the more samples a category needs to come first or last.
+    /// At least 0; 10 by default, as in LightGBM.
     #[schemars(range(min = 0.0))]
     pub category_smoothing: f64,
-    /// Fewest samples of a node that a category needs to be ordered; rarer ones go where missing values go.
+    /// Smallest number of samples of a category in a node for it to be ordered; rarer categories are routed like
+    /// missing values.
     ///
-    /// The mean of a few samples says little of a category, and of many categories some always look good. Default 3.
+    /// The mean of a few samples says little about a category, and among many categories some always look good by
+    /// chance. Default 3.
     #[schemars(range(min = 1))]
     pub min_category_count: usize,
-    /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
+    /// Largest depth of a leaf; the root has depth 0. Without it, trees are fully grown.
     pub max_depth: Option<u32>,
     /// Largest number of leaves of a tree; with it, trees grow best-first.
     ///
-    /// The next node to be split is that of the largest |S| ΔI.
+    /// The next node to be split is the one with the largest |S| ΔI.
     #[schemars(range(min = 1))]
     pub max_leaves: Option<usize>,
-    /// Smallest number of distinct samples of a node that is split.
+    /// Smallest number of distinct samples that a node must have to be split.
     ///
     /// Values below 2 mean 2.
     pub min_samples_split: usize,
@@ -171,12 +177,12 @@ pub struct ForestParams {
     pub min_samples_leaf: usize,
     /// Smallest decrease of impurity of a split, weighted by the node's fraction of the samples.
     ///
-    /// (|S| / |root|) · ΔI / m: the node's fraction of the weight times the decrease of the impurity averaged over the m
-    /// targets grown on (scikit-learn's definition); of the variance in the unit of `scale_outputs` squared, of entropy in bits. Finite, not
-    /// negative. At 0 splits that gain nothing are made too.
+    /// (|S| / |root|) · ΔI / m: the node's fraction of the weight times the decrease of the impurity averaged over the
+    /// m targets grown on (scikit-learn's definition). The variance is in the unit of `scale_outputs` squared, entropy
+    /// in bits. Finite, not negative. At 0, splits without any gain are made too.
     #[schemars(range(min = 0.0))]
     pub min_impurity_decrease: f64,
-    /// Grows every tree on as many samples as there are, drawn with replacement. True for random forests unless
+    /// Grows every tree on a bootstrap: n of the n samples, drawn with replacement. True for random forests unless
     /// `row_share` is given, false for Extra-Trees.
     ///
     /// Out-of-bag predictions need trees that do not see all samples.
@@ -193,31 +199,33 @@ pub struct ForestParams {
     pub feature_share: f64,
     /// Criterion that scores splits. On labels gini grows the same trees as variance.
     pub criterion: CriterionKind,
-    /// Storage of leaves. auto refers to training samples where trees are fully grown, and stores means otherwise.
+    /// Storage of leaves. auto refers to training samples if trees are fully grown, and stores means otherwise.
     ///
-    /// In detail: auto refers to training samples where trees are fully grown (their leaves hold few samples), samples have
-    /// more than two labels on average and no output is missing; otherwise it stores means in the layout of the outputs.
+    /// In detail: auto refers to training samples if trees are fully grown (their leaves hold few samples), samples
+    /// have more than two labels on average and no output is missing; otherwise it stores means in the layout of the
+    /// outputs.
     pub leaves: LeafChoice,
     /// Projection of the outputs on which trees grow; predictions are in the original outputs. One of none, gaussian,
     /// rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, subsample-replace, hashing, pca, label-embedding
     /// and identity.
     pub projection: ProjectionChoice,
-    /// Number of components of the projection: a number, ln for the logarithm of the number of outputs, or d for as many
-    /// as outputs. ln by default, d for identity.
+    /// Number of components of the projection: a number, ln for the logarithm of the number of outputs, or d for the
+    /// number of outputs. ln by default, d for identity.
     ///
     /// About ln d loses little on most multi-label sets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, Table 1).
     pub components: Option<Components>,
-    /// Projections drawn: one for each tree, or one shared by all. shared by default for label-embedding, tree for others.
+    /// Scope of a projection: one per tree (tree), or one for all trees (shared). shared by default for
+    /// label-embedding, tree for others.
     pub projection_scope: Option<ProjectionScope>,
-    /// Unit of the outputs while splits are searched: none for their own, deviation for their standard deviations, or auto
-    /// for deviations unless all outputs are labels.
+    /// Unit of the outputs while splits are searched: none for their own units, deviation for their standard
+    /// deviations, or auto for standard deviations unless all outputs are labels.
     ///
-    /// Of outputs in their own units, as in the papers and of the presets, the one of the largest numbers decides
-    /// the splits of all. Leaves hold means in the outputs' units always.
+    /// With the outputs' own units, as in the papers and the presets, the output with the largest numbers decides all
+    /// splits. Leaves always hold means in the outputs' own units.
     pub scale_outputs: OutputScaling,
     /// Seed of all randomness.
     ///
-    /// The streams of all trees derive from it.
+    /// The random streams of all trees derive from it.
     pub seed: u64,
 }
 
@@ -281,7 +289,7 @@ impl From<ForestPreset> for ForestParams {
 }
 
 impl ForestParams {
-    /// The same parameters with trees that grow on a projection of the outputs to a number of components.
+    /// Returns the parameters with a projection of the outputs to a number of components.
     ///
     /// ```
     /// use rpo_ensemble::{CheckParams, ForestParams, ProjectionKind};
@@ -297,7 +305,7 @@ impl ForestParams {
         }
     }
 
-    /// Returns true if trees do not see all samples, so that forests have out-of-bag predictions.
+    /// Returns true if trees do not grow on all samples, so that forests have out-of-bag predictions.
     pub fn has_oob(&self) -> bool {
         match self.row_share {
             Some(fraction) => fraction < 1.0,
@@ -328,7 +336,7 @@ impl ForestParams {
                 let reason = "cannot be combined with a projection, which makes numbers of labels";
                 return Err(ParameterError::conflict("criterion", self.criterion, reason).into());
             }
-            // Refuses 0 components whatever the number of outputs.
+            // Refuses 0 components, whatever the number of outputs.
             projection.components.resolve(1)?;
         }
         Ok(())
@@ -349,7 +357,7 @@ impl ForestParams {
         Err(ParameterError::conflict("bins", self.bins, reason))
     }
 
-    /// The projection that trees grow on, with a custom family in place of the named one.
+    /// Returns the projection that trees grow on; a custom family replaces the named one.
     pub(super) fn output_projection(
         &self,
         custom: Option<&Arc<dyn Projection>>,
@@ -363,7 +371,7 @@ impl ForestParams {
         )
     }
 
-    /// The samples that each tree grows on.
+    /// Returns the kind of bag that each tree grows on.
     pub(super) fn bag(&self, n_samples: usize) -> Bag {
         match self.row_share {
             Some(fraction) => Bag::of_fraction(fraction, n_samples),

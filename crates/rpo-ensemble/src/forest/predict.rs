@@ -16,7 +16,7 @@ use rpo_tree::{LeafModel, Rule};
 use std::ops::Range;
 
 impl<R: Rule, L: LeafModel> Forest<R, L> {
-    /// Writes the leaves of the rows that `scratch` holds in some trees, by tree, then row.
+    /// Writes the leaves that the rows loaded in `scratch` reach in some trees, by tree, then row.
     pub(super) fn write_leaves(
         &self,
         scratch: &TraversalScratch<'_>,
@@ -28,8 +28,8 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 
     /// Returns the weight of each training sample in the prediction of each sample of `x`, as CSR (n x training
-    /// samples): a prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
-    /// appendix B). The weights explain a prediction by training samples and give quantiles of an output.
+    /// samples). A prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
+    /// appendix B). The weights explain a prediction by training samples and allow estimating quantiles of an output.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to, and if the

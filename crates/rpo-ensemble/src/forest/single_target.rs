@@ -1,4 +1,4 @@
-//! A forest for every output by itself.
+//! Single-target forests: one forest per output.
 
 use super::grow::TrainingFeatures;
 use super::grower::AxisGrower;
@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// One forest per output, each grown on that output alone: single-target forests, for labels binary relevance
-/// (st-rf and br-rf of Joly, Wehenkel, Geurts 2019; rf-cost of Daniels and Metaxas 2017). What others are compared
-/// with: d times the work of one forest, and outputs cannot help each other.
+/// One forest per output, each grown on that output alone: single-target forests, called binary relevance for labels
+/// (st-rf and br-rf of Joly, Wehenkel, Geurts 2019; rf-cost of Daniels and Metaxas 2017). They are a common baseline.
+/// They cost d times the work of one forest, and cannot exploit relations between outputs.
 ///
-/// All trees lie in one forest of one output, the t trees of output 0 first, and leaves keep a number each.
+/// All trees are stored in one forest with a single output, the t trees of output 0 first; each leaf stores one number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SingleTargetForest {
     pub(crate) forest: Forest,
@@ -63,12 +63,13 @@ impl CheckParams for SingleTargetParams {
     }
 }
 
-/// The forest of output j is that of [`ForestParams`] on column j, with the same seed, on the same ranked features: the t-th
-/// trees of all outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
-/// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
-/// predict its mean over all samples in which it is observed.
+/// The forest of output j is the one that [`ForestParams`] grow on column j with the same seed and the same ranked
+/// features. The t-th trees of all outputs have the same bag, so a sample is out of bag for all of them or for none. A
+/// missing output (see [`FitOptions::missing_outputs`]) is left out of its forest; if an output is observed nowhere in
+/// a bag, leaves predict its mean over all samples in which it is observed.
 ///
-/// A projection, which one output does not need, and leaves other than dense ones are an [`EnsembleError::Parameter`].
+/// A projection, which a single output does not need, and leaves other than dense ones are refused with an
+/// [`EnsembleError::Parameter`].
 impl Learner for SingleTargetParams {
     type Model = SingleTargetForest;
     type Options<'a> = FitOptions<'a>;
@@ -127,11 +128,12 @@ impl Learner for SingleTargetParams {
 }
 
 impl SingleTargetForest {
-    /// Takes the trees of all outputs, as many of each, those of output 0 first.
+    /// Creates the forests from one forest that holds the trees of all outputs, the same number for each output, those
+    /// of output 0 first.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if the forest is not one of one output, or its trees are not as many for each of
-    /// at least one output.
+    /// [`EnsembleError::Mismatch`] if the trees do not have exactly one output, there is no output, or outputs do not
+    /// have the same number of trees.
     pub(crate) fn from_forest(forest: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
         let n_trees = forest.trees().len();
         let per_output = n_trees / n_outputs.max(1);
@@ -147,12 +149,12 @@ impl SingleTargetForest {
         Ok(Self { forest, n_outputs })
     }
 
-    /// Number of trees of each output.
+    /// Returns the number of trees of each output.
     pub(crate) fn trees_per_output(&self) -> usize {
         self.forest.trees().len() / self.n_outputs
     }
 
-    /// Writes for every row the means of the admitted trees of each output; NaN where there are none.
+    /// Writes, for every row, the mean of the admitted trees of each output, or NaN if no tree is admitted.
     fn predict_rows(
         &self,
         x: MatrixView<'_>,
@@ -170,7 +172,7 @@ impl SingleTargetForest {
         });
     }
 
-    /// The predictions of a few rows; `admit` is asked for the number of a tree among those of an output, and a row.
+    /// Writes the predictions of a few rows. `admit` takes the index of a tree among those of an output, and a row.
     fn predict_block(
         &self,
         x: MatrixView<'_>,
@@ -205,7 +207,7 @@ impl SingleTargetForest {
     }
 }
 
-/// The trees of output 0 come first, as many of each output.
+/// The trees of output 0 come first; all outputs have the same number of trees.
 impl TreeEnsemble for SingleTargetForest {
     type Tree = ForestTree;
 
@@ -228,7 +230,7 @@ impl Apply for SingleTargetForest {
     }
 }
 
-/// The trees of both, output by output in order.
+/// The merged model has, output by output, the trees of both models in order.
 impl Merge for SingleTargetForest {
     fn seeds(&self) -> Vec<Seed> {
         self.forest.seeds()
@@ -244,7 +246,7 @@ impl Merge for SingleTargetForest {
     }
 }
 
-/// The numbers of trees are those of each output.
+/// The returned numbers of trees are per output.
 impl OutOfBagPredictor for SingleTargetForest {
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         check_features(x, self.n_features())?;
@@ -257,7 +259,7 @@ impl OutOfBagPredictor for SingleTargetForest {
     }
 }
 
-/// Predictions are, for every output, the mean of its trees. The largest ones are found in blocks of a few samples.
+/// Predictions of an output are means over its trees. The largest predictions are found in blocks of a few samples.
 impl Predictor for SingleTargetForest {
     type Error = EnsembleError;
 

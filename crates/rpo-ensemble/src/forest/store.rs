@@ -1,4 +1,4 @@
-//! Forests as arrays, and back.
+//! Conversion of forests to and from arrays.
 
 use super::model::{Forest, ForestTree, Importances};
 use super::single_target::SingleTargetForest;
@@ -47,7 +47,7 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> StoreTrees for ForestTree<R, L> {
     }
 }
 
-/// Stored as the forest of one output that it is.
+/// Stored as a forest with a single output.
 impl Store for SingleTargetForest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         self.forest.store(out)

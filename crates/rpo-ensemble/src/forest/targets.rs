@@ -1,4 +1,4 @@
-//! Targets on which the trees of a forest grow, and the criterion for them.
+//! Targets on which the trees of a forest grow.
 
 use super::params::{CriterionKind, ForestParams};
 use crate::error::EnsembleError;
@@ -9,18 +9,19 @@ use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Par
 use rpo_projections::ProjectionInput;
 use rpo_tree::criterion::round_for_exact_sums;
 
-/// The targets of a forest; dense numbers far from zero are centred, all are in the unit of `scale_outputs` and, but for
-/// labels, [rounded](round_for_exact_sums) so that their sums are exact if the given weights are whole numbers, not huge ones.
+/// The targets of a forest. Dense numbers far from zero are centred, and all targets are in the unit of
+/// `scale_outputs`. Except for labels, targets are [rounded](round_for_exact_sums) so that their sums are exact if the
+/// given weights are whole numbers and not huge.
 pub(super) enum Targets {
-    /// One output; NaN where it is missing.
+    /// One output, NaN where it is missing.
     Single(Vec<f32>),
     /// Several outputs.
     Outputs(Matrix),
-    /// Labels, for an entropy.
+    /// Labels, for the entropy criterion.
     Labels(CsrMatrix),
-    /// Outputs to be projected for each tree, and the most that the weights of a bag sum to.
+    /// Outputs that are projected for each tree, and an upper bound of the sum of the weights of a bag.
     Projected(OutputProjection, Matrix, f64),
-    /// Outputs projected for all trees.
+    /// Outputs projected once for all trees.
     Shared(Array2<f32>),
 }
 
@@ -31,7 +32,7 @@ pub(super) enum TreeTargets<'a> {
     Single(&'a [f32]),
     /// Several outputs.
     Outputs(MatrixView<'a>),
-    /// Labels, for an entropy.
+    /// Labels, for the entropy criterion.
     Labels(CsrView<'a>),
     /// A projection of the outputs.
     Projected(ArrayView2<'a, f32>),
@@ -40,7 +41,7 @@ pub(super) enum TreeTargets<'a> {
 const CONTIGUOUS: &str = "targets are contiguous in row order";
 
 impl Targets {
-    /// `weights` are those of the samples, `is_partial` is true if outputs are missing.
+    /// Prepares the targets. `weights` are those of the samples; `is_partial` is true if outputs are missing.
     pub(super) fn new(
         params: &ForestParams,
         projection: Option<OutputProjection>,
@@ -103,7 +104,7 @@ impl Targets {
         }
     }
 
-    /// Makes sparse outputs dense, which sums per bin need.
+    /// Makes sparse outputs dense, as histograms need.
     pub(super) fn make_dense(&mut self) -> Result<(), EnsembleError> {
         if let Self::Outputs(y @ Matrix::Sparse(_)) = self {
             let dense = y
@@ -115,7 +116,7 @@ impl Targets {
         Ok(())
     }
 
-    /// The targets of the tree with an index; `projected` is room for a projection.
+    /// Returns the targets of the tree with the given index; `projected` receives its projection, if any.
     pub(super) fn of_tree<'a>(
         &'a self,
         params: &ForestParams,
@@ -137,7 +138,7 @@ impl Targets {
 }
 
 impl TreeTargets<'_> {
-    /// The targets as a matrix.
+    /// Returns the targets as a matrix.
     pub(super) fn view(&self) -> MatrixView<'_> {
         match self {
             Self::Single(target) => {
@@ -151,17 +152,17 @@ impl TreeTargets<'_> {
     }
 }
 
-/// The largest weight of all samples in the bag of a tree, or more.
+/// Returns an upper bound of the sum of the weights in the bag of a tree.
 fn most_weight(n_samples: usize, weights: Option<&[f32]>) -> f64 {
     n_samples as f64 * f64::from(weights.map_or(1.0, largest))
 }
 
-/// The largest weight.
+/// Returns the largest weight.
 pub(super) fn largest(weights: &[f32]) -> f32 {
     weights.iter().fold(0.0, |largest, &weight| largest.max(weight))
 }
 
-/// Draws the projection of a tree, applies it and rounds what comes of it. The shared projection is that of tree 0.
+/// Draws the projection of a tree, applies it and rounds the result. The shared projection is that of tree 0.
 fn project(
     params: &ForestParams,
     projection: &OutputProjection,
@@ -196,12 +197,12 @@ fn scale(targets: &mut Matrix, factors: &[f32]) {
     }
 }
 
-/// Subtracts from a column far from zero its mean.
+/// Subtracts its mean from a column whose values are far from zero.
 ///
-/// No split gain depends on it, and sums of such targets would lose the digits in which the targets differ. Where
-/// the mean is not several times the standard deviation nothing would be lost, and the targets stay as they are:
-/// subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are left alone. What is
-/// missing stays so and has no part in the mean.
+/// Split gains do not depend on the mean, and sums of uncentred targets would lose the digits in which the targets
+/// differ. If the mean is not several times the standard deviation, nothing would be lost, and the targets stay
+/// unchanged because subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are not
+/// centred. Missing values stay missing and do not contribute to the mean.
 fn centre(mut column: ArrayViewMut1<'_, f32>) {
     let known = || column.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v));
     let n = known().count() as f64;

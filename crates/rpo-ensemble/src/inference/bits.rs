@@ -1,31 +1,32 @@
-//! Routing rows through trees that compare every feature with one threshold, as trees on 0/1 features do.
+//! Routing rows through trees that compare each feature with a single threshold, as trees on 0/1 features do.
 //!
-//! Of a row then only one bit per feature matters: whether it lies on the other side of the feature's threshold than zero. 64
-//! rows are a word for each feature and go down a tree together. Rows that hold few features follow a chain of nodes on the
-//! side of zero for most of their way, so a tree is laid out as its chains: to go on along one is to read the next feature,
-//! which waits for nothing. Bench: `forest_speed` of `rpo-benches` on delicious.
+//! Only one bit per feature of a row then matters: whether its value lies on the other side of the feature's threshold
+//! than zero. The bits of 64 rows form one word per feature, and these rows descend a tree together. Rows with few
+//! nonzero features mostly follow a chain of nodes on the side of zero, so a tree is laid out as its chains. To
+//! continue along a chain is to read the next feature, which does not depend on earlier results. Bench: `forest_speed`
+//! of `rpo-benches` on delicious.
 
 use rpo_core::MatrixView;
 use rpo_tree::{AxisTest, Node, Rule, Structure};
 use std::ops::Range;
 
-/// The trees of a forest in which no feature has two thresholds.
+/// The trees of a forest in which each feature has at most one threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BitsetTraversal {
-    /// Per feature: its threshold; `None` if no rule asks for it.
+    /// The threshold of each feature; `None` if no rule uses the feature.
     thresholds: Vec<Option<f32>>,
-    /// Chains of nodes, each of which is on the side of zero of the one before; the last of a chain is a leaf. Of a
-    /// node the feature that it asks for, of a leaf the number of features.
+    /// Chains of nodes, in which each node is the child on the side of zero of the one before, and the last node is a
+    /// leaf. Stores the feature tested by a node; for a leaf, the number of features.
     features: Vec<u32>,
-    /// Of a node the place within its tree where the chain on its other side begins, of a leaf its index among the leaves.
+    /// For a node, the position in its tree of the chain of its other child; for a leaf, its index among the leaves.
     exits: Vec<u32>,
-    /// Where the nodes of each tree begin, and where the last end.
+    /// Start of the nodes of each tree, followed by the end of the last.
     start: Vec<usize>,
 }
 
 impl BitsetTraversal {
-    /// Lays out trees whose rules ask for features below `n_features`; `None` if a rule compares several features or
-    /// two rules compare a feature with two thresholds.
+    /// Lays out trees whose rules use features below `n_features`. Returns `None` if a rule uses several features, or
+    /// if two rules compare a feature with different thresholds.
     pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Option<Self> {
         let mut thresholds = vec![None; n_features];
         for node in structures.iter().flat_map(|structure| structure.nodes()) {
@@ -55,7 +56,7 @@ impl BitsetTraversal {
     /// Adds a tree.
     fn add<R: Rule>(&mut self, nodes: &[Node<R>]) {
         let first = self.features.len();
-        // Where chains begin, and the nodes that lead there.
+        // First nodes of chains, and the nodes that lead to them.
         let mut begins = vec![(0, None)];
         while let Some((mut node, from)) = begins.pop() {
             if let Some(from) = from {
@@ -83,8 +84,8 @@ impl BitsetTraversal {
         self.start.push(self.features.len());
     }
 
-    /// Writes the bits of some rows of `x` into `bits`, by group of 64 rows, then feature; `false` if a value that rules
-    /// ask for is missing, as which way it goes may differ from rule to rule.
+    /// Writes the bits of some rows of `x` into `bits`, by group of 64 rows, then feature. Returns `false` if a value
+    /// used by rules is missing, since its direction may differ from rule to rule.
     pub(crate) fn load(&self, x: MatrixView<'_>, rows: Range<usize>, bits: &mut Vec<u64>) -> bool {
         let n_features = self.thresholds.len();
         bits.clear();
@@ -108,7 +109,7 @@ impl BitsetTraversal {
         complete
     }
 
-    /// Writes the leaves of rows with these bits in a tree.
+    /// Writes the leaves that rows with these bits reach in a tree.
     pub(crate) fn leaves(&self, tree: usize, bits: &[u64], leaves: &mut [u32]) {
         let nodes = self.start[tree]..self.start[tree + 1];
         let (features, exits) = (&self.features[nodes.clone()], &self.exits[nodes]);
@@ -119,13 +120,13 @@ impl BitsetTraversal {
     }
 }
 
-/// Rows of a group, one bit each.
+/// Number of rows of a group, one bit each.
 const GROUP: usize = u64::BITS as usize;
 
-/// Writes the leaves of a group of rows, given their bits and behind those a word of which all are set.
+/// Writes the leaves of a group of rows, given their bits followed by a word in which all bits are set.
 fn descend(features: &[u32], exits: &[u32], bits: &[u64], leaves: &mut [u32]) {
     let leaf = bits.len() as u32 - 1;
-    // Where other rows wait, at least one at each place.
+    // Positions at which other rows wait, at least one row each.
     let (mut waiting, mut n_waiting) = ([(0, 0); GROUP], 0);
     let (mut node, mut rows) = (0, u64::MAX >> (GROUP - leaves.len()));
     loop {

@@ -7,69 +7,70 @@ use rpo_tree::leaves::SampleLeaves;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Beyond this many outputs, leaves that refer to training rows answer through weights of training rows.
+/// With more outputs than this, predictions of leaves that refer to training rows are computed through weights of
+/// training rows.
 const FEW_OUTPUTS: usize = 128;
 
-/// Training rows that are read before the first of them is added: they lie far apart in memory, and a processor does not look
-/// past the end of a row by itself, as it cannot foretell where that is.
+/// Number of training rows that are read before the first of them is added. They lie far apart in memory, and a
+/// processor does not prefetch the next row by itself, since it cannot predict where the current row ends.
 const AHEAD: usize = 16;
 
-/// Has the ends of a row come from memory.
+/// Loads the first and last entries of a row into the cache.
 #[inline]
 fn read_ahead(row: &[u32]) {
-    // Reading must not be left out although nothing comes of it.
+    // Prevents the compiler from removing the reads, whose results are unused.
     std::hint::black_box((row.first().copied(), row.last().copied()));
 }
 
-/// An ensemble as prediction sees it: trees that send rows to leaves.
+/// The view of an ensemble for prediction: trees that route rows to leaves.
 pub(crate) trait Routed: Sync {
     /// The leaves of the trees.
     type Leaves: LeafModel;
-    /// What routing blocks of rows of a matrix works in.
+    /// Working memory for routing blocks of rows of a matrix.
     type Scratch<'x>;
     /// Number of outputs.
     fn n_outputs(&self) -> usize;
     /// Number of trees, at least 1.
     fn n_trees(&self) -> usize;
-    /// How the leaves of a tree answer.
+    /// Returns the leaves of a tree.
     fn leaves(&self, tree: usize) -> &Self::Leaves;
-    /// What leaves answer, where that is mostly sets of labels.
+    /// Returns the label sets that leaves predict, if most leaves predict one.
     fn label_sets(&self) -> Option<&LabelSets> {
         None
     }
-    /// Number of rows that make a good block.
+    /// Returns a suitable number of rows per block.
     fn block_size(&self, x: MatrixView<'_>) -> usize;
-    /// Scratch space for the rows of a matrix.
+    /// Creates working memory for the rows of a matrix.
     fn scratch<'x>(&self, x: MatrixView<'x>) -> Self::Scratch<'x>;
     /// Writes the leaves of a block of rows, by tree, then row.
     fn route(&self, scratch: &mut Self::Scratch<'_>, rows: Range<usize>, leaves: &mut [u32]);
 }
 
-/// Routes blocks of rows through the trees and hands out their answers.
+/// Routes blocks of rows through the trees and sums their leaf values.
 ///
-/// A tree is asked for the whole block before the next one, while its nodes and leaves are in the cache. With
-/// few outputs the answers are handed out in the same order; with many, where sums for a whole block would
-/// leave the cache, a row's answer is first put together as weights of training rows (appendix B of the
-/// boosting paper) and only then, row by row, summed over their outputs.
+/// A tree routes the whole block before the next tree does, while its nodes and leaves are in the cache. With few
+/// outputs, leaf values are passed on in the same order. With many outputs, where the sums of a whole block would leave
+/// the cache, the prediction of a row is first collected as weights of training rows (appendix B of the boosting
+/// paper), and then summed row by row over their outputs.
 pub(crate) struct BlockPredictor<'f, 'x, F: Routed, A> {
     forest: &'f F,
     scratch: F::Scratch<'x>,
-    /// Whether a tree (first) may answer for a row of `x` (second).
+    /// Returns true if a tree (first argument) takes part in the prediction of a row of `x` (second argument).
     admit: A,
     rows: Range<usize>,
-    /// Leaves by tree, then row of the block.
+    /// Leaf indices by tree, then row of the block.
     leaves: Vec<u32>,
-    /// Whether members are gathered.
+    /// True if members are gathered.
     by_member: bool,
-    /// The training outputs, if all leaves refer to the same.
+    /// The training outputs, if all leaves refer to the same matrix.
     outputs: Option<TrainingOutputs<'f>>,
-    /// Training rows and their shares, by row of the block, then tree.
+    /// Training rows and their weights, by row of the block, then tree.
     members: Vec<(u32, f64)>,
-    /// Where the members of each row of the block begin, and where the last end.
+    /// Start of the members of each row of the block, followed by the end of the last.
     member_start: Vec<usize>,
 }
 
-/// Training outputs, with the case told apart in which no value need be read.
+/// Training outputs, with a separate case in which no value has to be read.
 #[derive(Clone, Copy)]
 enum TrainingOutputs<'f> {
     /// 0/1 labels.
@@ -96,13 +97,13 @@ impl<'f> TrainingOutputs<'f> {
     }
 }
 
-/// The training outputs that leaves refer to.
+/// Returns the training outputs that leaves refer to, if they do.
 fn references(leaves: &impl LeafModel) -> Option<&Arc<Matrix>> {
     leaves.as_samples().map(SampleLeaves::outputs)
 }
 
 impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A> {
-    /// For answers in outputs.
+    /// Creates a predictor that sums leaf values per output.
     pub(crate) fn new(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
         let first = references(forest.leaves(0));
         let shared = |tree| {
@@ -125,7 +126,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// For [`members`](Self::members), which all leaves must have.
+    /// Creates a predictor with [`members`](Self::members). All leaves must refer to training rows.
     pub(crate) fn with_members(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
         Self {
             by_member: true,
@@ -133,7 +134,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// Takes the given rows of `x`.
+    /// Routes the given rows of `x`.
     pub(crate) fn load(&mut self, rows: Range<usize>) {
         self.rows = rows.clone();
         self.leaves.resize(rows.len() * self.forest.n_trees(), 0);
@@ -143,7 +144,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// Writes the members of all rows, tree by tree: first counts them to know where each row's begin.
+    /// Writes the members of all rows, tree by tree, after counting them to find where those of each row start.
     fn gather_members(&mut self) {
         let n_rows = self.rows.len();
         let mut start = std::mem::take(&mut self.member_start);
@@ -166,7 +167,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         (self.member_start, self.members) = (start, members);
     }
 
-    /// Calls `f(row, leaves of the tree, leaf)` for the rows of the block that a tree answers for, tree by tree.
+    /// Calls `f(row, leaves of the tree, leaf)` for the rows of the block that are admitted for a tree, tree by tree.
     #[inline]
     fn for_each_leaf(&self, mut f: impl FnMut(usize, &SampleLeaves, u32)) {
         let n_rows = self.rows.len();
@@ -182,19 +183,19 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// The leaf of a row of the block in a tree.
+    /// Returns the leaf of a row of the block in a tree.
     pub(crate) fn leaf(&self, tree: usize, row: usize) -> u32 {
         self.leaves[tree * self.rows.len() + row]
     }
 
-    /// The training rows that answer for a row of the block, tree by tree, with their shares in a tree's
-    /// answer.
+    /// Returns the training rows in the leaves that a row of the block reaches, tree by tree, with their weights within
+    /// the leaf.
     pub(crate) fn members(&self, row: usize) -> &[(u32, f64)] {
         &self.members[self.member_start[row]..self.member_start[row + 1]]
     }
 
-    /// Calls `f(row, outputs, value)` for terms that sum to the trees' answers to some rows of the block, a value for each
-    /// of some outputs; each row's terms come tree by tree.
+    /// Calls `f(row, outputs, value)` for terms that sum to the leaf values of some rows of the block over the trees;
+    /// `value` is to be added to each of `outputs`. The terms of a row come tree by tree.
     #[inline]
     pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[u32], f64)) {
         match (self.outputs, self.by_member) {
@@ -228,8 +229,8 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// Counts the labels that the trees' leaves answer to each row of the block, and calls `f(row, output, value)` for
-    /// the terms of what other leaves answer.
+    /// Counts, for each row of the block, the labels that the leaves of the trees predict, and calls
+    /// `f(row, output, value)` for the terms of leaves that are no label set.
     #[inline]
     pub(crate) fn count<const LANES: usize>(
         &self,
@@ -250,7 +251,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         (self.admit)(tree, self.rows.start + row)
     }
 
-    /// Calls `f(output, value)` for the terms of a tree's answer to a row of the block.
+    /// Calls `f(output, value)` for the terms of the leaf value of a tree for a row of the block.
     #[inline]
     fn for_each_of(&self, tree: usize, row: usize, mut f: impl FnMut(u32, f64)) {
         let leaf = self.leaf(tree, row);

@@ -1,8 +1,8 @@
 //! Leaves that are sets of labels, summed by counting.
 //!
-//! Trees on few 0/1 labels that are grown to the end have leaves whose samples all have the same labels. Such a leaf is
-//! a set, and a set is a word of bits: summing the leaves of many trees is counting bits, in a vector of counters that
-//! a processor adds to at once. Counts are exact, so that nothing depends on their order. Bench: `forest_speed` of
+//! In fully grown trees on few 0/1 labels, all samples of a leaf have the same labels. Such a leaf is a label set,
+//! encoded as the bits of a word. Summing the leaves of many trees is then counting bits, in a vector of counters that
+//! a processor updates at once. Counts are exact, so the result does not depend on the order. Bench: `forest_speed` of
 //! `rpo-benches` on sets of few labels (yeast, scene, emotions).
 
 use rpo_core::{Matrix, MatrixView};
@@ -10,27 +10,27 @@ use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
 use std::sync::Arc;
 
-/// The label sets that the leaves of a forest answer, 4 bytes per leaf.
+/// The label sets of the leaves of a forest, 4 bytes per leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LabelSets {
     sets: Vec<u32>,
-    /// Where the leaves of each tree begin.
+    /// Start of the leaves of each tree.
     start: Vec<usize>,
     n_labels: usize,
 }
 
-/// A leaf that answers no set: its rows differ, or have values other than 0 and 1.
+/// A leaf that is no label set: its rows differ, or have values other than 0 and 1.
 const MIXED: u32 = u32::MAX;
 
 /// Counts of labels.
 pub(crate) type Counts<const LANES: usize> = [u16; LANES];
 
 impl LabelSets {
-    /// Most labels; with one more, all labels would be [`MIXED`].
+    /// Largest number of labels. With one more, the set of all labels would equal [`MIXED`].
     const MOST_LABELS: usize = 31;
 
-    /// The sets of all leaves. `None` for one output, too many of them or too many trees, and if so many leaves answer
-    /// no set that nothing would be won.
+    /// Encodes all leaves. Returns `None` for a single output, for too many outputs or trees, and if too many leaves
+    /// are no label set for counting to be faster.
     pub(crate) fn new(leaves_of_trees: &[&impl LeafModel], n_outputs: usize) -> Option<Self> {
         if !(2..=Self::MOST_LABELS).contains(&n_outputs) || leaves_of_trees.len() > usize::from(u16::MAX) {
             return None;
@@ -64,12 +64,12 @@ impl LabelSets {
         })
     }
 
-    /// Lanes that hold all labels: 8, 16 or 32.
+    /// Returns the number of lanes that hold all labels: 8, 16 or 32.
     pub(crate) fn n_lanes(&self) -> usize {
         self.n_labels.next_power_of_two().max(8)
     }
 
-    /// Counts the labels that a tree's leaf answers; `false` if it answers no set.
+    /// Counts the labels of a leaf of a tree. Returns `false` if the leaf is no label set.
     #[inline]
     pub(crate) fn count<const LANES: usize>(
         &self,
@@ -82,7 +82,7 @@ impl LabelSets {
             return false;
         }
         for (lane, count) in counts.iter_mut().enumerate() {
-            // One bit per lane in both halves of the word: all lanes do the same.
+            // Each lane tests one bit of a half of the word: all lanes do the same operations.
             let half = if lane < 16 { set } else { set >> 16 } as u16;
             *count += u16::from(half & (1 << (lane % 16)) != 0);
         }
@@ -90,7 +90,7 @@ impl LabelSets {
     }
 }
 
-/// A set with one more answer; `None` if it is none.
+/// Adds a value of a label to a set. Returns `None` if the result is no label set.
 fn include<T: Copy + PartialEq + From<u8>>(set: u32, label: u32, value: T) -> Option<u32> {
     if value == T::from(1) && set & (1 << label) == 0 {
         Some(set | 1 << label)
@@ -99,7 +99,7 @@ fn include<T: Copy + PartialEq + From<u8>>(set: u32, label: u32, value: T) -> Op
     }
 }
 
-/// The labels of each row.
+/// Returns the label set of each row.
 fn row_sets(outputs: MatrixView<'_>) -> Vec<u32> {
     let set = |row| {
         let mut set = Some(0);
@@ -109,7 +109,7 @@ fn row_sets(outputs: MatrixView<'_>) -> Vec<u32> {
     (0..outputs.n_rows()).map(set).collect()
 }
 
-/// The labels that all rows of a leaf have.
+/// Returns the label set common to all rows of a leaf, or [`MIXED`] if they differ.
 fn common_set(leaves: &SampleLeaves, leaf: u32, of_rows: &[u32]) -> u32 {
     let rows = leaves.members(leaf).0;
     let set = of_rows[rows[0] as usize];

@@ -1,8 +1,8 @@
-//! Predictions of the trees of any forest: means of their leaves, dense or the largest.
+//! Predictions of any forest: means of leaf values over trees, as a dense matrix or only the largest.
 //!
-//! Rows go in blocks: every tree routes the whole block while its nodes are in the cache, then each row sums
-//! its leaves, tree by tree in `f64`; leaves that are sets of labels are counted, which is exact. A row's
-//! result depends on that row alone. Bench: `cargo bench -p rpo-benches --bench forest -- predict`.
+//! Rows are predicted in blocks: every tree routes the whole block while its nodes are in the cache, then the leaf
+//! values of each row are summed, tree by tree in `f64`. Leaves that are label sets are counted, which is exact. The
+//! result of a row depends on that row alone. Bench: `cargo bench -p rpo-benches --bench forest -- predict`.
 
 use super::block::{BlockPredictor, Routed};
 use super::label_sets::LabelSets;
@@ -12,7 +12,7 @@ use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Domain, MatrixView, check_dense, csr_of_rows, keep_top, top_of};
 
-/// The mean of the trees' answers (n x d), within a budget of bytes.
+/// Returns the means over trees (n x d), within a memory limit in bytes.
 pub(crate) fn mean_of_trees(
     forest: &impl Routed,
     x: MatrixView<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn mean_of_trees(
     Ok(out)
 }
 
-/// The k largest of each row's mean answers that are not 0, as CSR (n x d).
+/// Returns the k largest nonzero means of each row, as CSR (n x d).
 pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
     Domain::Count.check("k", k)?;
     let n_outputs = forest.n_outputs();
@@ -44,13 +44,13 @@ pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result
     ))
 }
 
-/// What makes of a sum over trees their mean.
+/// Returns the function that turns a sum over trees into a mean.
 pub(crate) fn mean(n_trees: usize) -> impl Fn(u32, f64) -> f32 + Sync {
     let scale = 1.0 / n_trees as f64;
     move |_, sum| (sum * scale) as f32
 }
 
-/// The k largest of each row's mean answers, where outputs are few.
+/// Returns the k largest means of each row, for few outputs.
 fn top_of_few(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> CsrMatrix {
     let ((span, block), n) = (spans(forest, x), x.n_rows());
     let scale = 1.0 / forest.n_trees() as f64;
@@ -71,7 +71,7 @@ fn top_of_few(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> CsrMatrix {
     csr_of_rows(spans.iter().flatten(), (n, forest.n_outputs()))
 }
 
-/// Writes the sums of the admitted trees' answers to each row times the row's scale.
+/// Writes, for each row, the sum of the leaf values of the admitted trees times the row's scale.
 pub(crate) fn predict_rows<F: Routed>(
     forest: &F,
     x: MatrixView<'_>,
@@ -91,7 +91,7 @@ pub(crate) fn predict_rows<F: Routed>(
         });
 }
 
-/// Sums the admitted trees' answers to blocks of rows.
+/// Sums the leaf values of the admitted trees for blocks of rows.
 struct Summing<'f, 'x, F: Routed, A> {
     predictor: BlockPredictor<'f, 'x, F, A>,
     sets: Option<&'f LabelSets>,
@@ -107,7 +107,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
         }
     }
 
-    /// Writes the sums for the rows of `x` from `first` on, as many as `out` has, each times the row's scale.
+    /// Writes the sums for the rows of `x` from `first` on, one per row of `out`, each times the row's scale.
     fn write(&mut self, first: usize, out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
         self.predictor.load(first..first + out.nrows());
         let scale = |row| scale(first + row);
@@ -121,7 +121,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
 
     fn write_sums(&mut self, mut out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
         let (n_rows, d) = out.dim();
-        // Rows that are summed at once: as many as keep their sums inside a core's cache.
+        // Number of rows that are summed at once: as many as keep their sums in the cache of a core.
         let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
         let sums = &mut self.sums;
         sums.resize(group * d, 0.0);
@@ -148,7 +148,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
     ) {
         let (n_rows, d) = out.dim();
         let mut counts = vec![[0; LANES]; n_rows];
-        // What leaves answer that answer no set.
+        // Sums for leaves that cannot be encoded as a label set.
         let sums = &mut self.sums;
         sums.resize(n_rows * d, 0.0);
         self.predictor.count(sets, &mut counts, |row, j, value| {
@@ -163,7 +163,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
     }
 }
 
-/// Collects what `add` sums for each row over the trees, what `finish` makes of it, and of that the k largest, as CSR.
+/// Sums values of each row by `add` over the trees, converts the sums by `finish`, and returns the k largest as CSR.
 pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
     forest: &'f F,
     x: MatrixView<'x>,
@@ -198,7 +198,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
     csr_of_rows(spans.iter().flatten(), (n, n_columns))
 }
 
-/// Refuses features of another number than a model was fitted to, and a layout that is not by rows.
+/// Checks that the number of features is that of the fitted model, and that CSR features are stored by rows.
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
     rpo_tree::check_csr("features", x)?;
     if x.n_cols() != n_features {
@@ -207,26 +207,26 @@ pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(),
     Ok(())
 }
 
-/// Refuses samples that are too wide to be written out, as rules need them that see features as they are.
+/// Refuses samples with too many features to be made dense, which rules on unhashed features require.
 pub(crate) fn check_width(x: MatrixView<'_>) -> Result<(), EnsembleError> {
-    /// Bytes of a sample.
+    /// Largest size of a sample in bytes.
     const LIMIT: usize = 1 << 30;
     check_dense(1, x.n_cols(), size_of::<f32>(), LIMIT).map_err(EnsembleError::Features)
 }
 
-/// Room for predictions, unless they would take more than `budget` bytes.
+/// Allocates predictions, unless they would take more than `budget` bytes.
 pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
     check_dense(rows, columns, size_of::<f32>(), budget).map_err(EnsembleError::Predictions)?;
     Ok(Array2::zeros((rows, columns)))
 }
 
-/// Says whether a tree answers for a row; here: always.
+/// Decides whether a tree takes part in the prediction of a row; here always true.
 type Admit = fn(usize, usize) -> bool;
 
-/// Number of rows that a thread predicts in one go, a few times that for each thread, and of a block: spans are whole
-/// blocks.
+/// Returns the number of rows of a span and of a block. A thread predicts a span at a time, a few spans per thread;
+/// spans are whole blocks.
 pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
-    /// Fewest rows of a block that is made smaller for threads to have two each.
+    /// Smallest number of rows of a block that is made smaller so that each thread has two blocks.
     const FEWEST: usize = 256;
     let (n, n_threads) = (x.n_rows(), rayon::current_num_threads());
     let block = forest.block_size(x).min(n.div_ceil(2 * n_threads).max(FEWEST));

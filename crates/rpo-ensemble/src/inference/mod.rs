@@ -1,4 +1,4 @@
-//! Prediction with trees in blocks of rows, shared by all forests.
+//! Prediction with trees in blocks of rows, used by all forests.
 
 pub(crate) mod bits;
 pub(crate) mod block;

@@ -1,9 +1,9 @@
 //! Sums per output for one row.
 
-/// Sums with a list of the outputs met, so that a row costs what it met.
+/// Sums with a list of the outputs that were added to, so that the cost of a row depends only on their number.
 pub(crate) struct SparseSums {
     values: Vec<f64>,
-    /// The first of these.
+    /// Outputs that were added to; only the first `n_met` entries are valid.
     met: Vec<u32>,
     n_met: usize,
 }
@@ -22,8 +22,8 @@ impl SparseSums {
         self.add_to(&[output], value);
     }
 
-    /// Adds a value to some sums. No branch asks which of them are new, which nothing could predict: each is listed, and
-    /// the next one in the same place unless it was.
+    /// Adds a value to some sums. Whether a sum is new is unpredictable, so there is no branch: each output is written
+    /// to the list, and overwritten by the next one unless it was new.
     #[inline]
     pub(crate) fn add_to(&mut self, outputs: &[u32], value: f64) {
         let mut n_met = self.n_met;
@@ -40,11 +40,11 @@ impl SparseSums {
         self.n_met = n_met;
     }
 
-    /// Hands out each sum that is not 0, once, and clears.
+    /// Calls `f` once for each nonzero sum, and clears the sums.
     pub(crate) fn drain(&mut self, mut f: impl FnMut(u32, f64)) {
         for &output in &self.met[..self.n_met] {
             let sum = std::mem::take(&mut self.values[output as usize]);
-            // An output is listed again if its sum passed through zero.
+            // An output is listed twice if its sum passed through zero.
             if sum != 0.0 {
                 f(output, sum);
             }

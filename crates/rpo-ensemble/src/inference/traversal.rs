@@ -1,4 +1,4 @@
-//! Sending blocks of rows through the trees of a forest.
+//! Routing blocks of rows through the trees of a forest.
 //!
 //! Bench: `cargo bench -p rpo-benches --bench forest -- predict`; the figures of each layout are in
 //! `docs/performance.md`.
@@ -12,11 +12,11 @@ use std::ops::Range;
 /// Compact node layouts that make prediction faster.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Traversal {
-    /// Where no feature has two thresholds.
+    /// Used if each feature has at most one threshold.
     Bitset(BitsetTraversal),
-    /// Elsewhere.
+    /// Used otherwise.
     Branchless(BranchlessTraversal),
-    /// None: rules of several features, or trees that are too large.
+    /// No compact layout: rules use several features, or trees are too large.
     Rules,
 }
 
@@ -28,9 +28,10 @@ impl Traversal {
         }
     }
 
-    /// Number of rows that make a good block.
+    /// Returns a suitable number of rows per block.
     pub(crate) fn block_size(&self, x: MatrixView<'_>) -> usize {
-        /// Rows of a block where hardly any room is needed for one: with fewer, all trees are read from memory more often.
+        /// Rows of a block if a row needs hardly any memory. With fewer rows, all trees are read from memory more
+        /// often.
         const MOST_ROWS: usize = 1024;
         match self {
             Self::Bitset(_) => MOST_ROWS,
@@ -39,18 +40,18 @@ impl Traversal {
     }
 }
 
-/// The layout that fits the rows of a block.
+/// The node layout used for the rows of a block.
 #[derive(Clone, Copy, PartialEq)]
 enum NodeLayout {
-    /// The trees' own nodes.
+    /// The nodes of the trees themselves.
     Rules,
-    /// Of the bits of the block.
+    /// The layout on bits.
     Bitset,
-    /// Of its values, none of which is missing.
+    /// The layout on values, none of which is missing.
     Branchless,
 }
 
-/// Space for the rows of a block: their values, or bits where they suffice.
+/// Working memory for the rows of a block: their values, or bits if these suffice.
 pub(crate) struct TraversalScratch<'x> {
     x: MatrixView<'x>,
     block: RowBlock<'x>,
@@ -68,7 +69,7 @@ impl<'x> TraversalScratch<'x> {
         }
     }
 
-    /// Takes some rows to send them through trees.
+    /// Loads some rows for routing.
     pub(crate) fn load(&mut self, traversal: &Traversal, rows: Range<usize>) {
         self.layout = match traversal {
             Traversal::Bitset(bits) if bits.load(self.x, rows.clone(), &mut self.bits) => NodeLayout::Bitset,
@@ -82,7 +83,7 @@ impl<'x> TraversalScratch<'x> {
         }
     }
 
-    /// Writes the leaves of the rows in some trees, by tree, then row; `structure` gives the structure of a tree.
+    /// Writes the leaves of the rows in some trees, by tree, then row. `structure` returns the structure of a tree.
     pub(crate) fn leaves<'f, R: Rule + 'f>(
         &self,
         traversal: &Traversal,

@@ -1,40 +1,40 @@
 //! Routing rows without missing values through trees.
 //!
-//! How deep a row gets cannot be predicted, and a processor that guesses wrong at the end of every descent loses as
-//! much time as the descent takes. So here leaves lead to themselves, and some rows take steps together until none of
-//! them moves. Bench: `forest_speed` of `rpo-benches` on sets with numeric features.
+//! The depth that a row reaches is unpredictable, and a branch misprediction at the end of every descent costs as much
+//! time as the descent itself. Here, therefore, leaves lead to themselves, and several rows take steps together until
+//! none of them moves. Bench: `forest_speed` of `rpo-benches` on sets with numeric features.
 
 use rpo_core::MatrixView;
 use rpo_tree::{Node, RowBlock, Rule, Structure};
 use std::ops::Range;
 
-/// The nodes of a forest's trees for rows without missing values, 12 bytes each.
+/// The nodes of the trees of a forest for rows without missing values, 12 bytes per node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BranchlessTraversal {
     nodes: Vec<ValueNode>,
-    /// Where the nodes of each tree begin, and where the last end.
+    /// Start of the nodes of each tree, followed by the end of the last.
     start: Vec<usize>,
 }
 
-/// A rule, or a leaf.
+/// A rule or a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ValueNode {
-    /// Bits of a number: larger values go to child 1. Those of a leaf are [`LEAF`] and its index: not a number, and no
-    /// value is larger.
+    /// The bits of an `f32`; larger values go to child 1. For a leaf, [`LEAF`] combined with its index, which is a NaN,
+    /// so that no value is larger.
     threshold: u32,
     feature: u32,
-    /// The node of child 0 within the tree, before that of child 1; of a leaf the leaf itself.
+    /// The position of child 0 within the tree, followed by child 1. For a leaf, its own position.
     next: u32,
 }
 
 /// The bits of a quiet NaN without payload.
 const LEAF: u32 = 0x7fc0_0000;
-/// Leaves that a payload tells apart.
+/// Number of leaves that the payload of a NaN can distinguish.
 const MOST_LEAVES: usize = 1 << 22;
 
 impl BranchlessTraversal {
-    /// The nodes of trees; `None` if one has more than four million leaves, a rule of several features, or
-    /// a threshold that is not a number.
+    /// Lays out trees. Returns `None` if a tree has more than 2²² leaves, a rule on several features, or a threshold
+    /// that is NaN.
     pub(crate) fn new(structures: &[&Structure<impl Rule>]) -> Option<Self> {
         let (mut nodes, mut start) = (Vec::new(), vec![0]);
         for structure in structures {
@@ -66,7 +66,7 @@ impl BranchlessTraversal {
         Some(Self { nodes, start })
     }
 
-    /// Whether rows have all values, as they must here.
+    /// Returns true if no value of the rows is missing, as this layout requires.
     pub(crate) fn fits(x: MatrixView<'_>, mut rows: Range<usize>) -> bool {
         rows.all(|row| {
             let mut complete = true;

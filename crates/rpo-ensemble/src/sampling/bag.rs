@@ -1,4 +1,4 @@
-//! Which rows the trees of a forest grow on, and which are left out of their bags.
+//! Bags: the samples that the trees of a forest grow on.
 
 use super::subset::{size, subset};
 use crate::error::EnsembleError;
@@ -9,20 +9,20 @@ use rayon::prelude::*;
 use rpo_core::{MatrixView, Predictor, Seed};
 use serde::{Deserialize, Serialize};
 
-/// The rows that each tree of a fitted forest grew on.
+/// The kind of sample that each tree of a fitted forest grew on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bag {
-    /// All of them.
+    /// All samples.
     All,
-    /// A bootstrap of as many draws as there are rows.
+    /// A bootstrap: n of the n samples, drawn with replacement.
     Bootstrap,
-    /// This many, drawn without replacement.
+    /// This many samples, drawn without replacement.
     Subsample(usize),
 }
 
 impl Bag {
-    /// Returns the bag of round(fraction · n) samples, drawn without replacement.
+    /// Returns a bag of round(fraction · n) samples, drawn without replacement.
     pub(crate) fn of_fraction(fraction: f64, n_samples: usize) -> Self {
         match size(fraction, n_samples) {
             all if all >= n_samples => Self::All,
@@ -30,7 +30,7 @@ impl Bag {
         }
     }
 
-    /// How often each of n rows is in the bag of a tree.
+    /// Returns how often each of n samples is in the bag of a tree.
     pub(crate) fn counts(self, tree: Seed, n_rows: usize) -> Vec<f32> {
         match self {
             Self::All => vec![1.0; n_rows],
@@ -53,30 +53,31 @@ impl Bag {
     }
 }
 
-/// A model of trees some of which did not see each training sample.
+/// A model that can predict training samples by the trees that were not grown on them.
 pub trait OutOfBagPredictor: Predictor {
-    /// Returns predictions (n x d) for the training samples, each by the trees that did not see it, and how many those are.
-    /// A sample that every tree saw has NaN in all outputs.
+    /// Returns predictions (n x d) for the training samples, each by the trees that did not see it, and the number of
+    /// these trees for each sample. A sample that every tree saw has NaN in all outputs.
     ///
-    /// `x` are the features the model was fitted to.
+    /// `x` are the features that the model was fitted to.
     ///
     /// # Errors
-    /// [`EnsembleError::NoBootstrap`] if every tree saw every sample, [`EnsembleError::Mismatch`] if `x` has not the
-    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed
+    /// [`EnsembleError::NoBootstrap`] if every tree saw every sample, [`EnsembleError::Mismatch`] if `x` does not have
+    /// the shape of the training set, [`EnsembleError::Predictions`] if the result would exceed
     /// [`DEFAULT_MEMORY_LIMIT`](rpo_core::DEFAULT_MEMORY_LIMIT).
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), Self::Error>;
 }
 
-/// The training rows that trees did not see.
+/// The out-of-bag samples of each tree.
 pub(crate) struct OutOfBag {
-    /// By tree, then row.
+    /// True for out-of-bag samples, by tree, then sample.
     out: Vec<Vec<bool>>,
-    /// By row: how many trees did not see it.
+    /// By sample, the number of trees that did not see it.
     pub(crate) counts: Vec<u32>,
 }
 
 impl OutOfBag {
-    /// Of trees with these seeds, which grew on `n_train` rows, of which as many are `given`.
+    /// Determines the out-of-bag samples of trees with these seeds, which grew on `n_train` samples; `given` is the
+    /// number of samples passed by the caller, which must be equal.
     pub(crate) fn new(
         bag: Bag,
         seeds: impl Iterator<Item = Seed>,
@@ -99,7 +100,7 @@ impl OutOfBag {
         })
     }
 
-    /// Whether a tree did not see a row.
+    /// True if a sample is out of bag for a tree.
     #[inline]
     pub(crate) fn admits(&self, tree: usize, row: usize) -> bool {
         self.out[tree][row]

@@ -1,4 +1,4 @@
-//! How many features a node looks at.
+//! Number of features drawn at a node.
 
 use crate::error::EnsembleError;
 use rpo_core::ParameterError;
@@ -17,20 +17,20 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxFeatures {
-    /// All of them.
+    /// All features.
     All,
     /// ⌊√p⌋: the forest paper's k.
     Sqrt,
     /// ⌊log₂ p⌋.
     Log2,
-    /// This many, at most p.
+    /// This many features, at most p.
     Count(usize),
     /// ⌊f · p⌋, with the fraction f in (0, 1].
     Share(f64),
 }
 
 impl MaxFeatures {
-    /// The number of features out of `n_features`, at least 1.
+    /// Returns the number of features to draw out of `n_features`, at least 1.
     pub fn resolve(self, n_features: usize) -> usize {
         let p = n_features as f64;
         let k = match self {
@@ -63,7 +63,7 @@ impl fmt::Display for MaxFeatures {
             Self::Sqrt => f.write_str("sqrt"),
             Self::Log2 => f.write_str("log2"),
             Self::Count(k) => write!(f, "{k}"),
-            // Always with a point, so that a share of 1 does not read as one feature.
+            // Always with a decimal point, so that a fraction of 1 is not read as one feature.
             Self::Share(share) => write!(f, "{share:?}"),
         }
     }

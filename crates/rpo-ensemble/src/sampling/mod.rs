@@ -1,4 +1,4 @@
-//! Samples and features that a tree sees.
+//! Random choice of the samples and features of trees.
 
 pub(crate) mod bag;
 pub(crate) mod max_features;

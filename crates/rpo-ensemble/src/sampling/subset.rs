@@ -1,14 +1,14 @@
-//! What a tree sees where it does not see everything: shares without replacement.
+//! Random subsets of samples and features, drawn without replacement.
 
 use rand::seq::index;
 use rpo_core::Seed;
 
-/// How many of n a share is: round(share · n), at least 1.
+/// Returns round(share · n), at least 1.
 pub(crate) fn size(share: f64, n: usize) -> usize {
     ((share * n as f64).round() as usize).clamp(1, n.max(1))
 }
 
-/// `k` of `0..n` without replacement, increasing; all of them, without drawing, if k is n.
+/// Draws `k` of `0..n` without replacement, in increasing order; all of them, without drawing, if k is n.
 pub(crate) fn subset(n: usize, k: usize, seed: Seed) -> Vec<u32> {
     if k >= n {
         return (0..n as u32).collect();
@@ -19,7 +19,7 @@ pub(crate) fn subset(n: usize, k: usize, seed: Seed) -> Vec<u32> {
     drawn
 }
 
-/// The rows that a tree grows on.
+/// Returns the rows that a tree grows on.
 pub(crate) fn rows(tree: Seed, n: usize, k: usize) -> Vec<u32> {
     subset(n, k, tree.purpose("rows"))
 }

@@ -16,15 +16,15 @@ use rpo_tree::structured::{InformationGain, StructuredSplitter};
 use rpo_tree::{LeafBuilder, LeafKind, RankedFeatures, Tree, grow};
 use std::sync::Arc;
 
-/// Everything the trees of a fit share.
+/// The data shared by all trees of a fit.
 struct Training<'p, 'x> {
     params: &'p StructuredForestParams,
-    /// For splits along one feature.
+    /// Ranked features, for splits on one feature.
     columns: Option<RankedFeatures>,
-    /// For hyperplanes.
+    /// Features in the units of hyperplanes.
     features: Option<Features<'x>>,
     labels: Arc<CsrMatrix>,
-    /// The labels as leaf targets.
+    /// The labels, from which leaf values are computed.
     outputs: Arc<Matrix>,
 }
 
@@ -34,11 +34,11 @@ impl ForestLearner for StructuredForestParams {
     }
 }
 
-/// Outputs are labels, 0 or 1. Tree t draws its rows, features, labels, clusters and batches from its own streams, keyed by
-/// the seed and t.
+/// Outputs are labels, 0 or 1. Tree t draws its samples, features, labels, clusters and batches from its own streams,
+/// keyed by the seed and t.
 ///
-/// Hyperplanes need all feature values; splits along one feature take NaN for missing. Options other than observers are an
-/// [`EnsembleError::Parameter`].
+/// Hyperplanes need all feature values; splits on one feature accept NaN for missing values. Options other than
+/// observers are refused with an [`EnsembleError::Parameter`].
 impl Learner for StructuredForestParams {
     type Model = StructuredForest;
     type Options<'a> = FitOptions<'a>;
@@ -107,7 +107,7 @@ impl Training<'_, '_> {
     }
 }
 
-/// What one tree sees.
+/// The samples, labels and features of one tree.
 struct TreeView<'a, 'p, 'x> {
     training: &'a Training<'p, 'x>,
     rows: &'a [u32],

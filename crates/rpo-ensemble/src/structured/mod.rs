@@ -1,17 +1,17 @@
 //! Structured forests: Daniels and Metaxas, *Addressing Imbalance in Multi-Label Classification Using Structured
 //! Hellinger Forests*, AAAI 2017.
 //!
-//! Every tree sees a fraction of the samples, of the features and of the labels; a node splits two clusters of the label
-//! sets of its samples ([`rpo_tree::structured`]); a leaf predicts the mean of **all** labels of its training samples. With
-//! leaf_t(x)_j the prediction of tree t for label j,
+//! Every tree uses a fraction of the samples, of the features and of the labels. A node is split so as to separate two
+//! clusters of the label sets of its samples ([`rpo_tree::structured`]). A leaf predicts the mean of **all** labels of
+//! its training samples. With leaf_t(x)_j the prediction of tree t for label j,
 //!
 //! ```text
 //! score_j(x) = Σ_t ω_tj leaf_t(x)_j / Σ_t ω_tj,    ω_tj = 5 if tree t clustered label j, else 1
 //! ```
 //!
-//! in [0, 1]. (The paper does not divide; without it labels would be scored on different scales, and out-of-bag scores
-//! on another scale than predictions.) Mini-batches of the Hellinger solver have both classes in proportion, where the
-//! paper shuffles. Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
+//! in [0, 1]. (The paper does not divide; without the division, labels would be scored on different scales, and
+//! out-of-bag scores on another scale than predictions.) Mini-batches of the Hellinger solver contain both classes in
+//! proportion, whereas the paper shuffles. Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
 
 mod fit;
 mod model;

@@ -18,11 +18,11 @@ pub struct StructuredForest {
 }
 
 impl StructuredForest {
-    /// Joins trees, the labels that each of them clustered, and the weight of their predictions of these labels.
+    /// Combines trees, the labels that each tree clustered, and the weight of its predictions of these labels.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there are not labels for each tree, or labels that do not exist;
-    /// [`EnsembleError::Parameter`] for labels that do not increase, and a weight that is below 1 or not finite.
+    /// [`EnsembleError::Mismatch`] if there is not one list of labels per tree, or a label does not exist;
+    /// [`EnsembleError::Parameter`] for labels that do not increase, and a weight outside 1 to 1e9.
     pub(crate) fn from_forest(
         forest: Forest<LinearRule>,
         clustered: Vec<Vec<u32>>,
@@ -52,7 +52,7 @@ impl StructuredForest {
         })
     }
 
-    /// The trees as a forest whose predictions of all labels weigh the same.
+    /// Returns the trees as a forest that weights its predictions of all labels equally.
     pub(super) fn forest(&self) -> &Forest<LinearRule> {
         &self.forest
     }
@@ -62,12 +62,13 @@ impl StructuredForest {
         &self.clustered
     }
 
-    /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
+    /// Returns the weight of a tree's predictions of the labels that it clustered, relative to its predictions of
+    /// others.
     pub(super) fn label_weight(&self) -> f64 {
         self.label_weight
     }
 
-    /// Number of samples that each tree grew on.
+    /// Returns the number of samples that each tree grew on.
     pub(crate) fn rows_per_tree(&self) -> usize {
         match self.forest.bag() {
             Bag::Subsample(samples) => samples,
@@ -95,7 +96,6 @@ impl StructuredForest {
     }
 }
 
-/// Errors are [`EnsembleError::Mismatch`], and [`EnsembleError::Merge`] for other fractions or another label weight.
 impl TreeEnsemble for StructuredForest {
     type Tree = ForestTree<LinearRule>;
 
@@ -104,6 +104,8 @@ impl TreeEnsemble for StructuredForest {
     }
 }
 
+/// The errors are [`EnsembleError::Mismatch`], and [`EnsembleError::Merge`] for other fractions or another label
+/// weight.
 impl Merge for StructuredForest {
     fn seeds(&self) -> Vec<Seed> {
         self.forest.seeds()

@@ -9,13 +9,13 @@ use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Splitting method of a structured forest: what separates the two clusters of a node, and whether rare labels weigh more
-/// in clustering.
+/// Splitting method of a structured forest: the kind of rule that separates the two clusters of a node, and whether
+/// rare labels weigh more in clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum Variant {
-    /// One feature, by information gain.
+    /// A threshold on one feature, by information gain.
     Sf,
     /// [`Sf`](Self::Sf), with rare labels weighing more.
     SfCs,
@@ -49,7 +49,7 @@ impl Variant {
     }
 }
 
-/// What separates the two clusters of a node.
+/// The method that separates the two clusters of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum NodeSplit {
     InformationGain,
@@ -59,7 +59,7 @@ pub(super) enum NodeSplit {
 
 /// Parameters of structured forests (Daniels and Metaxas, AAAI 2017).
 ///
-/// The default is the paper's SF-H-CS (SOSHF): sparse Hellinger hyperplanes, and rare labels weighing more.
+/// The default is SF-H-CS (SOSHF) of the paper: sparse Hellinger hyperplanes, with rare labels weighing more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StructuredForestParams {
@@ -68,16 +68,16 @@ pub struct StructuredForestParams {
     pub variant: Variant,
     /// Number of trees.
     ///
-    /// At least 1. The paper's 50.
+    /// At least 1. Default 50, as in the paper.
     #[schemars(range(min = 1))]
     pub trees: usize,
     /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
     ///
-    /// A tree depends on the data, the seed and its index alone.
+    /// A tree depends only on the data, the seed and its index.
     pub first_tree: usize,
     /// Fraction of the samples that each tree grows on, drawn without replacement.
     ///
-    /// In (0, 1]. At 1 no sample is out of bag, and there is nothing to find thresholds on.
+    /// In (0, 1]. At 1 no sample is out of bag, so there are no scores to find thresholds on.
     #[schemars(range(max = 1.0))]
     pub row_share: f64,
     /// Fraction of the features that each tree uses.
@@ -88,51 +88,52 @@ pub struct StructuredForestParams {
     pub label_share: f64,
     /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
     ///
-    /// From 1 to 10⁹. The paper's 5.
+    /// From 1 to 10⁹. Default 5, as in the paper.
     #[schemars(range(min = 1.0, max = 1e9))]
     pub label_weight: f64,
     /// Smallest number of samples of a leaf.
     #[schemars(range(min = 1))]
     pub min_samples_leaf: usize,
-    /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
+    /// Largest depth of a leaf; the root has depth 0. Without it, trees are fully grown.
     pub max_depth: Option<u32>,
-    /// Number of starts of k-means at a node, the best of which counts.
+    /// Number of starts of k-means at a node, of which the best is used.
     ///
-    /// The paper gives no number.
+    /// The paper does not state a number.
     #[schemars(range(min = 1))]
     pub cluster_starts: usize,
-    /// Influence of the labels' frequencies in the whole tree relative to those in the node, between 0 and 1; 0.5 by
-    /// default. For the -cs variants.
+    /// Influence of label frequencies in the whole tree relative to those in the node, between 0 and 1; 0.5 by default.
+    /// For the -cs variants.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: Option<f64>,
     /// Use of a label's weight: it multiplies the label (scale, the default) or its squared difference (sqrt). For the -cs
     /// variants.
     pub weight_mode: Option<WeightMode>,
-    /// Splits a node without a hyperplane by one feature; false by default. For sf-lr and sf-h.
+    /// Splits a node for which no hyperplane is found by one feature; false by default. For sf-lr and sf-h.
     ///
-    /// In the paper such a node is a leaf.
+    /// In the paper, such a node is a leaf.
     pub fall_back: Option<bool>,
-    /// Units of features in hyperplanes: raw, standard for mean 0 and deviation 1 (the default of sf-lr), or by-sparsity for
-    /// standard units of features that are seldom 0, with others divided by their largest magnitude (the default of sf-h).
-    /// For sf-lr and sf-h.
+    /// Units of features in hyperplanes: raw, standard for mean 0 and standard deviation 1 (the default of sf-lr), or
+    /// by-sparsity for standard units of features that are seldom 0 and division of others by their largest magnitude
+    /// (the default of sf-h). For sf-lr and sf-h.
     ///
-    /// The paper's units are standard; those of sf-h depart from it for term weights. Rules are stored in raw units.
+    /// The paper uses standard units; the default of sf-h departs from it for term weights. Rules are stored in raw
+    /// units.
     pub scaling: Option<FeatureScaling>,
     /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
     pub l2: Option<f64>,
-    /// Largest fraction of the Hellinger distance with which the penalty of weights begins, at least 0 and below 1; 0.4 by
-    /// default. For sf-h.
+    /// Largest fraction of the Hellinger distance at which the penalty of weights starts, at least 0 and below 1; 0.4
+    /// by default. For sf-h.
     #[schemars(range(min = 0.0))]
     pub rho: Option<f64>,
     /// Descent steps of each of the two stages; 200 by default. For sf-h.
     #[schemars(range(min = 1))]
     pub descent_steps: Option<usize>,
-    /// Samples of a mini-batch; 1000 by default. For sf-h.
+    /// Number of samples of a mini-batch; 1000 by default. For sf-h.
     #[schemars(range(min = 2))]
     pub batch_size: Option<usize>,
     /// Step size of the descent; 0.05 by default. For sf-h.
     pub step_size: Option<f64>,
-    /// Size up to which weights become 0 if no sample changes its side by it; 0.01 by default, 0 keeps all. For sf-h.
+    /// Magnitude up to which weights are set to 0 if no sample changes sides; 0.01 by default, 0 keeps all. For sf-h.
     #[schemars(range(min = 0.0))]
     pub prune: Option<f64>,
     /// Seed of all randomness.
@@ -189,7 +190,7 @@ impl CheckParams for StructuredForestParams {
 }
 
 impl StructuredForestParams {
-    /// Refuses parameters that the variant has no use for.
+    /// Refuses parameters that the variant does not use.
     fn check_use(&self) -> Result<(), ParameterError> {
         let variant = self.variant;
         let (weighted, oblique, logistic, hellinger) = (
@@ -266,7 +267,7 @@ impl StructuredForestParams {
         }
     }
 
-    /// The units in which hyperplanes are learned; `None` without hyperplanes.
+    /// Returns the units in which hyperplanes are learned, or `None` without hyperplanes.
     pub(super) fn units(&self) -> Option<FeatureScaling> {
         let default = match self.split() {
             NodeSplit::InformationGain => return None,
@@ -301,7 +302,7 @@ impl StructuredForestParams {
     }
 }
 
-/// Refuses a weight below 1, or one whose sums over trees would lose the predictions of weight 1.
+/// Refuses a weight below 1, or one so large that predictions of weight 1 would be lost in sums over trees.
 pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
     let fits = (1.0..=1e9).contains(&weight);
     ParameterError::unless(fits, "label_weight", weight, "from 1 to 1e9")

@@ -12,7 +12,7 @@ use rpo_tree::LeafModel;
 
 /// ω_tj, by tree and label.
 struct LabelWeights {
-    /// Whether a tree clustered a label, tree by tree.
+    /// True if a tree clustered a label, tree by tree.
     clustered: Vec<bool>,
     n_outputs: usize,
     weight: f64,
@@ -41,7 +41,7 @@ impl LabelWeights {
         }
     }
 
-    /// Σ_t ω_tj by label, over the trees admitted.
+    /// Returns Σ_t ω_tj of each label over the admitted trees.
     fn totals(&self, admit: impl Fn(usize) -> bool) -> Vec<f64> {
         let mut totals = vec![0.0; self.n_outputs];
         let trees = self.clustered.len() / self.n_outputs;
@@ -60,8 +60,8 @@ impl Apply for StructuredForest {
     }
 }
 
-/// Predictions are those of the trees, weighted by label; see the [module](crate::structured). With hyperplanes a missing
-/// feature is an error ([`EnsembleError::Tree`]).
+/// Predictions are weighted means over trees, with weights by label; see the [module](crate::structured). With
+/// hyperplanes, a missing feature is an error ([`EnsembleError::Tree`]).
 impl Predictor for StructuredForest {
     type Error = EnsembleError;
 
@@ -119,7 +119,7 @@ impl Predictor for StructuredForest {
     }
 }
 
-/// The trees weigh all labels alike.
+/// Scores are normalized by the label weights of the out-of-bag trees of each sample.
 impl OutOfBagPredictor for StructuredForest {
     fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
@@ -131,7 +131,7 @@ impl OutOfBagPredictor for StructuredForest {
         self.score_rows(x, &weights, admit, &mut out, |row, mut out, sums| {
             let totals = weights.totals(|tree| admit(tree, row));
             for ((out, sum), total) in out.iter_mut().zip(sums).zip(&totals) {
-                // 0/0 where every tree saw the row.
+                // This is 0/0 if every tree saw the row.
                 *out = (sum / total) as f32;
             }
         });
@@ -140,7 +140,7 @@ impl OutOfBagPredictor for StructuredForest {
 }
 
 impl StructuredForest {
-    /// Sums the admitted trees' weighted answers row by row, and has each row finished.
+    /// Sums the weighted leaf values of the admitted trees row by row, and passes each row with its sums to `finish`.
     fn score_rows(
         &self,
         x: MatrixView<'_>,

@@ -1,4 +1,4 @@
-//! Structured forests as arrays, and back.
+//! Conversion of structured forests to and from arrays.
 
 use super::StructuredForest;
 use crate::forest::{Forest, ForestTree, Importances};

@@ -1,4 +1,4 @@
-//! Ensembles on bins.
+//! Ensembles of trees on bins.
 
 use ndarray::Array2;
 use rpo_core::{CheckParams, Learner, MatrixView, Predictor, Seed, TreeEnsemble};
@@ -8,7 +8,7 @@ use rpo_ensemble::{
     Splitting,
 };
 
-/// Features of few values, some missing, and three labels that follow from them.
+/// Features with few distinct values, some missing, and three labels that depend on them.
 fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
     let mut stream = Seed::new(3).stream();
     let mut next = || rand::RngCore::next_u32(&mut stream);

@@ -1,4 +1,4 @@
-//! Fits of boosting with their history, for the tests of boosting.
+//! Boosting fits with their history, for the tests of boosting.
 
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Learner, MatrixView};
@@ -30,7 +30,7 @@ impl From<BoostingParams> for Setup {
     }
 }
 
-/// A model and the course of its fit.
+/// A model and the history of its fit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fitted {
     pub(crate) model: Boosted,
@@ -62,7 +62,7 @@ impl Setup {
         options: BoostingOptions<'_>,
     ) -> Result<Fitted, EnsembleError> {
         let mut history = History::default();
-        // Views do not shorten their lifetimes by themselves.
+        // The lifetimes of views are not shortened implicitly.
         let BoostingOptions {
             weights,
             cell_weights,
@@ -92,7 +92,7 @@ impl Setup {
     }
 }
 
-/// The model of parameters for dense data.
+/// Fits a model to dense data.
 pub(crate) fn try_fit(
     setup: impl Into<Setup>,
     x: &Array2<f32>,

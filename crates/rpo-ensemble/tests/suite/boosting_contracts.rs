@@ -1,4 +1,4 @@
-//! What happens at the edges of boosting: degenerate training sets, stopping, and input that is refused.
+//! Edge cases of boosting: degenerate training sets, stopping, and input that is refused.
 
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
@@ -17,7 +17,7 @@ use rpo_tree::TreeError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Every algorithm with every loss, small.
+/// Returns small parameters for every algorithm with every loss.
 fn every_kind() -> Vec<BoostingParams> {
     let kinds = |algorithm| {
         PAPER_LOSSES.map(|loss| BoostingParams {
@@ -91,7 +91,7 @@ fn constant_outputs_are_predicted() {
             };
             let y = Array2::from_elem((30, 3), value);
             let found = try_fit(logistic, &x, &y).unwrap().predict((&x).into()).unwrap();
-            // At least as sure as the first guess, 1/60 from certain.
+            // At least as close to 0 or 1 as the initial constant, which is 1/60 away.
             assert!(
                 found.iter().all(|v| (v - value).abs() <= 1.0 / 60.0 + 1e-6),
                 "{algorithm:?}: {found}"
@@ -100,8 +100,8 @@ fn constant_outputs_are_predicted() {
     }
 }
 
-/// Residuals of labels that are all learnt shrink until nothing is left of them; long before, a step along a tree of such
-/// numbers is beyond `f32`.
+/// Residuals of perfectly learned labels shrink until they vanish; long before that, a step along a tree of such
+/// numbers exceeds the range of `f32`.
 #[test]
 fn labels_without_exception_are_learnt_for_long() {
     let x = array![[0.1, 0.9], [0.3, 0.2], [0.2, 0.5]];
@@ -125,7 +125,7 @@ fn labels_without_exception_are_learnt_for_long() {
                         .form(form)
                         .fit((&x).into(), (&y).into())
                     {
-                        // Newton's steps need a curvature, odds the logistic loss and several outputs.
+                        // Newton steps need a loss with curvature, odds need the logistic loss and several outputs.
                         Err(EnsembleError::Parameter(ParameterError::Conflict { .. })) => continue,
                         fit => fit.unwrap().model,
                     };
@@ -298,7 +298,7 @@ fn validation_finds_the_best_step() {
             assert!(patience.is_none_or(|p| steps_made < fit.model.n_steps() + p + every));
             assert!(patience.is_some() || steps_made == 25);
         }
-        // A metric that is never a number chooses nothing.
+        // A metric that is always NaN selects no step.
         let nan = |_: ArrayView2<'_, f32>| f64::NAN;
         let validation = Some(Validation {
             x: (&x_valid).into(),
@@ -572,7 +572,7 @@ fn training_sets_are_checked() {
     assert_eq!(refusal(&logistic, &x, &other), expected);
 }
 
-/// A loss that knows positive targets only: zeros that are not stored are targets too.
+/// A loss that accepts only positive targets: zeros that are not stored are targets too.
 #[derive(Debug)]
 struct Positive;
 
@@ -709,7 +709,7 @@ fn training_beyond_the_budget_is_refused() {
             );
         }
     }
-    // The square loss on sparse outputs needs nothing of n x d.
+    // The square loss on sparse outputs needs no n x d array.
     let params = BoostingParams {
         iterations: 3,
         ..BoostingParams::paper(Algorithm::GbrtRpo)
@@ -769,7 +769,7 @@ fn forms_that_do_not_fit_the_data_are_refused() {
     assert!(matches!(refusal, EnsembleError::Form { form: "odds", .. }));
 }
 
-/// The loss is computed only where it is read; the model does not depend on it.
+/// The loss is computed only if it is requested; the model does not depend on this.
 #[test]
 fn the_model_is_the_same_whether_the_loss_is_read() {
     let (x, y) = labelled(14, 40);
@@ -794,7 +794,7 @@ fn the_model_is_the_same_whether_the_loss_is_read() {
     }
 }
 
-/// A family whose first maps are 0.
+/// A projection family whose first maps are 0.
 #[derive(Debug)]
 struct MostlyZero(std::sync::atomic::AtomicUsize, usize);
 
@@ -829,7 +829,7 @@ fn projections_of_zero_are_drawn_again() {
     );
 }
 
-/// Truncated leaf vectors are what the next step starts from, so that the loss the fit reports is the model's.
+/// The next step starts from truncated leaf vectors, so that the reported loss is that of the model.
 #[test]
 fn truncated_leaves_are_accounted_for() {
     let (x, y) = regression(15, 60);
@@ -885,12 +885,13 @@ fn stages_take_samples_with_the_features_of_the_model() {
     }
 }
 
-/// By default trees have more leaves where there are more samples, fewer on labels than on numbers; samples of weight 0 are none.
+/// By default trees have more leaves for more samples, and fewer for labels than for numbers. Samples of weight 0 do
+/// not count.
 #[test]
 fn the_default_number_of_leaves_follows_the_samples() {
     let n_leaves = |n: usize, n_absent: usize, params: BoostingParams| {
         let x = Array2::from_shape_fn((n + n_absent, 1), |(i, _)| i as f32);
-        // Every split gains, whatever is left of the samples.
+        // Every split has a gain, however many samples are left.
         let y = x.mapv(|v| (v / 7.0) % 2.0).mapv(f32::floor);
         let weights: Vec<f32> = (0..n + n_absent).map(|i| f32::from(u8::from(i < n))).collect();
         let options = BoostingOptions {

@@ -89,7 +89,7 @@ struct MultiExpected {
     train_predictions: Vec<Vec<f64>>,
 }
 
-/// Given matrices, one per step in order.
+/// Projections by given matrices, one per step in order.
 #[derive(Debug)]
 struct InOrder(Vec<Array2<f32>>, AtomicUsize);
 
@@ -111,7 +111,7 @@ fn matrix(rows: &[Vec<f32>]) -> Array2<f32> {
 
 fn params(algorithm: Algorithm, tree: TreeParams, bins: Bins) -> BoostingParams {
     BoostingParams {
-        // Trees of theirs without limits are fully grown.
+        // scikit-learn grows trees without limits fully.
         max_depth: tree
             .max_depth
             .or(tree.max_leaf_nodes.is_none().then_some(u32::MAX)),
@@ -123,7 +123,7 @@ fn params(algorithm: Algorithm, tree: TreeParams, bins: Bins) -> BoostingParams 
     }
 }
 
-/// Predictions are `f32` sums of `f32` values: besides the tolerance, a few units in the last place.
+/// Predictions are `f32` sums of `f32` values, so a few units in the last place are allowed besides the tolerance.
 fn check_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     let tolerance = tolerance + 8.0 * f64::from(f32::EPSILON) * (1.0 + expected.abs());
     assert!(
@@ -132,7 +132,7 @@ fn check_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     );
 }
 
-/// The scores of every stage, from the models cut there.
+/// Returns the scores of every stage, from truncated models.
 fn staged(fit: &Fitted, x: &Array2<f32>) -> Vec<Array2<f32>> {
     (1..=fit.model.n_steps())
         .map(|m| fit.model.clone().truncate(m).scores(x.into()).unwrap())
@@ -147,7 +147,7 @@ impl SingleTarget {
             "absolute_error" => LossKind::Absolute,
             other => panic!("{}: loss {other}", self.name),
         };
-        // scikit-learn replaces every leaf by its best constant.
+        // scikit-learn replaces every leaf value by the best constant.
         let params = BoostingParams {
             loss: Some(loss),
             step_scope: Some(StepScope::Leaf),
@@ -186,7 +186,7 @@ impl SingleTarget {
             }
         }
         for m in 0..self.n_stages {
-            // Theirs lacks the ½ of the square loss.
+            // The square loss of scikit-learn lacks the ½.
             let factor = if loss == LossKind::Square { 0.5 } else { 1.0 };
             let sum: f64 = expected
                 .staged_train_loss
@@ -231,7 +231,7 @@ impl MultiOutput {
             };
             let exact = |v: &f64| f64::from(*v as f32) == *v;
             if algorithm == Algorithm::GbrtRpo && !projections.iter().flatten().flatten().all(exact) {
-                // Projections are f32 here, and what a tree of Algorithm 3 answers depends on them.
+                // Projections are f32 here, and the leaf values of Algorithm 3 depend on them.
                 tolerance = tolerance.max(1e-6);
             }
             let family = InOrder(projections.iter().map(narrow).collect(), AtomicUsize::new(0));
@@ -296,7 +296,7 @@ fn boosting_runs_of_others() {
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let fixture: Fixture = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     assert!(!fixture.single_target.is_empty() && !fixture.multi_output.is_empty());
-    // Thresholds lie between any two values; so few samples have a bin for each.
+    // Thresholds lie between any two values, because with so few samples each value has its own bin.
     for bins in [Bins::Exact, Bins::MOST] {
         for case in &fixture.single_target {
             case.check(fixture.header.tolerance.single_target_absolute, bins);

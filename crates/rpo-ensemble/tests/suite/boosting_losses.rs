@@ -1,4 +1,4 @@
-//! Losses of numbers beyond the paper's: Huber's, of quantiles, Poisson's and Tweedie's, in whole models.
+//! The Huber, quantile, Poisson and Tweedie losses, which are not in the paper, in whole models.
 
 use super::boosting_common::{Setup, try_fit};
 use super::common::{csr, on_threads, regression, uniform};
@@ -18,7 +18,7 @@ fn has_curvature(loss: LossKind) -> bool {
     matches!(loss, LossKind::Poisson | LossKind::Tweedie)
 }
 
-/// Counts whose means follow a feature, some of them 0.
+/// Generates counts, some of them 0, whose means depend on a feature.
 fn counts(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     let (x, y) = regression(seed, n);
     let mut uniform = uniform(seed + 7);
@@ -98,7 +98,8 @@ fn defaults_learn_with_weights_and_missing_targets_on_any_thread() {
     }
 }
 
-/// A stump on two constant halves ends at the constants of each half: means, quantiles, and Huber's location.
+/// A stump on two constant halves converges to the best constant of each half: means, quantiles, and the Huber
+/// location.
 #[test]
 fn constants_are_those_of_the_losses() {
     let x = Array2::from_shape_fn((10, 1), |(i, _)| if i < 5 { 0.0 } else { 1.0 });
@@ -244,7 +245,7 @@ fn parameters_and_targets_of_losses_are_checked() {
         assert!(matches!(error, ParameterError::Conflict { .. }));
         assert_eq!(error.name(), name);
     }
-    // Without curvature there are no Newton steps, and no penalties of them.
+    // Without curvature there are no Newton steps, and their penalties are refused.
     for loss in [LossKind::Huber, LossKind::Quantile] {
         let params = BoostingParams {
             loss: Some(loss),

@@ -1,4 +1,4 @@
-//! A loss for each output, several levels of quantiles, and groups of outputs.
+//! Boosting with a loss for each output, several quantile levels, and groups of outputs.
 
 use super::boosting_common::{Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression, uniform};
@@ -67,7 +67,7 @@ fn an_output_alone_is_boosted_by_its_loss() {
     let params = BoostingParams {
         output_losses: Some(of.map(|j| LOSSES[j]).into()),
         iterations: 8,
-        // Of the square loss alone the defaults are others.
+        // The square loss alone has other defaults.
         leaf_l2: Some(1.0),
         subsample: Some(1.0),
         ..BoostingParams::from(Algorithm::SingleTarget)
@@ -89,7 +89,7 @@ fn an_output_alone_is_boosted_by_its_loss() {
     }
 }
 
-/// R and H of each output at constant scores, over some samples.
+/// Returns R and H of each output at constant scores, over some samples.
 fn sums(y: &Array2<f32>, initial: &[f64], rows: &[usize]) -> Vec<(f64, f64)> {
     let p = |j: usize| 1.0 / (1.0 + (-2.0 * initial[j]).exp());
     let mut sums = vec![(0.0, 0.0); 7];
@@ -113,8 +113,8 @@ fn sums(y: &Array2<f32>, initial: &[f64], rows: &[usize]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// α and λ of an output: those of a score in its natural unit, of which the logistic loss has half. λ is 5 of the square loss
-/// and 1 of others by default.
+/// Returns α and λ of an output, converted from the natural unit of the score to that of the loss; the logistic score
+/// is half of the natural score. By default λ is 5 for the square loss and 1 for others.
 fn penalty(output: usize, leaf_l2: Option<f64>) -> (f64, f64) {
     let is_square = LOSSES[output] == LossKind::Square;
     let lambda = leaf_l2.unwrap_or(if is_square { 5.0 } else { 1.0 });
@@ -139,7 +139,7 @@ fn penalized(leaf_l2: Option<f64>) -> BoostingParams {
     }
 }
 
-/// The samples on both sides of the first split, and its gain.
+/// Returns the samples on both sides of the first split, and its gain.
 fn first_split(model: &Boosted, x: &Array2<f32>) -> ([Vec<usize>; 2], f64) {
     let tree = &model.trees()[0];
     let (node, rule) = tree.structure.splits().next().unwrap();
@@ -251,7 +251,7 @@ fn units_of_numbers_do_not_matter_beside_labels() {
 #[test]
 fn every_algorithm_learns_all_on_any_thread_and_in_any_layout() {
     let (x, mut y) = mixed(5, 90);
-    // Missing: a number, a label, and a whole group.
+    // A number, a label, and a whole group are missing.
     y[[3, 0]] = f32::NAN;
     y[[4, 1]] = f32::NAN;
     y.slice_mut(s![5, 3..6]).fill(f32::NAN);
@@ -304,7 +304,7 @@ fn every_algorithm_learns_all_on_any_thread_and_in_any_layout() {
                 assert!((f64::from(*found) - expected).abs() < 1e-5 * (1.0 + expected.abs()));
             }
         }
-        // The best of each sample, by prediction.
+        // The best outputs of each sample, by prediction.
         let best = one.model.predict_top_k((&x).into(), 2).unwrap();
         let dense = rpo_core::top_of(predicted.row(0), 2);
         let (columns, values) = rpo_core::csr_row(&best.view(), 0);
@@ -317,7 +317,7 @@ fn every_algorithm_learns_all_on_any_thread_and_in_any_layout() {
     }
 }
 
-/// Stored, restored and continued models are the same.
+/// Storing, restoring and continuing preserve models.
 #[test]
 fn links_are_stored_and_continued() {
     let (x, y) = mixed(6, 50);
@@ -405,7 +405,7 @@ fn levels_are_outputs_in_order() {
     assert!(crossings > 0, "nothing was put in order");
     let last = Stages::new(&model, Matrix::from(x.clone())).unwrap().last();
     assert_eq!(last.unwrap().unwrap(), predicted);
-    // Trees of all levels at once.
+    // Trees on all levels at once.
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRpo, Algorithm::GbrtRelabelRpo] {
         let params = BoostingParams {
             algorithm,
@@ -416,7 +416,7 @@ fn levels_are_outputs_in_order() {
     }
 }
 
-/// A group of two outputs is a label and its complement: the difference of their scores is the log-odds.
+/// A group of two outputs is equivalent to a label and its complement: the difference of their scores is the log-odds.
 #[test]
 fn two_outputs_of_a_group_are_a_label() {
     let (x, y) = labelled(8, 120);

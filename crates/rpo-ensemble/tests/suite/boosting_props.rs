@@ -1,6 +1,6 @@
-//! Invariants of boosting: how the algorithms relate, and what data, threads and forms may not change.
+//! Invariants of boosting: relations between the algorithms, and invariance to data layout, threads and forms.
 //!
-//! Models keep `f32`, so what holds exactly for real numbers holds to about 1e-6 here; training losses are `f64`.
+//! Models store `f32`, so identities of real numbers hold to about 1e-6 here; training losses are `f64`.
 
 use super::boosting_common::{Fitted, PAPER_LOSSES, Setup};
 use super::common::{Given, csr, labelled, layouts, on_threads, regression, uniform};
@@ -23,7 +23,7 @@ fn scores(fit: &Fitted, x: &Matrix) -> Array2<f32> {
     fit.model.scores(x.view()).unwrap()
 }
 
-/// The largest difference relative to the size of what is compared.
+/// Returns the largest difference relative to the size of the compared values.
 fn distance(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> f64 {
     assert_eq!(a.dim(), b.dim());
     let size = a.iter().fold(1.0_f64, |max, v| max.max(f64::from(v.abs())));
@@ -31,7 +31,7 @@ fn distance(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> f64 {
     pairs.fold(0.0, f64::max) / size
 }
 
-/// Projected by a matrix that is given.
+/// Sets a projection by a given matrix.
 fn given(params: BoostingParams, phi: Array2<f32>) -> Setup {
     let q = phi.nrows();
     Setup::from(params).projection(Arc::new(Given(phi)), q)
@@ -46,7 +46,7 @@ fn data(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
     (x.into(), y)
 }
 
-/// B-P1, with every projection and subsample there may be.
+/// B-P1, with every projection and subsample.
 #[test]
 fn the_training_loss_never_grows() {
     for loss in PAPER_LOSSES {
@@ -80,7 +80,7 @@ fn the_training_loss_never_grows() {
     }
 }
 
-/// B-P2 for whole steps of Algorithm 3: the decrease that its numbers promise.
+/// B-P2 for whole steps of Algorithm 3: the loss decreases as computed from the stored values.
 #[test]
 fn square_steps_take_off_what_they_promise() {
     let (x, y) = data(LossKind::Square, 2, 60);
@@ -110,8 +110,8 @@ fn square_steps_take_off_what_they_promise() {
     }
 }
 
-/// Data on which algorithms grow the same trees although their seeds differ: residuals of the absolute loss are 1 or -1, so
-/// that features tie, and one is kept.
+/// Returns data on which algorithms grow the same trees although their seeds differ. Residuals of the absolute loss are
+/// 1 or -1, so that features tie; only one feature is kept for this loss.
 fn data_without_ties(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
     match data(loss, seed, n) {
         (Matrix::Dense(x), y) if loss == LossKind::Absolute => (x.select(Axis(1), &[0]).into(), y),
@@ -119,7 +119,7 @@ fn data_without_ties(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32
     }
 }
 
-/// B-P4: with identical outputs all algorithms are one.
+/// B-P4: with identical outputs all algorithms are equivalent.
 #[test]
 fn identical_outputs_make_all_algorithms_one() {
     for loss in PAPER_LOSSES {
@@ -156,7 +156,7 @@ fn identical_outputs_make_all_algorithms_one() {
     }
 }
 
-/// B-P5: so with one output.
+/// B-P5: with one output all algorithms are equivalent.
 #[test]
 fn one_output_makes_all_algorithms_one() {
     for loss in PAPER_LOSSES {
@@ -212,10 +212,10 @@ fn the_identity_is_no_projection() {
     }
 }
 
-/// A projection that steps share is drawn once, and as many of its directions as there are outputs lose nothing.
+/// A projection that steps share is drawn once, and with as many components as outputs nothing is lost.
 #[test]
 fn steps_may_share_a_projection() {
-    /// Counts how often it is asked.
+    /// Counts how often a projection is fitted.
     #[derive(Debug)]
     struct Counted(AtomicUsize);
 
@@ -244,7 +244,7 @@ fn steps_may_share_a_projection() {
         let setup = |params: BoostingParams| Setup::from(params).projection(Arc::clone(&counted) as _, 3);
         let whole = fit(setup(params.clone()), &x, &y).model;
         assert_eq!(counted.0.load(Ordering::Relaxed), draws);
-        // Continued, it goes on with the same.
+        // A continued model uses the same projection.
         let first = fit(
             setup(BoostingParams {
                 iterations: 4,
@@ -338,7 +338,7 @@ fn the_square_loss_follows_the_outputs() {
     }
 }
 
-/// B-P13: along a tree grown on one of several unrelated outputs, the others hardly move.
+/// B-P13: a step along a tree grown on one of several unrelated outputs hardly changes the others.
 #[test]
 fn unrelated_outputs_stay() {
     let n = 4000;
@@ -382,7 +382,7 @@ fn trees_keep_to_their_leaves() {
     }
 }
 
-/// B-P15: staged predictions are those of the model cut there, bit for bit.
+/// B-P15: staged predictions are those of the truncated model, bit for bit.
 #[test]
 fn stages_are_cut_models() {
     for (loss, storage) in [(LossKind::Logistic, None), (LossKind::Square, Some(3))] {
@@ -437,7 +437,7 @@ fn threads_do_not_matter() {
     }
 }
 
-/// Every algorithm and loss in every form of the training scores that there is for it.
+/// Returns every algorithm and loss with every form of the training scores that supports it.
 fn every_form() -> Vec<(Algorithm, LossKind, TrainingForm, LineSearch)> {
     let mut forms = Vec::new();
     for algorithm in Algorithm::ALL {
@@ -468,7 +468,7 @@ fn every_form() -> Vec<(Algorithm, LossKind, TrainingForm, LineSearch)> {
     forms
 }
 
-/// Factored residuals and odds give what scores give, up to rounding.
+/// Factored residuals and odds give the same results as scores, up to rounding.
 #[test]
 fn forms_agree() {
     let weights: Vec<f32> = (0..80).map(|i| (i % 4) as f32 * 0.5).collect();
@@ -509,7 +509,7 @@ fn forms_agree() {
     }
 }
 
-/// Exact steps keep the loss from growing in odds too, up to what `f32` sums can tell.
+/// With exact steps the loss does not increase in odds form either, up to the precision of `f32` sums.
 #[test]
 fn exact_steps_of_odds_do_not_grow_the_loss() {
     let (x, y) = data(LossKind::Logistic, 13, 120);
@@ -528,7 +528,7 @@ fn exact_steps_of_odds_do_not_grow_the_loss() {
     }
 }
 
-/// Rows of weight 2 count as two rows, and dense and sparse data give one model.
+/// Rows of weight 2 count as two rows, and dense and sparse data give the same model.
 #[test]
 fn weights_are_repetitions_and_layouts_do_not_matter() {
     let (x, y) = labelled(14, 40);
@@ -564,7 +564,8 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
     }
 }
 
-/// Cells of weight 1 change nothing, and those of an output by itself are its own.
+/// Cell weights of 1 change nothing, and in single-target boosting the cell weights of an output affect only that
+/// output.
 #[test]
 fn cells_have_weights() {
     for loss in PAPER_LOSSES {
@@ -606,7 +607,7 @@ fn cells_have_weights() {
     }
 }
 
-/// A missing target is one of weight 0, and neither says anything: what it would have been does not matter.
+/// A missing target is equivalent to one of weight 0, and its value has no influence.
 #[test]
 fn missing_targets_take_no_part() {
     for loss in PAPER_LOSSES {
@@ -640,7 +641,7 @@ fn missing_targets_take_no_part() {
     }
 }
 
-/// Continuing a model is as if the first fit had not ended, but for the rounding of stored steps.
+/// Continuing a model gives the same result as one longer fit, except for the rounding of stored steps.
 #[test]
 fn models_can_be_continued() {
     for (algorithm, loss, form, line_search) in every_form() {
@@ -665,7 +666,7 @@ fn models_can_be_continued() {
         };
         let continued = params(5).fit_with(x.view(), y.view(), options).unwrap();
         assert_eq!(continued.model.clone().truncate(4), start);
-        // Absolute residuals are signs, which rounding may turn: they are compared by their loss.
+        // Residuals of the absolute loss are signs, which rounding may flip: those models are compared by their loss.
         let error = distance(scores(&whole, &x).view(), scores(&continued, &x).view());
         assert!(
             error < 1e-4 || loss == LossKind::Absolute,
@@ -679,7 +680,7 @@ fn models_can_be_continued() {
     }
 }
 
-/// Newton steps: the exact ones for the square loss; per leaf, no worse than per output in a single step.
+/// Newton steps equal exact steps for the square loss; a single step per leaf is no worse than one per output.
 #[test]
 fn kinds_of_steps() {
     let (x, y) = data(LossKind::Square, 17, 60);
@@ -726,7 +727,8 @@ fn kinds_of_steps() {
     }
 }
 
-/// Gains are what splits take off the loss: of whole square steps on the outputs themselves, all of it.
+/// Gains are the decrease of the loss by splits; for whole steps of the square loss on the outputs themselves they
+/// equal the whole decrease.
 #[test]
 fn importances_are_shares_of_what_was_gained() {
     let (x, y) = data(LossKind::Square, 11, 60);
@@ -743,7 +745,7 @@ fn importances_are_shares_of_what_was_gained() {
         let taken = losses[0] - losses[1];
         assert!((gained - taken).abs() < 1e-5 * losses[0], "{gained} for {taken}");
     }
-    // Trees that see one feature alone weigh that feature alone; the scale of a projection does not matter.
+    // If only one feature varies, it has all the importance; the scale of a projection does not matter.
     let phi = Array2::from_shape_fn((1, d), |(_, j)| 0.3 * j as f32 - 1.0);
     for params in [
         BoostingParams::paper(Algorithm::GbrtRpo),

@@ -1,4 +1,4 @@
-//! Second-order boosting: penalized Newton steps of leaves, and splits by their gains.
+//! Second-order boosting: penalized Newton steps of leaves, and splits by second-order gains.
 
 use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{Given, csr, labelled, on_threads, regression};
@@ -10,7 +10,8 @@ use rpo_ensemble::boosting::{
 use rpo_ensemble::{Bins, EnsembleError, MaxFeatures, OutputScaling};
 use std::sync::Arc;
 
-/// Newton steps of leaves, with λ = 1, on all samples and features of outputs in their own units.
+/// Returns parameters for Newton steps per leaf with λ = 1, on all samples and features, for outputs in their own
+/// units.
 fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
     BoostingParams {
         loss: Some(loss),
@@ -24,7 +25,7 @@ fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
     }
 }
 
-/// Those of [`second_order`], unpenalized and with every penalty and bound.
+/// Returns the parameters of [`second_order`], unpenalized and with every penalty and bound.
 fn settings(algorithm: Algorithm, loss: LossKind) -> Vec<BoostingParams> {
     let base = second_order(algorithm, loss);
     vec![
@@ -63,22 +64,22 @@ fn distance(a: &Array2<f32>, b: &Array2<f32>) -> f64 {
     pairs.fold(0.0, f64::max) / size
 }
 
-/// The gain of a split, and the samples of its children.
+/// The gain of a split and the samples of its children.
 type Split = (f64, Vec<usize>, Vec<usize>);
 
-/// Second-order boosting from its definition, in the units of natural scores (log-odds for labels): every split of
-/// every leaf is tried, sums are made anew from the samples.
+/// Second-order boosting by its definition, in natural units of scores (log-odds for labels): every split of every leaf
+/// is tried, and sums are recomputed from the samples.
 struct Naive<'a> {
     params: &'a BoostingParams,
     x: ArrayView2<'a, f32>,
     y: ArrayView2<'a, f32>,
     weights: &'a [f64],
-    /// Components by outputs.
+    /// The projection, components x outputs.
     phi: Array2<f64>,
 }
 
 impl Naive<'_> {
-    /// Negative gradient and second derivative.
+    /// Returns the negative gradient and the second derivative.
     fn derivatives(&self, y: f64, score: f64) -> (f64, f64) {
         match self.params.loss {
             Some(LossKind::Logistic) => {
@@ -93,7 +94,7 @@ impl Naive<'_> {
         r.signum() * (r.abs() - l1).max(0.0)
     }
 
-    /// R² / (H + λ) over the components, and the mean of H.
+    /// Returns the sum of R² / (H + λ) over the components, and the mean of H.
     fn score(&self, rows: &[usize], scores: &Array2<f64>) -> (f64, f64) {
         let (mut score, mut weight) = (0.0, 0.0);
         for phi in self.phi.rows() {
@@ -119,7 +120,7 @@ impl Naive<'_> {
         (score, weight)
     }
 
-    /// The best split of a leaf, and its gain.
+    /// Returns the best split of a leaf, and its gain.
     fn split(&self, rows: &[usize], scores: &Array2<f64>) -> Option<Split> {
         let parent = self.score(rows, scores).0;
         let mut best: Option<Split> = None;
@@ -135,7 +136,7 @@ impl Naive<'_> {
                 let gain = left_score + right_score - parent;
                 let is_allowed = left_weight.min(right_weight) >= self.params.min_child_weight
                     && gain >= self.params.min_split_gain;
-                // Rounding decides nothing: the data have no ties.
+                // Rounding has no influence: the data have no ties.
                 if is_allowed && best.as_ref().is_none_or(|b| gain > b.0 + 1e-12) {
                     best = Some((gain, left, right));
                 }
@@ -164,7 +165,7 @@ impl Naive<'_> {
         leaves.into_iter().map(|leaf| leaf.1).collect()
     }
 
-    /// The natural scores of the training samples.
+    /// Returns the scores of the training samples in natural units.
     fn fit(&self, initial: &[f64]) -> Array2<f64> {
         let mut scores = Array2::from_shape_fn(self.y.dim(), |(_, j)| initial[j]);
         for _ in 0..self.params.iterations {
@@ -342,7 +343,7 @@ fn parameters_mean_what_they_mean_in_xgboost() {
     );
 }
 
-/// Whatever form the training scores are kept in.
+/// All forms of the training scores give the same models.
 #[test]
 fn forms_agree() {
     let weights: Vec<f32> = (0..80).map(|i| (i % 4) as f32 * 0.5).collect();
@@ -379,7 +380,7 @@ fn forms_agree() {
     }
 }
 
-/// The square loss has the curvature 1, told by the loss or read cell by cell.
+/// The square loss has the second derivative 1, whether as a constant or stored cell by cell.
 #[test]
 fn a_constant_curvature_needs_no_cells() {
     let (x, y) = regression(5, 60);
@@ -434,7 +435,7 @@ fn samples_of_weight_two_are_two_samples_and_threads_do_not_matter() {
     }
 }
 
-/// What each penalty and bound does to a model.
+/// The effect of each penalty and bound on a model.
 #[test]
 fn penalties_hold_leaves_back() {
     for loss in LOSSES {
@@ -470,7 +471,7 @@ fn penalties_hold_leaves_back() {
                 last = moved;
             }
             assert!(last < 1e-5);
-            // Nothing moves, and so nothing splits.
+            // No score moves, so no node is split.
             let (moved, leaves) = largest(&|p| p.leaf_l1 = 1e9);
             assert!(moved < 1e-5 && leaves == 1);
             assert_eq!(largest(&|p| p.min_split_gain = 1e12).1, 1);
@@ -479,7 +480,7 @@ fn penalties_hold_leaves_back() {
     }
 }
 
-/// Sets where sums vanish or overflow what `f32` holds: defined, finite, and at most as sure as before.
+/// On data sets where sums vanish or overflow `f32`, predictions are finite.
 #[test]
 fn degenerate_sets_have_results() {
     let (x, y) = labelled(3, 24);
@@ -511,7 +512,7 @@ fn degenerate_sets_have_results() {
                     let model = params.fit_with(x.into(), y.into(), options).unwrap();
                     let found = model.predict(x.into()).unwrap();
                     assert!(found.iter().all(|v| v.is_finite()), "{params:?}");
-                    // What is always 1 stays so, from the first constant on.
+                    // An output that is always 1 keeps a large prediction, from the initial constant on.
                     let ones = found.column(usize::from(y.ncols() == 8));
                     let is_one = y.column(usize::from(y.ncols() == 8)).iter().all(|v| *v == 1.0);
                     assert!(!is_one || ones.iter().all(|v| *v > 0.4), "{params:?} {ones}");
@@ -521,7 +522,7 @@ fn degenerate_sets_have_results() {
     }
 }
 
-/// Without curvature and without a penalty no step is made: probabilities of 0 and 1 have none.
+/// Without curvature and penalty no step is made: probabilities of 0 and 1 have second derivative 0.
 #[test]
 fn no_curvature_makes_no_step() {
     let x = array![[0.0], [1.0], [2.0], [3.0]];
@@ -597,7 +598,8 @@ fn penalties_need_second_order_steps() {
     }
 }
 
-/// The defaults are those that the loss and the algorithm have steps for; the paper's are under their name.
+/// The defaults are second-order steps where the loss and the algorithm support them; `paper` has the defaults of the
+/// paper.
 #[test]
 fn defaults_are_second_order_where_they_can_be() {
     let (x, y) = labelled(4, 40);
@@ -639,7 +641,7 @@ fn defaults_are_second_order_where_they_can_be() {
                 ..default.clone()
             };
             assert_eq!(fit(default.clone()), fit(explicit), "{algorithm:?} {loss}");
-            // Exact steps are the paper's, and so of outputs.
+            // Exact steps are those of the paper, and so are per output.
             let exact = BoostingParams {
                 line_search: Some(LineSearch::Exact),
                 max_features: MaxFeatures::All,

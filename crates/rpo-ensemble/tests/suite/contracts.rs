@@ -1,4 +1,4 @@
-//! What happens at the edges: degenerate training sets, and input that is refused.
+//! Edge cases: degenerate training sets, and input that is refused.
 
 use super::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
@@ -23,7 +23,7 @@ fn try_fit(params: ForestParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<For
     params.fit(x.into(), y.into())
 }
 
-/// The error of fitting `x` and `y`, the same in every layout and for every kind of forest.
+/// Returns the error of fitting `x` and `y`, which must be the same in every layout and for every kind of forest.
 fn refusal(x: &Array2<f32>, y: &Array2<f32>) -> EnsembleError {
     let mut found = Vec::new();
     for params in every_kind() {
@@ -32,7 +32,7 @@ fn refusal(x: &Array2<f32>, y: &Array2<f32>) -> EnsembleError {
         }
     }
     let first = found.pop().expect("some kinds");
-    // NaN equals nothing, so messages are compared.
+    // NaN is unequal to itself, so messages are compared.
     assert!(
         found.iter().all(|e| e.to_string() == first.to_string()),
         "{found:?}"
@@ -129,7 +129,7 @@ fn training_sets_are_checked() {
     ));
 }
 
-/// A file of a few lines can name an output of any index; nothing of that length is made before it is refused.
+/// A file of a few lines can name an output of any index; it is refused before any array of that length is allocated.
 #[test]
 fn outputs_beyond_number_are_refused_by_every_ensemble() {
     let x = csr(&Array2::ones((2, 1)));
@@ -216,7 +216,7 @@ fn weights_are_checked() {
     assert_eq!(fit(&[0.0; 4]), Err(WeightError::AllZero.into()));
 }
 
-/// A unit of weight means nothing, however small: sums of huge weights must not drown the targets.
+/// The unit of weights does not matter, however small or large: sums of huge weights must not lose the targets.
 #[test]
 fn weights_count_by_their_ratios() {
     let (x, labels) = labelled(3, 60);
@@ -246,7 +246,7 @@ fn weights_count_by_their_ratios() {
     }
 }
 
-/// With one row of weight in a thousand, some bag holds none of it.
+/// If a single sample has weight, some bag does not contain it.
 #[test]
 fn bags_without_weight_are_refused() {
     let (x, y) = labelled(2, 20);
@@ -382,7 +382,7 @@ fn weights_of_training_rows_need_leaves_that_refer_to_them() {
     ));
 }
 
-/// A value to predict may be infinite or missing: it goes where comparisons send it.
+/// Features of samples to predict may be infinite or missing: comparisons route them.
 #[test]
 fn any_value_can_be_predicted_from() {
     let (x, y) = labelled(5, 30);
@@ -443,7 +443,7 @@ fn forests_that_do_not_fit_together_are_not_merged() {
         first.clone().merge(other_outputs),
         Err(EnsembleError::Merge(_))
     ));
-    // Forests that store their answers may differ in how.
+    // Forests with different storages of leaves can be merged.
     let dense = try_fit(
         ForestParams {
             leaves: LeafChoice::Dense,
@@ -515,7 +515,7 @@ fn no_trees_are_refused() {
     ));
 }
 
-/// Rows need not be contiguous: a view of every second row and the first features will do.
+/// Rows need not be contiguous: a view of every second row and the first features is accepted.
 #[test]
 fn views_are_read_where_they_lie() {
     let (x, y) = labelled(8, 40);

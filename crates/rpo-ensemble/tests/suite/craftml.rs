@@ -1,4 +1,4 @@
-//! CRAFTML: what holds for its forests.
+//! Properties of CRAFTML forests.
 
 use super::common::{csr, layouts, on_threads};
 use ndarray::{Array2, Axis};
@@ -11,7 +11,7 @@ use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError};
 
-/// Sparse features and labels of a few overlapping topics.
+/// Generates sparse features and labels of a few overlapping topics.
 fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     let seed = Seed::new(seed);
     let topic = |i: usize| seed.child(1).hash(i as u64) as usize % 6;
@@ -31,7 +31,7 @@ fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     (x, y)
 }
 
-/// The presets, small.
+/// Returns the preset with small sizes.
 fn small(preset: CraftmlPreset) -> CraftmlParams {
     let params = CraftmlParams {
         trees: 4,
@@ -65,7 +65,7 @@ fn fit(params: CraftmlParams, x: &Matrix, y: &Matrix) -> Craftml {
     params.fit(x.view(), y.view()).unwrap()
 }
 
-/// Training rows per leaf of a tree.
+/// Returns the training rows of each leaf of a tree.
 fn members(forest: &Craftml, tree: usize, x: &Matrix) -> Vec<Vec<usize>> {
     let leaves = forest.apply(x.view()).unwrap();
     let n = forest.trees()[tree].leaves().n_leaves();
@@ -142,7 +142,7 @@ fn predictions_are_means_over_trees() {
             let scores = forest.predict(view.view()).unwrap();
             let close = |(a, b): (&f32, &f64)| (f64::from(*a) - b).abs() < 1e-6;
             assert!(scores.iter().zip(&expected).all(close), "{preset:?}");
-            // The top labels are those of the whole, ties by the smaller label.
+            // The top labels are those of the full predictions, ties broken by the smaller label.
             let top = forest.predict_top_k(view.view(), 3).unwrap();
             for row in 0..40 {
                 let mut order: Vec<usize> = (0..24).collect();
@@ -216,7 +216,7 @@ fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
 fn stored_zeros_are_no_features() {
     let (x, y) = data(4, 100);
     let mut with_zeros = csr(&x);
-    // Every other row loses its values but not their places.
+    // Every other row stores zeros in place of its values.
     for row in (0..100).step_by(2) {
         let range = with_zeros.indptr().outer_inds_sz(row);
         with_zeros.data_mut()[range].fill(0.0);
@@ -237,7 +237,7 @@ fn stored_zeros_are_no_features() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The mean of everything, from a single leaf.
+    /// A single leaf predicts the mean over all samples.
     #[test]
     fn one_leaf_answers_the_mean(seed in 0_u64..1000, preset in prop::sample::select(PRESETS.to_vec())) {
         let (x, y) = data(seed, 60);
@@ -338,7 +338,7 @@ fn stored(forest: &Craftml) -> Stored {
     out.finish().unwrap()
 }
 
-/// A forest of the sizes of [`data`] for 200 samples.
+/// Restores a forest with the sizes of [`data`] for 200 samples.
 fn restored(stored: &Stored) -> Craftml {
     let sizes = Sizes {
         n_train: 200,
@@ -351,7 +351,7 @@ fn restored(stored: &Stored) -> Craftml {
     forest
 }
 
-/// Whether trees are stored by the samples that their centroids average.
+/// Returns true if trees are stored with the samples that their centroids average.
 fn keeps_samples(stored: &Stored) -> bool {
     stored
         .arrays
@@ -407,7 +407,7 @@ fn trees_are_kept_as_their_training_samples() {
             *mine = theirs;
         }
     }
-    // The training samples are as much of the trees as what names them.
+    // The training samples are a part of the model as much as the indices that refer to them.
     let mixed = restored(&mixed);
     assert!(mixed.trees() == forest.trees() && mixed != forest);
     assert!(mixed.apply(x.view()) != forest.apply(x.view()));
@@ -432,7 +432,7 @@ fn large_leaves_are_stored_as_means() {
     };
     assert_eq!(kind(10, &y), LeafKind::Samples);
     assert_eq!(kind(200, &y), LeafKind::Sparse);
-    // Leaves of equal labels, however many rows.
+    // Large leaves of equal labels, although nodes of 10 samples may be split.
     assert_eq!(kind(10, &Array2::ones((300, 24))), LeafKind::Sparse);
 }
 

@@ -1,4 +1,4 @@
-//! Parts from outside: a whole forest with a custom criterion, a custom splitter with its own rule, custom leaves.
+//! Custom parts: forests with a custom criterion, and with a custom splitter, rule and leaves.
 
 use super::common::{fit, labelled, regression};
 use ndarray::{Array2, ArrayView2, s};
@@ -10,7 +10,7 @@ use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
 
-/// The variance of the first output alone.
+/// A grower by the variance of the first output alone.
 struct FirstOutput;
 
 impl Grower for FirstOutput {
@@ -31,7 +31,7 @@ impl Grower for FirstOutput {
     }
 }
 
-/// Splits by the interval in which a feature lies: three children.
+/// A rule with three children, chosen by the interval in which a feature lies.
 #[derive(Debug, Clone, PartialEq)]
 struct Interval {
     feature: usize,
@@ -54,7 +54,7 @@ impl Rule for Interval {
     }
 }
 
-/// Terciles of features in turn.
+/// A splitter at the terciles of features in turn.
 struct Terciles<'a>(ArrayView2<'a, f32>);
 
 impl Splitter for Terciles<'_> {
@@ -89,7 +89,7 @@ impl Splitter for Terciles<'_> {
     }
 }
 
-/// The largest value of each output in a leaf.
+/// Leaves that predict the largest value of each output.
 #[derive(Debug, Clone, PartialEq)]
 struct Largest(Array2<f32>);
 

@@ -1,7 +1,8 @@
-//! Single trees of scikit-learn, grown and asked through a forest of one.
+//! Single trees of scikit-learn, reproduced by a forest of one tree.
 //!
-//! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in the folder's
-//! README. The structures are compared in the tests of `rpo-tree`; here it is what a user of forests sees.
+//! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in the
+//! folder's README. The structures are compared in the tests of `rpo-tree`; these tests use the public interface of
+//! forests.
 
 #[path = "../../../rpo-tree/tests/suite/common/cases.rs"]
 #[expect(dead_code, reason = "nodes and gains are compared in the tests of rpo-tree")]

@@ -1,4 +1,4 @@
-//! Forests where outputs are missing.
+//! Forests with missing outputs.
 
 use super::common::{
     OutputProjection, csr, every_kind, gaussian, labelled, layouts, on_threads, projected, regression,
@@ -10,7 +10,7 @@ use rpo_ensemble::{
     EnsembleError, FitOptions, Forest, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
 };
 
-/// Outputs of which a share is missing, at random.
+/// Replaces a random fraction of the outputs by missing values.
 fn without(y: &Array2<f32>, share: f64, seed: u64) -> Array2<f32> {
     let mut uniform = uniform(seed);
     y.mapv(|v| if uniform() < share { f32::NAN } else { v })
@@ -29,7 +29,7 @@ fn fit(params: &ForestParams, x: &Array2<f32>, y: &Matrix) -> Forest {
     try_fit(params, x, y).unwrap()
 }
 
-/// Boosting refuses it in the same words.
+/// Boosting refuses such an output with the same error.
 #[test]
 fn an_output_that_no_sample_of_weight_has_is_refused() {
     let (x, y) = labelled(1, 30);
@@ -106,7 +106,7 @@ fn allowing_what_is_not_there_changes_nothing() {
     }
 }
 
-/// Splits of the tree on the projection of outputs with their mean in place of what is missing.
+/// Trees have the splits of trees on the projection of outputs whose missing values are replaced by their mean.
 #[test]
 fn projections_see_the_mean_of_what_is_known() {
     let (x, y) = labelled(5, 60);
@@ -136,14 +136,14 @@ fn projections_see_the_mean_of_what_is_known() {
             let found = fit(&params, &x, partial);
             let expected = super::common::fit(params.clone(), &x.clone().into(), &filled);
             assert_eq!(found.apply((&x).into()), expected.apply((&x).into()));
-            // Leaves answer with known labels.
+            // Leaf values are means of observed labels.
             let predicted = found.predict((&x).into()).unwrap();
             assert!(predicted.iter().all(|p| (0.0..=1.0).contains(p)));
         }
     }
 }
 
-/// A fully grown tree without bootstrap has a leaf for each row, which knows what the row knows.
+/// A fully grown tree without bootstrap has one leaf per row, which predicts the observed outputs of the row.
 #[test]
 fn a_leaf_of_one_row_answers_with_what_the_row_knows() {
     let (x, y) = regression(8, 40);
@@ -168,7 +168,7 @@ fn a_leaf_of_one_row_answers_with_what_the_row_knows() {
     }
 }
 
-/// What is known suffices to learn; calling missing labels 0 does not.
+/// Learning from the observed labels works; treating missing labels as 0 does not.
 #[test]
 fn missing_is_not_zero() {
     let (x, y) = labelled(10, 400);

@@ -1,4 +1,4 @@
-//! Predictions against their definitions.
+//! Predictions compared with their definitions.
 
 use super::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
@@ -8,7 +8,7 @@ use rpo_tree::{LeafKind, LeafModel, Leaves};
 
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
 
-/// The mean over some trees of the answers to each row, tree by tree.
+/// Returns the mean of the predictions of some trees for each row, tree by tree.
 fn naive(forest: &Forest, x: &Array2<f32>, counts: impl Fn(usize, usize) -> bool) -> Array2<f64> {
     let mut out = Array2::zeros((x.nrows(), forest.n_outputs()));
     for (i, mut row) in out.rows_mut().into_iter().enumerate() {
@@ -38,8 +38,8 @@ fn assert_close(found: &Array2<f32>, expected: &Array2<f64>) {
     }
 }
 
-/// Rows are those of training and others, without and with missing values, in both layouts; features are real, or
-/// have two values each, which may be other ones in the rows to predict.
+/// Predicts training rows and other rows, without and with missing values, in both layouts. Features are real, or have
+/// two values each, which may differ in the rows to predict.
 #[test]
 fn predictions_are_means_over_trees() {
     let (x, y) = labelled(1, 70);
@@ -63,7 +63,7 @@ fn predictions_are_means_over_trees() {
     }
 }
 
-/// However leaves are stored, forests predict the same, and labels are predicted in [0, 1].
+/// Predictions do not depend on the storage of leaves, and those of labels are in [0, 1].
 #[test]
 fn storages_predict_alike() {
     let (x, y) = labelled(3, 80);
@@ -92,8 +92,7 @@ fn storages_predict_alike() {
     }
 }
 
-/// Leaves refer to training rows where trees are grown to the end, and hold means in the layout of the outputs
-/// where they are not.
+/// Leaves refer to training rows if trees are fully grown, and store means in the layout of the outputs otherwise.
 #[test]
 fn the_storage_follows_the_size_of_leaves() {
     let (x, y) = labelled(5, 40);
@@ -127,11 +126,12 @@ fn the_storage_follows_the_size_of_leaves() {
     );
 }
 
-/// The k largest predictions that are not 0, of equal ones the smaller output first, exactly as predicted.
+/// The top predictions are the k largest nonzero predictions, unchanged; among equal ones the smaller output comes
+/// first.
 #[test]
 fn top_predictions_are_those_of_all() {
     for (x, y) in [labelled(6, 60), regression(6, 60)] {
-        // Outputs of both signs, and many that are equal.
+        // Outputs of both signs, with many equal values.
         let y = y.mapv(|v| (v - 5.0 * f32::from(u8::from(v > 5.0))).round());
         let forest = fit(
             ForestParams {
@@ -153,7 +153,7 @@ fn top_predictions_are_those_of_all() {
                         .map(|(j, &v)| (j as u32, v))
                         .filter(|(_, v)| *v != 0.0)
                         .collect();
-                    // A stable sort keeps equal ones in order.
+                    // A stable sort keeps equal values in order.
                     expected.sort_by(|a, b| b.1.total_cmp(&a.1));
                     expected.truncate(k);
                     expected.sort_by_key(|(j, _)| *j);
@@ -168,7 +168,7 @@ fn top_predictions_are_those_of_all() {
     }
 }
 
-/// Where leaves answer sets of labels these are counted, and what other leaves answer is added.
+/// Leaves that are label sets are counted, and the values of other leaves are added.
 #[test]
 fn sets_of_labels_are_counted_as_they_would_be_summed() {
     let (x, signals) = labelled(12, 90);
@@ -208,7 +208,8 @@ fn sets_of_labels_are_counted_as_they_would_be_summed() {
     }
 }
 
-/// Out-of-bag predictions are means over the trees in whose leaves a row is not; a row that is in all has none.
+/// Out-of-bag predictions are means over the trees whose leaves do not contain a row; a row contained in all trees has
+/// none.
 #[test]
 fn out_of_bag_predictions_leave_a_rows_trees_out() {
     let (x, y) = regression(7, 50);
@@ -291,7 +292,8 @@ fn bags_leave_out_a_third() {
     let (_, counts) = forest.oob_predictions((&x).into()).unwrap();
     let share = f64::from(counts.iter().sum::<u32>()) / 20_000.0;
     let expected = (1.0 - 1.0 / 200.0_f64).powi(200);
-    // Four standard errors, were rows left out independently; they are so negatively correlated that it is less.
+    // Four standard errors if rows were left out independently; the negative correlation between rows makes the error
+    // smaller.
     let tolerance = 4.0 * (expected * (1.0 - expected) / 20_000.0).sqrt();
     assert!((share - expected).abs() < tolerance, "{share} for {expected}");
 }

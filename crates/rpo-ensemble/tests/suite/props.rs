@@ -1,4 +1,4 @@
-//! Invariants of fitting: seeds, threads, projections, layouts, parts.
+//! Invariants of fitting: seeds, threads, projections, layouts, merged parts.
 //!
 //! Forests compare as a whole: rules, leaves, seeds and importances.
 
@@ -15,7 +15,7 @@ use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// F-P6: the identity is no projection, bit for bit.
+/// F-P6: the identity projection equals no projection, bit for bit.
 #[test]
 fn the_identity_is_no_projection() {
     let (x, labels) = labelled(1, 60);
@@ -102,7 +102,7 @@ fn outputs_may_be_permuted() {
     }
 }
 
-/// F-P13: one seed, one forest, on any number of threads; so for whatever it is asked.
+/// F-P13: the same seed gives the same forest and the same predictions on any number of threads.
 #[test]
 fn threads_do_not_matter() {
     let (x, y) = labelled(5, 90);
@@ -149,7 +149,7 @@ fn seeds_matter() {
     }
 }
 
-/// F-P14: with one tree, a shared projection is that of the tree.
+/// F-P14: with one tree, a shared projection equals the projection of the tree.
 #[test]
 fn one_tree_has_the_shared_projection() {
     let (x, y) = labelled(7, 60);
@@ -163,8 +163,8 @@ fn one_tree_has_the_shared_projection() {
     }
 }
 
-/// A projection is all that tells trees apart that see all rows and all features, as long as no features tie: each has its
-/// own, or all share one.
+/// Trees that see all rows and all features differ only by their projections, as long as no features tie: each tree has
+/// its own projection, or all share one.
 #[test]
 fn trees_have_their_own_projection_or_share_one() {
     let (x, y) = labelled(16, 60);
@@ -177,7 +177,7 @@ fn trees_have_their_own_projection_or_share_one() {
             projected(
                 ForestParams {
                     trees: 5,
-                    // Of two rows all features tie.
+                    // In nodes of two rows all features tie.
                     max_depth: Some(2),
                     ..ForestPreset::Cart.into()
                 },
@@ -191,7 +191,7 @@ fn trees_have_their_own_projection_or_share_one() {
     }
 }
 
-/// F-P15: without bootstrap, distinct rows are learnt by heart through any Gaussian projection.
+/// F-P15: without bootstrap, distinct rows are fitted exactly through any Gaussian projection.
 #[test]
 fn distinct_rows_are_learnt_by_heart() {
     let (x, y) = labelled(8, 80);
@@ -239,8 +239,8 @@ fn a_projection_per_tree_is_no_worse() {
     assert!(per_tree <= shared, "{per_tree} against {shared}");
 }
 
-/// F-P18: sparse features give the forest of the same features in dense form, missing and negative values and
-/// all, and with labels so do sparse outputs.
+/// F-P18: sparse features, including missing and negative values, give the same forest as dense ones, and so do sparse
+/// outputs if they are labels.
 #[test]
 fn layouts_give_the_same_forest() {
     let (mut x, y) = labelled(9, 80);
@@ -254,7 +254,7 @@ fn layouts_give_the_same_forest() {
     }
 }
 
-/// Forests grown in parts are the forest grown at once, in any number of parts.
+/// Forests grown in any number of parts equal the forest grown at once.
 #[test]
 fn parts_merge_into_the_whole() {
     let (x, y) = labelled(10, 70);
@@ -284,14 +284,14 @@ fn parts_merge_into_the_whole() {
         assert_eq!(halves.importances(), whole.importances());
         if let Some(outputs) = whole.training_outputs() {
             assert_eq!(**outputs, y);
-            // One copy of the outputs serves all trees.
+            // All trees share one copy of the outputs.
             let shared = halves.training_outputs().unwrap();
             assert_eq!(std::sync::Arc::strong_count(shared), 100);
         }
     }
 }
 
-/// Weight 0 is no row, weight 2 is the row twice (without bootstrap, which draws rows).
+/// A row of weight 0 is ignored, a row of weight 2 counts twice (without bootstrap, which draws rows).
 #[test]
 fn weights_are_repetitions() {
     let (x, y) = labelled(11, 60);
@@ -337,7 +337,7 @@ fn the_observer_hears_of_every_tree() {
     assert_eq!(count.into_inner(), 17);
 }
 
-/// Every limit reaches the trees.
+/// Trees respect every limit.
 #[test]
 fn limits_are_respected() {
     let (x, y) = labelled(13, 90);
@@ -436,7 +436,7 @@ fn limits_are_respected() {
     );
 }
 
-/// Importances are shares, and the feature that says nothing has the least.
+/// Importances sum to 1, and the uninformative feature has the smallest.
 #[test]
 fn importances_tell_signal_from_noise() {
     let (x, y) = labelled(14, 400);
@@ -459,12 +459,12 @@ fn importances_tell_signal_from_noise() {
     assert!(forest.trees().iter().all(|t| t.tree.leaves().n_outputs() == 8));
 }
 
-/// Outputs far from zero lose no digit in which they differ, projected or not.
+/// Outputs far from zero keep all digits in which they differ, projected or not.
 #[test]
 fn the_origin_of_outputs_does_not_matter() {
     let mut uniform = super::common::uniform(15);
     let x = Array2::from_shape_fn((60, 1), |_| uniform() as f32).into();
-    // Eighths are exact beside a million.
+    // Eighths are exact when added to a million.
     let y = Array2::from_shape_fn((60, 3), |_| (8.0 * uniform()).floor() as f32 / 8.0);
     for projection in [None, gaussian(2)] {
         let structure = |offset: f32| {
@@ -485,7 +485,7 @@ fn the_origin_of_outputs_does_not_matter() {
     }
 }
 
-/// Of labels Gini impurity is twice the variance, and entropy another number altogether.
+/// For labels, Gini impurity is twice the variance, and entropy differs from both.
 #[test]
 fn criteria_of_labels() {
     let (x, y) = labelled(6, 80);
@@ -523,7 +523,7 @@ fn criteria_of_labels() {
     }
 }
 
-/// Trees of a share see that many rows and features, and grow out of their bags alone.
+/// Trees on fractions use that many rows and features, and grow on their bags only.
 #[test]
 fn shares_of_rows_and_features() {
     let (x, y) = regression(7, 60);

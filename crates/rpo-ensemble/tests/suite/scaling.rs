@@ -1,4 +1,4 @@
-//! Outputs in their own units: those of one output do not decide the splits of all.
+//! Output scaling: the unit of one output does not decide the splits of all.
 
 use super::common::regression;
 use ndarray::{Array2, Axis, concatenate, s};
@@ -6,14 +6,14 @@ use rpo_core::{CheckParams, Learner, MatrixView, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
 use rpo_ensemble::{EnsembleError, ForestParams, ForestPreset, MaxFeatures, OutputScaling, ProjectionKind};
 
-/// The same outputs with the first in a unit a thousandth as large.
+/// Returns the outputs with the first one in a unit a thousandth as large.
 fn in_other_units(y: &Array2<f32>) -> Array2<f32> {
     let mut y = y.clone();
     y.column_mut(0).mapv_inplace(|v| 1000.0 * v);
     y
 }
 
-/// Predictions of the same model for outputs in two units, the first output in its first unit.
+/// Returns the predictions of models for outputs in two units, with the first output converted to its original unit.
 fn predictions(fit: impl Fn(MatrixView<'_>) -> Array2<f32>, y: &Array2<f32>) -> [Array2<f32>; 2] {
     let mut other = fit((&in_other_units(y)).into());
     other.column_mut(0).mapv_inplace(|v| v / 1000.0);
@@ -27,15 +27,15 @@ fn mean_square(a: &Array2<f32>, b: &Array2<f32>) -> f64 {
     squares.sum::<f64>() / a.len() as f64
 }
 
-/// Learns from half of the samples; checks that scaled models do not follow units and that others do.
+/// Checks that scaled models do not depend on units, and that unscaled ones do.
 fn check(what: &str, fit: impl Fn(OutputScaling, MatrixView<'_>, MatrixView<'_>) -> Array2<f32>) {
     let (x, y) = regression(23, 240);
-    // Outputs of different features, so that splits for the first help none of the others.
+    // The outputs depend on different features, so that splits for the first help none of the others.
     let y = y.slice(s![.., 0..4]).to_owned();
     let of = |scaling| predictions(|y| fit(scaling, (&x).into(), y), &y);
     for scaling in [OutputScaling::Auto, OutputScaling::Deviation] {
         let [a, b] = of(scaling);
-        // Rounding may turn a split between equal ones, no more.
+        // Rounding may only change the choice between equal splits.
         assert!(mean_square(&a, &b) < 1e-3, "{what}: {}", mean_square(&a, &b));
     }
     let [scaled, _] = of(OutputScaling::Auto);
@@ -91,7 +91,7 @@ fn units_decide_no_splits_of_boosting() {
     }
 }
 
-/// Labels have no unit, and a single output shares its tree with none.
+/// Labels have no unit, and a single output shares its tree with no other.
 #[test]
 fn labels_and_single_outputs_stay_as_they_are() {
     let (x, y) = super::common::labelled(3, 60);
@@ -118,8 +118,8 @@ fn labels_and_single_outputs_stay_as_they_are() {
     }
 }
 
-/// Scaled or not, the factored residuals of sparse numbers are those of scores, of few outputs and of so many that scores
-/// are summed a leaf at a time; and weights of 1 for all cells are none.
+/// Scaled or not, factored residuals of sparse numeric outputs give the same models as scores, for few outputs and for
+/// so many that scores are summed leaf by leaf. Weights of 1 for all cells equal no weights.
 #[test]
 fn forms_agree() {
     for (n, copies) in [(60, 1), (400, 40)] {

@@ -1,4 +1,4 @@
-//! Forests of single targets: what each of them would be by itself.
+//! Single-target forests: each equals the forest of its output alone.
 
 use super::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
 use ndarray::{Array2, Axis};
@@ -70,7 +70,7 @@ fn every_output_has_the_forest_of_its_column() {
     }
 }
 
-/// The forest of an output is that of the rows that know it: here those in the bag, as all trees see all rows.
+/// The forest of an output is that of the rows in which it is observed: here all rows are in the bag of all trees.
 #[test]
 fn missing_outputs_take_no_part_where_allowed() {
     let (x, mut y) = labelled(2, 50);
@@ -118,7 +118,7 @@ fn missing_outputs_take_no_part_where_allowed() {
     }
 }
 
-/// A tree whose bag has no row that knows the output answers with the mean of all that do.
+/// A tree whose bag has no row with the output observed predicts the mean over all rows in which it is observed.
 #[test]
 fn what_is_known_out_of_bag_alone_is_a_mean() {
     let (x, mut y) = labelled(5, 30);
@@ -145,7 +145,7 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
             answer
         })
         .collect();
-    // In a bag with one of the two that one's value, without either their mean.
+    // With one of the two rows in the bag its value is predicted, with neither their mean.
     assert!([0.0, 0.5, 1.0].iter().all(|v| answers.contains(v)), "{answers:?}");
 }
 

@@ -1,4 +1,4 @@
-//! What holds for every structured forest.
+//! Properties of every structured forest.
 
 use super::common::on_threads;
 use ndarray::{Array2, Axis, array};
@@ -8,7 +8,7 @@ use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant
 use rpo_ensemble::{EnsembleError, OutOfBagPredictor};
 use rpo_tree::{LeafModel, TreeError};
 
-/// Labels that depend on sums of features, in a given number of rows.
+/// Generates features, and labels that depend on sums of features, for a given number of rows.
 fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
     let noise = |i: usize, j: usize| (Seed::new(9).hash((i * 16 + j) as u64) >> 40) as f32 / (1 << 24) as f32;
     let x = Array2::from_shape_fn((n, 8), |(i, j)| if (i + j) % 3 == 0 { 0.0 } else { noise(i, j) });
@@ -26,7 +26,7 @@ fn small() -> StructuredForestParams {
     }
 }
 
-/// Small forests of one variant of each splitting method.
+/// Parameters of small forests, one variant per splitting method.
 fn variants() -> [StructuredForestParams; 3] {
     let of = |variant| StructuredForestParams { variant, ..small() };
     let hellinger = StructuredForestParams {
@@ -104,7 +104,7 @@ fn parts_merge_into_the_whole() {
     assert!(matches!(first.merge(other), Err(EnsembleError::Merge(_))));
 }
 
-/// What the formula says, tree by tree.
+/// Computes the scores by their formula, tree by tree.
 fn naive_scores(
     forest: &StructuredForest,
     x: &Array2<f32>,
@@ -147,7 +147,7 @@ fn scores_are_weighted_means_in_and_out_of_bag() {
             let above = scores.row(row).iter().filter(|s| **s > least).count();
             assert!(best.nnz() <= 2 && above < 2.max(best.nnz()));
         }
-        // Rows of a tree are those that its leaves' means come from.
+        // The rows of a tree are those from which its leaf values are computed.
         let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
         let total: u32 = counts.iter().sum();
         assert_eq!(
@@ -159,8 +159,8 @@ fn scores_are_weighted_means_in_and_out_of_bag() {
     }
 }
 
-/// Grows each tree alone on labels that tell rows apart, to see which rows it saw: a row out of its bag leaves no
-/// trace in any leaf.
+/// Determines the out-of-bag rows of each tree by growing it alone with additional labels that identify rows: an
+/// out-of-bag row does not occur in any leaf.
 fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Vec<Vec<bool>> {
     let marked = Array2::from_shape_fn((x.nrows(), x.nrows()), |(i, j)| f32::from(u8::from(i == j)));
     let labels = ndarray::concatenate![Axis(1), y.view(), marked];
@@ -222,7 +222,7 @@ fn what_does_not_fit_is_refused() {
     let hole = EnsembleError::Tree(TreeError::MissingFeature { row: 3, column: 1 });
     assert_eq!(refused(&missing, &y), hole);
 
-    // One feature at a time has a side for it.
+    // Splits on one feature route missing values.
     let forest = fit(
         StructuredForestParams {
             variant: Variant::SfCs,
@@ -290,7 +290,7 @@ fn forests_of_nothing_to_learn_answer_means() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// Tiny sets, with labels that never or always occur: every variant fits and answers in [0, 1].
+    /// On tiny data sets, with labels that never or always occur, every variant fits and predicts values in [0, 1].
     #[test]
     fn tiny_sets_do_no_harm(
         (n, p, d) in (1_usize..9, 1_usize..4, 1_usize..4),

@@ -7,7 +7,7 @@ use argmin::solver::brent::BrentOpt;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Huber's, of which values and residuals are known only, by the default line search.
+/// The Huber loss, which defines only values and residuals and uses the default line search.
 const HUBER: Huber = Huber { delta: 0.5 };
 
 const LOSSES: [&dyn Loss; 9] = [
@@ -22,7 +22,7 @@ const LOSSES: [&dyn Loss; 9] = [
     &Tweedie { power: 1.1 },
 ];
 
-/// Targets that a loss knows, of any real ones.
+/// Converts arbitrary real targets to targets that a loss accepts.
 fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
     let known = |&y: &f64| {
         if loss.refuses(y).is_some() {
@@ -45,7 +45,7 @@ impl CostFunction for Along<'_> {
     }
 }
 
-/// The least value that Brent's method finds in an interval.
+/// Returns the smallest value that Brent's method finds in an interval.
 fn brent(loss: &dyn Loss, direction: Direction<'_>, limit: f64) -> f64 {
     let solver = BrentOpt::new(-limit, limit).set_tolerance(1e-9, 1e-12);
     let run = Executor::new(Along(loss, direction), solver).configure(|state| state.max_iters(300));
@@ -80,7 +80,7 @@ proptest! {
             let constant = loss.initial(&y, w);
             let is_mixed = y.contains(&0.0) && y.contains(&1.0);
             if loss.inverse_link() == InverseLink::Logistic && !is_mixed {
-                // No finite minimum: away from 0 and 1, and better than not knowing.
+                // No finite minimum exists: the constant is finite, and no worse than 0.
                 prop_assert!(constant.is_finite() && at(constant) <= at(0.0));
                 continue;
             }
@@ -117,7 +117,7 @@ proptest! {
             let largest = tree.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
             let limit = loss.largest_move().min(40.0) / largest;
             prop_assert!(step.abs() <= loss.largest_move() / largest * (1.0 + 1e-12));
-            // Brent's method sees values only, to half of the digits of a step.
+            // Brent's method uses only values, which determine a step to half of its digits.
             if loss.largest_move().is_finite() {
                 let best = brent(loss, direction, limit);
                 prop_assert!(found <= best + 1e-9 * (1.0 + best), "{loss:?}: {found} {best}");
@@ -181,7 +181,7 @@ fn logistic_formulas_hold_for_any_score() {
             assert!((r - 2.0 * (y - p)).abs() < 1e-15);
         }
     }
-    // Separable rows have their minimum at infinity: the step ends at the largest move.
+    // Separable samples have their minimum at infinity: the step is the largest move.
     let (y, tree) = ([0.0, 1.0, 1.0], [-0.5, 0.25, 2.0]);
     let direction = Direction {
         targets: &y,
@@ -219,7 +219,7 @@ proptest! {
             let expected = p[j] * (1.0 - p[j]) * k as f64 / (k - 1) as f64;
             prop_assert!((h[j] - expected).abs() < 1e-12);
         }
-        // Only differences of scores count, and none are too large.
+        // Only differences of scores matter, and no score is too large.
         let far: Vec<f64> = scores.iter().map(|f| f + shift).collect();
         let (a, b) = (Softmax::value(&y, &scores, &ones), Softmax::value(&y, &far, &ones));
         prop_assert!((a - b).abs() < 1e-9, "{a} {b}");

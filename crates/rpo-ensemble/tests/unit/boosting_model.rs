@@ -1,4 +1,4 @@
-//! Boosted models are assembled from parts that match alone.
+//! Boosted models are assembled only from matching parts.
 
 use super::*;
 use crate::boosting::{Algorithm, BoostingParams, LossKind};

@@ -1,4 +1,4 @@
-//! Ensembles are put together of parts that fit, as training makes them or storage holds them.
+//! Ensembles are assembled only from matching parts, as made by training or read from storage.
 
 use crate::forest::Importances;
 use crate::sampling::bag::Bag;
@@ -14,7 +14,7 @@ use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};
 use std::sync::Arc;
 
-/// Samples of five features and eight labels that depend on them.
+/// Samples with five features, and eight labels that depend on the features.
 fn labelled(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     let noise =
         |i: usize, j: usize| (Seed::new(seed).hash((i * 16 + j) as u64) >> 40) as f32 / (1 << 24) as f32;
@@ -64,11 +64,11 @@ fn parts_of_a_forest_are_checked() {
     ));
     sizes_differ(from_parts(trees(), 4, 5, 8), (5, 4));
     sizes_differ(from_parts(trees(), 5, 5, 9), (9, 8));
-    // Leaves that refer to training samples that are not there.
+    // Leaves that refer to nonexistent training samples.
     sizes_differ(with(bag, 19), (19, 20));
-    // Bags of more samples than there are.
+    // Bags of more samples than exist.
     sizes_differ(with(Bag::Subsample(21), 20), (21, 20));
-    // Rules that ask for features that are not there.
+    // Rules on nonexistent features.
     sizes_differ(from_parts(trees(), 1, 1, 8), (5, 1));
 }
 

@@ -1,4 +1,4 @@
-//! Reference vectors and invariants.
+//! Reference vectors and invariants of the significance tests.
 
 mod properties;
 #[path = "../../../rpo-metrics/tests/suite/vectors.rs"]

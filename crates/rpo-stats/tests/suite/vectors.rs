@@ -1,4 +1,4 @@
-//! Every value of the reference vectors of the significance tests.
+//! Checks of every value of the reference vectors of the significance tests.
 
 use crate::reference::{Check, cases, counts, fixture, matrix, number, numbers};
 use rpo_stats::{
@@ -8,7 +8,7 @@ use rpo_stats::{
 use serde_json::Value;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
-/// The tolerances of the file, by kind.
+/// The tolerances given in the file, by kind.
 const STATISTIC: (f64, f64) = (1e-10, 1e-10);
 const P_VALUE: (f64, f64) = (0.0, 1e-7);
 const QUANTILE: (f64, f64) = (0.0, 1e-6);
@@ -218,7 +218,7 @@ fn bootstrap() {
     }
 }
 
-/// The distributions of `statrs`, on which the tests stand.
+/// Checks of the distributions of `statrs`, on which the tests rely.
 #[test]
 fn tails_and_quantiles() {
     let Some(file) = fixture("stats.json") else {

@@ -3,8 +3,8 @@
 use super::median::weighted_middle;
 use super::{Direction, Loss};
 
-/// ℓ(y, f) = |y − f|: r = sign(y − f), 0 at a tie; ρ₀ the weighted median, the midpoint where two values share it;
-/// the step is the lower weighted median of (y − f)/g with weights w |g| over the rows with g ≠ 0.
+/// ℓ(y, f) = |y − f|: r = sign(y − f), 0 at a tie. ρ₀ is the weighted median, or the midpoint if two values share it.
+/// The step is the lower weighted median of (y − f)/g with weights w |g| over the samples with g ≠ 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Absolute;
 

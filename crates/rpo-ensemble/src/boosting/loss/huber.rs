@@ -1,9 +1,9 @@
-//! Huber's loss.
+//! The Huber loss.
 
 use super::Loss;
 
-/// ½ (y − f)² for distances up to δ, δ (|y − f| − δ/2) beyond: r = y − f kept within ±δ (Huber 1964). Steps are found by
-/// line search: where all samples of a leaf lie beyond δ there is no curvature for Newton's.
+/// ½ (y − f)² for distances up to δ, δ (|y − f| − δ/2) beyond: r = y − f clamped to ±δ (Huber 1964). Steps are found by
+/// line search: if all samples of a leaf lie beyond δ, there is no curvature for a Newton step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Huber {
     pub(crate) delta: f64,

@@ -1,14 +1,14 @@
-//! Losses of amounts and counts that are not negative, whose score is the logarithm of the mean.
+//! Losses for nonnegative amounts and counts, whose score is the logarithm of the mean.
 
 use super::Loss;
 use rpo_core::InverseLink;
 use rpo_core::math;
 
-/// Largest move of a score in one step: the minimum is at minus infinity where all targets are 0, and one Newton step from
-/// far below the targets goes far beyond them.
+/// Largest move of a score in one step. Needed because the minimum is at minus infinity if all targets are 0, and
+/// because one Newton step from far below the targets overshoots far beyond them.
 const LARGEST_MOVE: f64 = 2.0;
 
-/// The logarithm of the weighted mean; where all targets are 0, which no finite constant fits, of 1/(2n).
+/// Returns the logarithm of the weighted mean, or of 1/(2n) if all targets are 0, which no finite constant fits.
 fn log_of_mean(targets: &[f64], weights: &[f64]) -> f64 {
     let total: f64 = weights.iter().sum();
     let sum: f64 = targets.iter().zip(weights).map(|(y, w)| w * y).sum();
@@ -59,15 +59,15 @@ impl Loss for Poisson {
     }
 }
 
-/// Half the deviance of Tweedie's distribution of μ = eᶠ, whose variance is in proportion to μᵖ, 1 < p < 2:
-/// ℓ(y, f) = y²⁻ᵖ / ((1 − p)(2 − p)) − y μ¹⁻ᵖ / (1 − p) + μ²⁻ᵖ / (2 − p) and r = y μ¹⁻ᵖ − μ²⁻ᵖ.
+/// Half the deviance of the Tweedie distribution with mean μ = eᶠ and variance proportional to μᵖ, 1 < p < 2: ℓ(y, f) =
+/// y²⁻ᵖ / ((1 − p)(2 − p)) − y μ¹⁻ᵖ / (1 − p) + μ²⁻ᵖ / (2 − p) and r = y μ¹⁻ᵖ − μ²⁻ᵖ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tweedie {
     pub(crate) power: f64,
 }
 
 impl Tweedie {
-    /// μ¹⁻ᵖ and μ²⁻ᵖ.
+    /// Returns μ¹⁻ᵖ and μ²⁻ᵖ.
     fn powers(self, score: f64) -> (f64, f64) {
         (
             math::exp((1.0 - self.power) * score),

@@ -6,13 +6,13 @@ use rpo_core::{InverseLink, math};
 /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance:
 /// r = 2 y± / (1 + exp(2 y± f)), and the probability of the label is σ(2f).
 ///
-/// The initial constant is ρ₀ = ½ log(p / (1 − p)) for a fraction p of ones (the paper's Table 1 lacks the ½, without
-/// which ρ₀ does not minimise the loss). For outputs of one class no finite constant does; p is then taken to be
-/// 1/(2n) or 1 − 1/(2n), n being the number of samples. Steps move a score by at most 10, as the minimum along a tree is
-/// at infinity where all y± g have one sign.
+/// The initial constant is ρ₀ = ½ log(p / (1 − p)) for a fraction p of ones (the paper's Table 1 omits the ½, without
+/// which ρ₀ does not minimise the loss). For outputs of one class no finite constant minimises the loss; p is then
+/// taken to be 1/(2n) or 1 − 1/(2n), with n the number of samples. Steps move a score by at most 10, because the
+/// minimum along a tree is at infinity if all y± g have the same sign.
 ///
-/// All formulas are evaluated in the form that neither overflows nor cancels, whatever the score. (Section 2.2 of
-/// the paper calls this "exponential loss"; its table gives the logistic one.)
+/// All formulas are evaluated in a form that neither overflows nor cancels, whatever the score. (Section 2.2 of the
+/// paper calls this the "exponential loss"; its table gives the logistic loss.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Logistic;
 
@@ -20,7 +20,7 @@ impl Logistic {
     /// Largest move of a score in one step.
     pub(crate) const LARGEST_MOVE: f64 = 10.0;
 
-    /// The constant for a fraction of ones among n samples.
+    /// Returns the constant ρ₀ for a fraction of ones among n samples.
     pub(crate) fn constant(fraction: f64, n_rows: usize) -> f64 {
         let margin = 0.5 / n_rows as f64;
         let p = if fraction > 0.0 && fraction < 1.0 {

@@ -1,11 +1,11 @@
 //! Weighted medians.
 
-/// The two values in the middle of (value, weight) pairs, equal unless half of the weight lies on either side of a
-/// gap: the smallest value up to which at least half of the weight lies, and the smallest up to which more than
-/// half lies.
+/// Returns the two middle values of (value, weight) pairs: the smallest value up to which at least half of the weight
+/// lies, and the smallest up to which more than half lies. They are equal unless half of the weight lies on either side
+/// of a gap.
 ///
 /// # Panics
-/// Without pairs.
+/// If there are no pairs.
 pub(super) fn weighted_middle(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     let mut pairs: Vec<(f64, f64)> = pairs.collect();
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -20,7 +20,7 @@ pub(super) fn weighted_middle(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, 
             return (low.unwrap_or(value), value);
         }
     }
-    // Rounding may keep the sum from exceeding half of itself; the last value is then the upper one.
+    // Rounding may keep the sum from exceeding half of the total; the last value is then the upper one.
     let last = pairs.last().expect("a median needs values").0;
     (low.unwrap_or(last), last)
 }

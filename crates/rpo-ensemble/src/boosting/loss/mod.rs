@@ -1,8 +1,8 @@
 //! Losses that boosting minimizes.
 //!
-//! A loss is a sum over outputs of ℓ(y, f), convex in the score f, so that every line search is one problem per output;
-//! each output may have its own. The softmax loss couples the outputs of a group, and has Newton steps alone.
-//! Boosting needs the negative gradient, on which trees grow, and the length of a step.
+//! A loss is a sum of ℓ(y, f) over outputs, convex in the score f, so that every line search is a separate problem for
+//! each output. Each output may have its own loss. The softmax loss couples the outputs of a group, and allows only
+//! Newton steps. Boosting needs the negative gradient, on which trees grow, and the length of a step.
 
 mod absolute;
 mod huber;
@@ -35,30 +35,30 @@ use square::Square;
 use std::fmt;
 use std::sync::Arc;
 
-/// The line search of one output along a tree: min over the step ρ of Σ_i w_i ℓ(y_i, f_i + ρ g_i).
+/// The line search problem of one output along a tree: minimize Σ_i w_i ℓ(y_i, f_i + ρ g_i) over the step ρ.
 ///
-/// The slices have one length and hold the samples of positive weight only.
+/// The slices have equal lengths and hold only the samples of positive weight.
 #[derive(Debug, Clone, Copy)]
 pub struct Direction<'a> {
     /// Targets y.
     pub targets: &'a [f64],
-    /// Scores f so far.
+    /// Current scores f.
     pub scores: &'a [f64],
-    /// Values of the tree, g.
+    /// Values g of the tree.
     pub tree: &'a [f64],
-    /// Weights w, positive.
+    /// Positive weights w.
     pub weights: &'a [f64],
 }
 
 impl Direction<'_> {
-    /// Σ w ℓ(y, f + step · g).
+    /// Returns Σ w ℓ(y, f + step · g).
     pub fn value<L: Loss + ?Sized>(&self, loss: &L, step: f64) -> f64 {
         self.samples()
             .map(|(y, f, g, w)| w * loss.value(y, f + step * g))
             .sum()
     }
 
-    /// The samples as (y, f, g, w).
+    /// Iterates over the samples as (y, f, g, w).
     pub fn samples(&self) -> impl Iterator<Item = (f64, f64, f64, f64)> + '_ {
         let (y, f) = (self.targets.iter(), self.scores.iter());
         let pairs = y.zip(f).zip(self.tree.iter().zip(self.weights));
@@ -66,12 +66,12 @@ impl Direction<'_> {
     }
 }
 
-/// A loss ℓ(y, f) of a target and a score: convex and finite in f.
+/// A loss ℓ(y, f) of a target and a score, convex and finite in f.
 ///
-/// Only [`value`](Self::value) and [`residual`](Self::residual) are required; the defaults of the others work for any such
-/// loss. Override what is known in closed form.
+/// Only [`value`](Self::value) and [`residual`](Self::residual) are required; the defaults of the other methods work
+/// for any such loss. Override the methods for which a closed form is known.
 ///
-/// A custom loss, Huber's: quadratic near zero, linear beyond δ.
+/// Example of a custom loss, the Huber loss: quadratic near zero, linear beyond δ.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -104,19 +104,19 @@ impl Direction<'_> {
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```
 pub trait Loss: fmt::Debug + Send + Sync {
-    /// ℓ(y, f).
+    /// Returns ℓ(y, f).
     fn value(&self, y: f64, score: f64) -> f64;
 
-    /// The negative gradient r = −∂ℓ(y, f)/∂f; at a kink any value between the one-sided ones.
+    /// Returns the negative gradient r = −∂ℓ(y, f)/∂f; at a kink, any value between the one-sided derivatives.
     fn residual(&self, y: f64, score: f64) -> f64;
 
-    /// The curvature ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none.
+    /// Returns the second derivative ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none.
     fn curvature(&self, _y: f64, _score: f64) -> Option<f64> {
         None
     }
 
-    /// Writes ℓ(y, f) of some cells. There is no need to override it: what it calls is known where it is compiled, so
-    /// that a fit makes one dynamic call for many cells.
+    /// Writes ℓ(y, f) of some cells. There is no need to override this method: it is compiled for each loss with static
+    /// calls, so that a fit makes one dynamic call for many cells.
     fn values(&self, targets: &[f64], scores: &[f64], out: &mut [f64]) {
         vectorized(
             #[inline(always)]
@@ -128,8 +128,8 @@ pub trait Loss: fmt::Debug + Send + Sync {
         );
     }
 
-    /// Writes the negative gradients of some cells, and their curvatures, 0 where there is none, unless that slice is empty;
-    /// like [`values`](Self::values), not to be overridden.
+    /// Writes the negative gradients of some cells and, unless `curvature` is empty, their second derivatives, 0 if the
+    /// loss has none. Like [`values`](Self::values), there is no need to override this method.
     fn derivatives(&self, targets: &[f64], scores: &[f64], residual: &mut [f64], curvature: &mut [f64]) {
         vectorized(
             #[inline(always)]
@@ -145,24 +145,26 @@ pub trait Loss: fmt::Debug + Send + Sync {
         );
     }
 
-    /// Returns true if the curvature does not depend on the score, so that one Newton step is exact. Default false.
+    /// Returns true if the second derivative does not depend on the score, so that one Newton step is exact. Default
+    /// false.
     fn is_quadratic(&self) -> bool {
         false
     }
 
-    /// Number of units of a score that others call one: 2 for half of the log-odds. Default 1.
+    /// Returns the number of natural units of the score per unit: 2 for a score that is half of the log-odds. Default
+    /// 1.
     ///
-    /// Penalties and bounds on second derivatives are given for scores in those units, as XGBoost has them.
+    /// Penalties and bounds on second derivatives refer to scores in natural units, as in XGBoost.
     fn natural_scale(&self) -> f64 {
         1.0
     }
 
-    /// Largest change of a score in one step, needed where the minimum may be at infinity. Default infinite.
+    /// Returns the largest change of a score in one step, needed if the minimum may be at infinity. Default infinite.
     fn largest_move(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The constant ρ₀ that minimizes Σ w ℓ(y, ρ₀). `targets` is not empty, `weights` are positive. The default
+    /// Returns the constant ρ₀ that minimizes Σ w ℓ(y, ρ₀). `targets` is not empty, `weights` are positive. The default
     /// searches from the median by Brent's method.
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
         let (low, high) = weighted_middle(targets.iter().copied().zip(weights.iter().copied()));
@@ -177,19 +179,20 @@ pub trait Loss: fmt::Debug + Send + Sync {
         median + line_search(self, &direction)
     }
 
-    /// The step ρ that minimizes Σ w ℓ(y, f + ρ g); never one that is worse than 0. The default finds the root of the
-    /// derivative by Brent's method.
+    /// Returns the step ρ that minimizes Σ w ℓ(y, f + ρ g), which must not be worse than 0. The default finds the root
+    /// of the derivative by Brent's method.
     fn step(&self, direction: &Direction<'_>) -> f64 {
         line_search(self, direction)
     }
 
-    /// The values that targets must have if `y` cannot be one, such as "0 or 1". By default any finite value is accepted.
+    /// Returns a description of the allowed targets, such as "0 or 1", if `y` is not allowed. By default any finite
+    /// value is accepted.
     fn refuses(&self, _y: f64) -> Option<&'static str> {
         None
     }
 
-    /// The function from scores to predictions, by whose name model files store it: [`InverseLink::Identity`], the default,
-    /// [`InverseLink::Exponential`], or [`InverseLink::Logistic`] of 2f.
+    /// Returns the function from scores to predictions, which model files store by name: [`InverseLink::Identity`], the
+    /// default, [`InverseLink::Exponential`], or [`InverseLink::Logistic`] of 2f.
     fn inverse_link(&self) -> InverseLink {
         InverseLink::Identity
     }
@@ -210,26 +213,26 @@ pub enum LossKind {
     Square,
     /// ℓ(y, f) = |y − f|.
     Absolute,
-    /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance; predictions are
+    /// The binomial deviance ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1; predictions are
     /// probabilities.
     Logistic,
-    /// ½ (y − f)² up to a distance δ and linear beyond, which outliers weigh little in
-    /// ([`huber_delta`](super::BoostingParams::huber_delta)).
+    /// ½ (y − f)² up to a distance δ and linear beyond ([`huber_delta`](super::BoostingParams::huber_delta)), so that
+    /// outliers have little influence.
     Huber,
     /// τ (y − f) above the score and (1 − τ) (f − y) below it: predictions are τ-quantiles
     /// ([`quantile`](super::BoostingParams::quantile)).
     Quantile,
-    /// Half the Poisson deviance of counts with mean eᶠ, which is predicted.
+    /// Half the Poisson deviance of counts with mean eᶠ; predictions are means.
     Poisson,
-    /// Half the deviance of Tweedie's distributions with mean eᶠ and a variance in proportion to its power
-    /// ([`tweedie_power`](super::BoostingParams::tweedie_power)): amounts that are often 0.
+    /// Half the deviance of the Tweedie distribution with mean eᶠ and variance proportional to a power of the mean
+    /// ([`tweedie_power`](super::BoostingParams::tweedie_power)), for amounts that are often 0.
     Tweedie,
-    /// −log p of the one output of a group that is 1, p = e^f / Σ e^f over the group, which is predicted
-    /// ([`groups`](super::BoostingParams::groups)).
+    /// −log p of the one output of a group that is 1, where p = e^f / Σ e^f over the group
+    /// ([`groups`](super::BoostingParams::groups)); predictions are the p.
     Softmax,
 }
 
-/// The numbers that some losses depend on.
+/// The numeric parameters of losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LossShape {
     pub(super) huber_delta: f64,
@@ -263,7 +266,7 @@ impl LossKind {
         }
     }
 
-    /// The loss.
+    /// Returns the loss.
     pub(super) fn loss(self, shape: LossShape) -> OutputLoss {
         let alone: Arc<dyn Loss> = match self {
             Self::Square => Arc::new(Square),

@@ -1,4 +1,4 @@
-//! What a fit minimizes: the losses of all outputs together.
+//! The objective of a fit: the sum of the losses of all outputs.
 
 use super::{Loss, Softmax};
 use crate::boosting::link::LinkBlock;
@@ -7,19 +7,19 @@ use rpo_tree::criterion::LeafPenalty;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What bounds the steps of an output.
+/// The bounds of the steps of an output.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::boosting) struct StepRule {
     /// Largest move of a score.
     pub(in crate::boosting) largest: f64,
-    /// Penalty of the value of a leaf, for scores as the loss has them.
+    /// Penalty of the value of a leaf, for scores in the unit of the loss.
     pub(in crate::boosting) penalty: LeafPenalty,
 }
 
-/// Penalties of the values of leaves, for scores in their natural unit.
+/// Penalties of leaf values, for scores in their natural unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::boosting) struct Penalties {
-    /// Of outputs with a quadratic loss.
+    /// Penalty of outputs with a quadratic loss.
     pub(in crate::boosting) quadratic: LeafPenalty,
     pub(in crate::boosting) others: LeafPenalty,
 }
@@ -27,9 +27,9 @@ pub(in crate::boosting) struct Penalties {
 /// The loss of an output, or of a group of outputs.
 #[derive(Debug, Clone)]
 pub(in crate::boosting) enum OutputLoss {
-    /// Of each output by itself.
+    /// A loss of each output separately.
     Alone(Arc<dyn Loss>),
-    /// Of outputs of which each sample has exactly one.
+    /// The softmax loss of a group of outputs of which each sample has exactly one.
     Softmax,
 }
 
@@ -52,7 +52,7 @@ impl OutputLoss {
         }
     }
 
-    /// The bounds of a step.
+    /// Returns the bounds of a step.
     fn rule(&self, penalties: Penalties) -> StepRule {
         let scale = self.natural_scale();
         let natural = match self.is_quadratic() {
@@ -78,7 +78,7 @@ impl OutputLoss {
         }
     }
 
-    /// The constant ρ₀ for the targets of an output, which are not empty, and their positive weights.
+    /// Returns the constant ρ₀ for the targets of an output, which are not empty, and their positive weights.
     pub(in crate::boosting) fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
         match self {
             Self::Alone(loss) => loss.initial(targets, weights),
@@ -98,7 +98,7 @@ impl OutputLoss {
     }
 }
 
-/// Consecutive outputs of one loss: any number of outputs alone, or one group.
+/// Consecutive outputs with the same loss: any number of separate outputs, or one group.
 #[derive(Debug, Clone)]
 pub(in crate::boosting) struct Block {
     pub(in crate::boosting) outputs: Range<usize>,
@@ -109,17 +109,18 @@ pub(in crate::boosting) struct Block {
 #[derive(Debug, Clone)]
 pub(in crate::boosting) struct Objective {
     blocks: Vec<Block>,
-    /// Number of consecutive outputs whose predictions are put in order, 1 for none.
+    /// Number of consecutive outputs whose predictions are sorted; 1 if none are.
     ordered: usize,
 }
 
 impl Objective {
-    /// Of blocks that follow one another from output 0. Each `ordered` outputs are levels of one target.
+    /// Creates an objective from consecutive blocks, starting at output 0. Each run of `ordered` outputs holds the
+    /// levels of one target.
     pub(in crate::boosting) fn new(blocks: Vec<Block>, ordered: usize) -> Self {
         Self { blocks, ordered }
     }
 
-    /// The objective of one output alone.
+    /// Returns the objective of a single output.
     pub(in crate::boosting) fn only(&self, output: usize) -> Self {
         let block = Block {
             outputs: 0..1,
@@ -136,13 +137,13 @@ impl Objective {
         self.blocks.last().map_or(0, |block| block.outputs.end)
     }
 
-    /// The loss of an output.
+    /// Returns the loss of an output.
     pub(in crate::boosting) fn of(&self, output: usize) -> &OutputLoss {
         let block = self.blocks.partition_point(|block| block.outputs.end <= output);
         &self.blocks[block].loss
     }
 
-    /// What bounds the steps of each output.
+    /// Returns the bounds of the steps of each output.
     pub(in crate::boosting) fn rules(&self, penalties: Penalties) -> Vec<StepRule> {
         let of_block = |block: &Block| std::iter::repeat_n(block.loss.rule(penalties), block.outputs.len());
         self.blocks.iter().flat_map(of_block).collect()
@@ -153,7 +154,7 @@ impl Objective {
         self.blocks.iter().all(|block| block.loss.is_quadratic())
     }
 
-    /// The loss of an output alone, for exact steps, which groups do not have.
+    /// Returns the separate loss of an output, for exact steps, which groups do not support.
     pub(in crate::boosting) fn alone(&self, output: usize) -> &dyn Loss {
         match self.of(output) {
             OutputLoss::Alone(loss) => loss.as_ref(),
@@ -161,15 +162,15 @@ impl Objective {
         }
     }
 
-    /// The natural scale of all losses, if they have one.
+    /// Returns the natural scale of the losses, if all have the same.
     pub(in crate::boosting) fn common_scale(&self) -> Option<f64> {
         let mut scales = self.blocks.iter().map(|block| block.loss.natural_scale());
         let first = scales.next()?;
         scales.all(|scale| scale == first).then_some(first)
     }
 
-    /// Losses of the cells of some samples, u_j ℓ(y_j, f_j), row after row; of a group the sum of its cells in the first one.
-    /// No cell has a weight where `cells` is empty.
+    /// Writes the losses u_j ℓ(y_j, f_j) of the cells of some samples, row after row; for a group, their sum in its
+    /// first cell. If `cells` is empty, cells have no weights.
     pub(in crate::boosting) fn values(&self, y: &[f64], scores: &[f64], cells: &[f64], out: &mut [f64]) {
         self.for_each_run(y.len(), |range, loss| {
             let (y, scores, out) = (&y[range.clone()], &scores[range.clone()], &mut out[range.clone()]);
@@ -187,8 +188,8 @@ impl Objective {
         });
     }
 
-    /// Negative gradients of the cells of some samples, row after row, and second derivatives, 0 where the loss has none, unless
-    /// that slice is empty.
+    /// Writes the negative gradients of the cells of some samples, row after row, and, unless `curvature` is empty,
+    /// second derivatives, 0 if the loss has none.
     pub(in crate::boosting) fn gradients(
         &self,
         y: &[f64],
@@ -210,7 +211,8 @@ impl Objective {
         });
     }
 
-    /// Calls `f` with runs of cells of one loss (of one group and sample), among those of some samples row after row.
+    /// Calls `f` with runs of cells of the same loss (for a group, its cells in one sample), among the cells of some
+    /// samples row after row.
     fn for_each_run(&self, n_cells: usize, mut f: impl FnMut(Range<usize>, &OutputLoss)) {
         if let [Block { loss, .. }] = &self.blocks[..]
             && matches!(loss, OutputLoss::Alone(_))
@@ -224,7 +226,7 @@ impl Objective {
         }
     }
 
-    /// How scores become predictions.
+    /// Returns the functions from scores to predictions.
     pub(in crate::boosting) fn links(&self) -> Vec<LinkBlock> {
         if self.ordered > 1 {
             let levels = |_| LinkBlock {

@@ -2,9 +2,9 @@
 
 use super::{Direction, Loss};
 
-/// ℓ(y, f) = τ (y − f) above the score and (1 − τ) (f − y) below, least at the τ-quantile: r = τ or τ − 1, 0 at a tie
-/// (Koenker and Bassett 1978). The constant is the lower weighted quantile, and so is a step, of (y − f)/g with weights w |g|
-/// over the samples with g ≠ 0, at level 1 − τ where g is negative.
+/// ℓ(y, f) = τ (y − f) above the score and (1 − τ) (f − y) below it, minimal at the τ-quantile: r = τ or τ − 1, 0 at a
+/// tie (Koenker and Bassett 1978). The constant is the lower weighted quantile. A step is the lower weighted quantile
+/// of (y − f)/g with weights w |g| over the samples with g ≠ 0, at level 1 − τ where g is negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantile {
     pub(crate) level: f64,
@@ -47,10 +47,10 @@ impl Loss for Quantile {
     }
 }
 
-/// The smallest minimizer of the sum of weighted quantile losses of (value, weight, level), at least one.
+/// Returns the smallest minimizer of a sum of weighted quantile losses, given by at least one (value, weight, level).
 fn minimizer(mut points: Vec<(f64, f64, f64)>) -> f64 {
     points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // The derivative left of all values; each value adds its weight.
+    // The derivative to the left of all values; each value adds its weight.
     let mut derivative: f64 = points.iter().map(|(_, weight, level)| -weight * level).sum();
     let tolerance = 1e-12 * derivative.abs();
     for &(value, weight, _) in &points {

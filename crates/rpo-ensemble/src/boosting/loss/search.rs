@@ -1,22 +1,22 @@
-//! The exact step along a tree: the root of the derivative of a convex function, by Brent's method.
+//! The exact step along a tree: the root of the derivative of a convex function, found by Brent's method.
 
 use super::{Direction, Loss};
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentRoot;
 
-/// Most evaluations while the root is bracketed, and most iterations of Brent's method.
+/// Largest number of evaluations to bracket the root, and of iterations of Brent's method.
 const MAX_TRIALS: u32 = 100;
 
 /// Relative precision of a step.
 const PRECISION: f64 = 1e-12;
 
-/// Finds the step t in [0, limit] where an increasing derivative D(t) with D(0) < 0 changes sign, or the limit where it
+/// Returns the step t in [0, limit] where an increasing derivative D(t) with D(0) < 0 changes sign, or the limit if it
 /// does not.
 ///
-/// The root is bracketed by `newton`, the Newton step from 0 (1 if it is none), and its doubles, then found by Brent's
-/// method (Brent 1973, chapter 4); |D| ≤ `tolerance` counts as 0. A fit of gbrt-relabel-rpo with exact logistic steps takes
-/// 0.97 (yeast) and 0.94 (emotions) of the processor time that it takes with safeguarded Newton steps, which evaluate a
-/// curvature at every trial; the training losses agree to nine digits.
+/// The root is bracketed by `newton`, the Newton step from 0 (1 if it is not a positive number), and its doublings,
+/// then found by Brent's method (Brent 1973, chapter 4); |D| ≤ `tolerance` counts as 0. A fit of gbrt-relabel-rpo with
+/// exact logistic steps takes 0.97 (yeast) and 0.94 (emotions) of the processor time of safeguarded Newton steps, which
+/// evaluate a second derivative at every trial; the training losses agree to nine digits.
 pub(crate) fn root_of_derivative(
     at_zero: f64,
     newton: f64,
@@ -44,7 +44,7 @@ pub(crate) fn root_of_derivative(
     low.0
 }
 
-/// The root between two points with their values.
+/// Returns the root between two points, given with their values.
 fn brent(low: (f64, f64), high: (f64, f64), tolerance: f64, derivative: impl Fn(f64) -> f64) -> f64 {
     let solver = BrentRoot::new(low.0, high.0, 2.0 * PRECISION * high.0);
     let problem = Bracketed {
@@ -60,7 +60,7 @@ fn brent(low: (f64, f64), high: (f64, f64), tolerance: f64, derivative: impl Fn(
     best.unwrap_or(low.0)
 }
 
-/// A derivative whose values at the ends of a bracket, which the solver asks for first, are known.
+/// A derivative with known values at the ends of a bracket, which the solver evaluates first.
 struct Bracketed<F> {
     ends: [(f64, f64); 2],
     tolerance: f64,
@@ -80,8 +80,8 @@ impl<F: Fn(f64) -> f64> CostFunction for Bracketed<F> {
     }
 }
 
-/// The step ρ that minimizes Σ w ℓ(y, f + ρ g) for a convex loss: the root of its derivative −Σ w g r(y, f + ρ g), to 12
-/// digits or 1e-9 of Σ w |r g|; 0 if that is no improvement.
+/// Returns the step ρ that minimizes Σ w ℓ(y, f + ρ g) for a convex loss: the root of the derivative −Σ w g r(y, f + ρ
+/// g), to 12 digits or 1e-9 of Σ w |r g|, or 0 if the root is no improvement.
 pub(super) fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64 {
     let largest = direction.tree.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
     let (mut derivative, mut scale, mut curvature) = (0.0, 0.0, Some(0.0));

@@ -1,25 +1,25 @@
-//! The loss of outputs of which each sample has exactly one.
+//! The softmax loss, for outputs of which each sample has exactly one.
 
 use rpo_core::math;
 
-/// ℓ(y, f) = −Σ_k y_k log p_k with p_k = e^f_k / Σ_l e^f_l for a group of K outputs of which one is 1 and the others are 0:
-/// r_k = y_k − p_k. Steps use the diagonal of the second derivatives times K / (K − 1), Friedman's factor (2001, Algorithm 6),
-/// h_k = p_k (1 − p_k) K / (K − 1): of two outputs the difference of the scores then moves as the log-odds of the logistic
-/// loss do.
+/// ℓ(y, f) = −Σ_k y_k log p_k with p_k = e^f_k / Σ_l e^f_l for a group of K outputs of which one is 1 and the others
+/// are 0: r_k = y_k − p_k. Steps use the diagonal of the Hessian times K / (K − 1), Friedman's factor (2001, Algorithm
+/// 6), h_k = p_k (1 − p_k) K / (K − 1). For two outputs, the difference of the scores then moves like the log-odds of
+/// the logistic loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Softmax;
 
 impl Softmax {
-    /// Largest move of a score in one step, as of the log-odds of the logistic loss.
+    /// Largest move of a score in one step, as for the log-odds of the logistic loss.
     pub(crate) const LARGEST_MOVE: f64 = 20.0;
 
-    /// The constant of an output of which a fraction of n samples has a one: the logarithm of the fraction, of 1/(2n) for
-    /// none.
+    /// Returns the constant of an output that is 1 in a fraction of n samples: the logarithm of the fraction, or of
+    /// 1/(2n) if it is 0.
     pub(crate) fn constant(fraction: f64, n_rows: usize) -> f64 {
         math::ln(fraction.max(0.5 / n_rows as f64))
     }
 
-    /// The loss of a sample; `cells` weigh the outputs of a group alike, by 1 where there are none.
+    /// Returns the loss of a sample. `cells` are the weights of the outputs, equal within a group; 1 if empty.
     pub(crate) fn value(y: &[f64], scores: &[f64], cells: &[f64]) -> f64 {
         let largest = largest(scores);
         let sum: f64 = scores.iter().map(|f| math::exp(f - largest)).sum();
@@ -29,7 +29,7 @@ impl Softmax {
         terms.map(|(k, (y, f))| weight(k) * y * (normalizer - f)).sum()
     }
 
-    /// Negative gradients, and second derivatives if there is room for them.
+    /// Writes negative gradients and, unless `curvature` is empty, second derivatives.
     pub(crate) fn gradients(y: &[f64], scores: &[f64], residual: &mut [f64], curvature: &mut [f64]) {
         Self::probabilities(scores, residual);
         let k = scores.len() as f64;
@@ -40,7 +40,7 @@ impl Softmax {
         residual.iter_mut().zip(y).for_each(|(r, y)| *r = y - *r);
     }
 
-    /// p_k.
+    /// Writes the probabilities p_k.
     pub(crate) fn probabilities(scores: &[f64], out: &mut [f64]) {
         let largest = largest(scores);
         let terms = out.iter_mut().zip(scores);

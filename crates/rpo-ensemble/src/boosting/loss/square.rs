@@ -2,14 +2,14 @@
 
 use super::{Direction, Loss};
 
-/// ℓ(y, f) = ½ (y − f)²: r = y − f, ρ₀ the weighted mean, and the step ρ = Σ w r g / Σ w g².
+/// ℓ(y, f) = ½ (y − f)²: r = y − f, ρ₀ is the weighted mean, and the step is ρ = Σ w r g / Σ w g².
 ///
-/// (Eqs. 20 and 23 of the paper print Σ g as denominator, which is 0 up to rounding for centred residuals.)
+/// (Eqs. 20 and 23 of the paper have the denominator Σ g, which is 0 up to rounding for centred residuals.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Square;
 
-/// The quotient of a quadratic step, 0 where the direction vanishes: a denominator that is nothing, or nothing
-/// beside `squares` = Σ w r².
+/// Returns the quotient of a quadratic step, or 0 if the direction vanishes: its denominator is negligible, absolutely
+/// or relative to `squares` = Σ w r².
 pub(crate) fn quotient(numerator: f64, denominator: f64, squares: f64) -> f64 {
     if denominator <= 1e-300 || denominator <= 1e-24 * squares {
         0.0

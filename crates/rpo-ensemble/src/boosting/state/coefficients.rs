@@ -1,4 +1,4 @@
-//! Projections of residuals as matrices of coefficients.
+//! Matrices of coefficients that project residuals.
 
 use super::{Real, write};
 use crate::error::EnsembleError;
@@ -7,13 +7,13 @@ use rpo_projections::LinearMap;
 
 /// The matrix φ (q x d) of a linear map of d outputs.
 ///
-/// Maps are made for sparse rows; residuals are dense and computed on the fly, so boosting reads φ off the map once per
-/// step and takes dot products itself.
+/// Maps are designed for sparse rows. Residuals are dense and computed on the fly, so boosting extracts φ from the map
+/// once per step and computes dot products itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::boosting) enum Coefficients {
-    /// All numbers, component by component.
+    /// All entries, component by component.
     Dense { phi: Vec<f32>, n_outputs: usize },
-    /// The numbers that are not 0, component by component, by output.
+    /// The nonzero entries, component by component, by output.
     Sparse(Vec<Vec<(u32, f32)>>),
     /// φ = I.
     Identity { n_outputs: usize },
@@ -22,10 +22,10 @@ pub(in crate::boosting) enum Coefficients {
 }
 
 impl Coefficients {
-    /// φ is stored dense if more than one in this many of its numbers is not 0.
+    /// φ is stored dense if more than one in this many of its entries is nonzero.
     const SPARSE: usize = 8;
 
-    /// The matrix of a map: the images of the unit vectors.
+    /// Extracts the matrix of a map: the images of the unit vectors.
     pub(in crate::boosting) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
         let (d, q) = (map.n_outputs(), map.n_components());
         let unit = CsrMatrix::new((d, d), (0..=d).collect(), (0..d as u32).collect(), vec![1.0; d]);
@@ -45,7 +45,7 @@ impl Coefficients {
         Ok(Self::Sparse((0..q).map(component).collect()))
     }
 
-    /// Number of components q.
+    /// Returns the number of components q.
     pub(in crate::boosting) fn n_components(&self) -> usize {
         match self {
             Self::Dense { phi, n_outputs } => phi.len() / n_outputs,
@@ -55,7 +55,7 @@ impl Coefficients {
         }
     }
 
-    /// Returns true if all numbers are 0, so that no tree can grow.
+    /// Returns true if all entries are 0, so that no tree can grow.
     pub(in crate::boosting) fn is_zero(&self) -> bool {
         match self {
             Self::Dense { phi, .. } => phi.iter().all(|v| *v == 0.0),
@@ -65,7 +65,7 @@ impl Coefficients {
         }
     }
 
-    /// ‖φ‖², the sum of the squares of all numbers.
+    /// Returns ‖φ‖², the sum of the squares of all entries.
     pub(in crate::boosting) fn norm_squared(&self) -> f64 {
         let square = |v: f32| f64::from(v) * f64::from(v);
         match self {
@@ -76,7 +76,7 @@ impl Coefficients {
         }
     }
 
-    /// ‖φ_k‖ of each row.
+    /// Returns ‖φ_k‖ of each row.
     pub(in crate::boosting) fn norms(&self) -> Vec<f64> {
         let norm = |numbers: &mut dyn Iterator<Item = f32>| {
             let squares = numbers.map(|v| f64::from(v) * f64::from(v));
@@ -96,7 +96,7 @@ impl Coefficients {
         }
     }
 
-    /// φ with each row times a factor.
+    /// Returns φ with each row multiplied by a factor.
     #[must_use]
     pub(in crate::boosting) fn with_rows_times(mut self, factors: &[f64]) -> Self {
         let scale = |v: &mut f32, factor: f64| *v = (f64::from(*v) * factor) as f32;
@@ -118,7 +118,7 @@ impl Coefficients {
         self
     }
 
-    /// φ with each column, that of an output, times a factor.
+    /// Returns φ with each column (an output) multiplied by a factor.
     #[must_use]
     pub(in crate::boosting) fn scaled(&self, factors: &[f32]) -> Self {
         let mut scaled = self.clone();
@@ -140,7 +140,7 @@ impl Coefficients {
         scaled
     }
 
-    /// The rows of φ scaled to ‖φ_k‖ = 1; a row of zeros stays one.
+    /// Returns φ with rows scaled to ‖φ_k‖ = 1; a row of zeros stays zero.
     #[must_use]
     pub(in crate::boosting) fn normalized(&self) -> Self {
         let reciprocal = |norm: f64| if norm > 0.0 { norm.recip() } else { 0.0 };
@@ -153,7 +153,7 @@ impl Coefficients {
         }
     }
 
-    /// The sum of the magnitudes of each row, Σ_j |φ_kj|.
+    /// Returns the sum of the magnitudes of each row, Σ_j |φ_kj|.
     pub(in crate::boosting) fn magnitudes(&self) -> Vec<f64> {
         match self {
             Self::Dense { phi, n_outputs } => {
@@ -170,7 +170,7 @@ impl Coefficients {
         }
     }
 
-    /// The matrix of φ_kj², which maps second derivatives by outputs to those along components.
+    /// Returns the matrix of φ_kj², which maps second derivatives of outputs to those along components.
     pub(in crate::boosting) fn squared(&self) -> Self {
         let mut squares = self.clone();
         match &mut squares {
@@ -182,7 +182,7 @@ impl Coefficients {
         squares
     }
 
-    /// φ row, in `f64`.
+    /// Computes φ times a row, in `f64`.
     pub(in crate::boosting) fn project(&self, row: &[f64], out: &mut [f64]) {
         match self {
             Self::Dense { phi, n_outputs } => {
@@ -208,7 +208,7 @@ impl Coefficients {
         }
     }
 
-    /// φ of some rows of d numbers, one after the other, in another type.
+    /// Computes φ times each of some consecutive rows of d numbers, converted to another type.
     pub(in crate::boosting) fn project_rows<T: Real>(&self, rows: &[f64], d: usize, out: &mut [T]) {
         if let Self::Identity { .. } = self {
             return write(out, rows);
@@ -221,8 +221,8 @@ impl Coefficients {
         }
     }
 
-    /// φ row for a row of `f32`: sums in 16 interleaved `f32` parts, joined in `f64`, which is fast and keeps the
-    /// relative error near 1e-6.
+    /// Computes φ times a row of `f32`: 16 interleaved partial sums in `f32`, added in `f64`, which is fast and keeps
+    /// the relative error near 1e-6.
     pub(in crate::boosting) fn project_f32(&self, row: &[f32], out: &mut [f64]) {
         match self {
             Self::Dense { phi, n_outputs } => {
@@ -251,7 +251,7 @@ impl Coefficients {
         }
     }
 
-    /// φ of a sparse row.
+    /// Computes φ times a sparse row.
     pub(in crate::boosting) fn project_sparse(&self, columns: &[u32], values: &[f32], out: &mut [f64]) {
         let terms = || columns.iter().zip(values).map(|(&j, &v)| (j, f64::from(v)));
         match self {
@@ -336,7 +336,7 @@ mod tests {
                 }
             }
         }
-        // Scaled by columns, every form is one with a diagonal behind it.
+        // Scaling the columns of any form equals multiplying by a diagonal matrix on the right.
         let factors: Vec<f32> = (0..d).map(|j| 0.25 * (j % 5) as f32 - 0.3).collect();
         let scaled_row: Vec<f64> = wide
             .iter()

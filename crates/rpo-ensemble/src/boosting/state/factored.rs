@@ -1,8 +1,7 @@
-//! The square loss on sparse outputs without scores: F = 1 ρ₀ᵀ + Σ_m V_m[leaf_m(i)].
+//! The training state of the square loss on sparse outputs, without scores: F = 1 ρ₀ᵀ + Σ_m V_m[leaf_m(i)].
 //!
-//! With the values of step m as they are stored, V_m (leaves x outputs, of rank 1 for Algorithm 3), every sum over the
-//! residual R = Y − F is a sum over Y, which stores few values, minus a sum for each step, which takes few distinct
-//! values:
+//! With V_m the stored values of step m (leaves x outputs, of rank 1 for Algorithm 3), every sum over the residual R =
+//! Y − F is a sum over Y, which stores few values, minus one sum per step, which has few distinct values:
 //!
 //! ```text
 //! R φᵀ       = Y φᵀ − 1 (ρ₀·φ) − Σ_m (V_m φᵀ)[leaf_m]          cost nnz(Y) + M (n + d), times q
@@ -10,8 +9,9 @@
 //! Σ_leaf c r = Σ_leaf c y − ρ₀ Σ_leaf c − Σ_m N_m V_m          cost nnz(Y) + M n + M L² d
 //! ```
 //!
-//! with a_m the sums of c g, and N_m of c, over the leaves of step m (and, N_m, of the new tree). V_m of rank 1
-//! costs d where others cost L d. The loss follows from the decrease of each step.
+//! with a_m the sums of c g over the leaves of step m, and N_m the sums of c over the intersections of the leaves of
+//! step m and of the new tree. A V_m of rank 1 costs d, others cost L d. The loss is computed from the decrease in each
+//! step.
 
 use super::{Coefficients, LeafIndex, Outputs, Pass, Real, StepUpdate};
 use crate::boosting::loss::quotient;
@@ -22,10 +22,10 @@ use rpo_core::{MatrixView, csr_row, vectorized};
 use rpo_tree::LeafModel;
 use rpo_tree::criterion::LeafPenalty;
 
-/// Number of outputs that a thread handles in one go.
+/// Number of outputs that a thread processes at a time.
 const STRIP: usize = 1024;
 
-/// Number of samples whose residuals a thread projects in one go.
+/// Number of samples whose residuals a thread projects at a time.
 const ROWS: usize = 4096;
 
 /// An earlier step.
@@ -34,25 +34,25 @@ struct Past {
     values: StepValues,
 }
 
-/// Residuals as outputs and steps.
+/// Residuals in factored form: the outputs and the steps so far.
 pub(crate) struct FactoredResiduals<'a> {
     outputs: &'a Outputs<'a>,
     initial: Vec<f64>,
     penalty: LeafPenalty,
     past: Vec<Past>,
     loss: f64,
-    /// The sums from which the next step was found, per output and leaf (of rank 1: as one leaf).
+    /// The sums from which the next step was computed, per output and leaf (a single leaf for steps of rank 1).
     slopes: Option<Slopes>,
 }
 
-/// Σ w r (d x L, output by output) and Σ w (L) along a tree, from which the decrease of the loss follows.
+/// Σ w r (d x L, output by output) and Σ w (L) along a tree, which determine the decrease of the loss.
 struct Slopes {
     residual: Vec<f64>,
     weight: Vec<f64>,
 }
 
 impl<'a> FactoredResiduals<'a> {
-    /// Starts from constants.
+    /// Creates the state from the initial constants.
     pub(crate) fn new(outputs: &'a Outputs<'a>, initial: Vec<f64>, penalty: LeafPenalty) -> Self {
         let total: f64 = outputs.weights.iter().map(|&c| f64::from(c)).sum();
         let loss = (0..initial.len())
@@ -93,11 +93,11 @@ impl<'a> FactoredResiduals<'a> {
         self.loss
     }
 
-    /// Lowers the loss by the decrease that an update makes, and stores the update.
+    /// Subtracts the decrease by an update from the loss, and stores the update.
     fn update(&mut self, leaves: &LeafIndex, update: &StepUpdate) {
         let slopes = match (self.slopes.take(), update) {
             (Some(slopes), _) => slopes,
-            // A step of a model that is continued.
+            // A step of a model to be continued.
             (None, StepUpdate::Product { leaves: g, .. }) => self.scalar_slopes(leaves, g),
             (None, StepUpdate::Vectors(_)) => self.vector_slopes(leaves),
         };
@@ -121,7 +121,7 @@ impl<'a> FactoredResiduals<'a> {
                 sum
             })
             .collect();
-        // Rounding may go below nothing once nothing is left.
+        // Rounding may make the loss negative once it is near 0.
         self.loss = (self.loss - strips.iter().sum::<f64>()).max(0.0);
         self.past.push(Past {
             leaf_of_row: leaves.of_row.clone(),
@@ -164,9 +164,9 @@ impl<'a> FactoredResiduals<'a> {
         });
     }
 
-    /// For each step so far the sums over the samples of each of its leaves, and of each of `width` parts of it.
+    /// Returns, for each earlier step, the sums over the samples of each leaf, split into `width` parts per leaf.
     ///
-    /// An addition waits for the one before it to the same sum: several steps go side by side.
+    /// Each addition waits for the previous one to the same sum, so several steps are processed side by side.
     fn sums_by_leaf(
         &self,
         width: usize,
@@ -203,7 +203,7 @@ impl<'a> FactoredResiduals<'a> {
         self.past.par_chunks(TOGETHER).flat_map_iter(of_group).collect()
     }
 
-    /// Rᵀ C g and Σ c g².
+    /// Returns Rᵀ C g and Σ c g².
     fn scalar_slopes(&self, leaves: &LeafIndex, g: &[f64]) -> Slopes {
         let n = self.outputs.n_rows();
         // c g by row.
@@ -234,12 +234,12 @@ impl<'a> FactoredResiduals<'a> {
         }
     }
 
-    /// Σ_leaf c r per output and leaf, and Σ_leaf c.
+    /// Returns Σ_leaf c r per output and leaf, and Σ_leaf c.
     fn vector_slopes(&self, leaves: &LeafIndex) -> Slopes {
         let (n, n_leaves) = (self.outputs.n_rows(), leaves.n_leaves);
         let mut weight = vec![0.0; n_leaves];
         (0..n).for_each(|i| weight[leaves.of_row[i] as usize] += self.weight(i));
-        // Weights of what step m's leaves and the new ones have in common, by leaf of m.
+        // Weights of the intersections of the leaves of step m and the new leaves, by leaf of m.
         let common = self.sums_by_leaf(n_leaves, |i| leaves.of_row[i] as usize, |i| self.weight(i));
         let mut residual = vec![0.0; self.initial.len() * n_leaves];
         let strips = residual.par_chunks_mut(STRIP * n_leaves).enumerate();
@@ -271,7 +271,7 @@ impl<'a> FactoredResiduals<'a> {
         steps
     }
 
-    /// Mean residuals, penalized; the step is 1.
+    /// Returns penalized mean residuals; the step is 1.
     pub(super) fn vector_steps(&mut self, leaves: &LeafIndex) -> Array2<f64> {
         let slopes = self.vector_slopes(leaves);
         let n_leaves = leaves.n_leaves;
@@ -285,7 +285,7 @@ impl<'a> FactoredResiduals<'a> {
 }
 
 impl Past {
-    /// V φᵀ, leaf by leaf.
+    /// Returns V φᵀ, leaf by leaf.
     fn table(&self, phi: &Coefficients) -> Vec<f64> {
         let q = phi.n_components();
         let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
@@ -337,7 +337,7 @@ impl Past {
 /// Subtracts Σ_l shares[l, k] V[l, j] from sums[j, k] (k < width) for the outputs from `start` on.
 #[inline(always)]
 fn subtract_products(values: &Array2<f32>, start: usize, (shares, width): (&[f64], usize), sums: &mut [f64]) {
-    /// Outputs and sums of each whose sums stay in registers while the leaves go by.
+    /// Number of outputs, and of sums per output, that stay in registers during the loop over leaves.
     const OUTPUTS: usize = 4;
     const SUMS: usize = 8;
     for (block, sums) in sums.chunks_mut(OUTPUTS * width).enumerate() {
@@ -358,7 +358,7 @@ fn subtract_products(values: &Array2<f32>, start: usize, (shares, width): (&[f64
     }
 }
 
-/// The same for J outputs and K sums of each, from output `first` and sum k on.
+/// Like [`subtract_products`], but for J outputs and K sums of each, from output `first` and sum k on.
 #[inline(always)]
 fn subtract_tile<const J: usize, const K: usize>(
     values: &Array2<f32>,

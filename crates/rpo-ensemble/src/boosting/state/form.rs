@@ -1,4 +1,4 @@
-//! The choice of the form of the training scores.
+//! Choice of the form of the training scores.
 
 use super::State;
 use super::factored::FactoredResiduals;
@@ -12,10 +12,10 @@ use crate::error::EnsembleError;
 use crate::projection::OutputProjection;
 use rpo_core::MatrixView;
 
-/// Most cells n x d that are kept in `f64`; more take `f32`.
+/// Largest number of cells n x d that are kept in `f64`; more are kept in `f32`.
 const WIDE: usize = 1 << 17;
 
-/// The training state in the form that is given, or in the cheapest one.
+/// Returns the training state in the given form, or in the cheapest one.
 pub(in crate::boosting) fn choose<'a>(
     params: &Resolved,
     objective: &'a Objective,
@@ -43,7 +43,7 @@ pub(in crate::boosting) fn choose<'a>(
         form => form,
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
-    // The residual of gbmort is its trees' target, and so are its second derivatives.
+    // With gbmort, trees grow on the residuals and second derivatives of all outputs.
     let residual = match (params.algorithm, params.second_order) {
         (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
         (Algorithm::Gbmort, _) => size_of::<f32>(),
@@ -81,16 +81,17 @@ pub(in crate::boosting) fn choose<'a>(
     }
 }
 
-/// Memory accesses of an average step on scores: three passes.
+/// Estimates the memory accesses of an average step on scores: three passes.
 fn scores_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
     let cells = outputs.n_rows() as f64 * outputs.n_outputs() as f64;
     let fits = cells * size_of::<f32>() as f64 <= params.memory_limit as f64;
     if fits { 3.0 * cells } else { f64::INFINITY }
 }
 
-/// Those of an average step on factored residuals: as in the head of that file, half of the steps being made.
+/// Estimates the memory accesses of an average step on factored residuals by the costs at the head of `factored.rs`,
+/// when half of the steps have been made.
 fn factored_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
-    /// Products of leaves in the time of an access.
+    /// Number of products of leaves in the time of a memory access.
     const PRODUCTS: f64 = 16.0;
     let (n, d) = (outputs.n_rows() as f64, outputs.n_outputs() as f64);
     let (steps, q) = (

@@ -6,14 +6,14 @@ use rpo_tree::{AxisRule, Grown, LeafMembers};
 /// The leaf of every training sample in the tree of a step.
 #[derive(Debug, Clone)]
 pub(in crate::boosting) struct LeafIndex {
-    /// By sample.
+    /// Leaf by sample.
     pub(in crate::boosting) of_row: Vec<u32>,
     pub(in crate::boosting) n_leaves: usize,
 }
 
 impl LeafIndex {
-    /// The leaves of a grown tree. Samples left out of a subsample are routed; samples without weight count nowhere and stay
-    /// in leaf 0.
+    /// Returns the leaves of a grown tree. With a subsample, all samples are routed. Otherwise samples of weight 0,
+    /// which have no influence, get leaf 0.
     pub(in crate::boosting) fn new(
         grown: &Grown<AxisRule>,
         features: &Features<'_>,
@@ -33,7 +33,7 @@ impl LeafIndex {
         Self { of_row, n_leaves }
     }
 
-    /// The samples of each leaf.
+    /// Returns the samples of each leaf.
     pub(in crate::boosting) fn members(&self) -> LeafMembers {
         LeafMembers::from_assignment(&self.of_row, self.n_leaves).expect("leaves are below their number")
     }

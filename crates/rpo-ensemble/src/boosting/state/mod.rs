@@ -1,10 +1,11 @@
-//! The state of a fit between steps: the training scores so far, in one of three forms.
+//! The state of a fit between steps: the current training scores, in one of three forms.
 //!
-//! * [`ScoreState`]: the n x d scores themselves; any loss, weights per cell, missing outputs.
-//! * [`FactoredResiduals`]: the square loss on sparse outputs, as Y minus the sum of the steps so far, never n x d.
-//! * [`OddsState`]: the logistic loss on many cells, as odds exp(2f), which a step multiplies.
+//! * [`ScoreState`]: the n x d scores themselves, for any loss, weights per cell and missing outputs.
+//! * [`FactoredResiduals`]: for the square loss on sparse outputs, Y minus the sum of the steps so far, never n x d.
+//! * [`OddsState`]: for the logistic loss on many cells, odds exp(2f), which a step multiplies.
 //!
-//! All compute the same three things: the projected residual, the best step along a tree, and the loss after it.
+//! All forms compute the same three things: the projected residual, the best step along a tree, and the loss after the
+//! step.
 
 mod coefficients;
 mod factored;
@@ -28,13 +29,13 @@ use ndarray::Array2;
 use odds::OddsState;
 use scores::ScoreState;
 
-/// Number of samples that are summed together before sums are joined in order, an eighth of few: no result depends on the
-/// number of threads, and there is something for each to do.
+/// Returns the number of samples per partial sum; partial sums are added in order. With few samples it is an eighth of
+/// them, so that there is work for several threads. Results do not depend on the number of threads.
 fn rows_together(n_rows: usize) -> usize {
     n_rows.div_ceil(8).clamp(128, 2048)
 }
 
-/// A floating-point type that states and projected residuals are kept in.
+/// A floating-point type of states and projected residuals.
 pub(super) trait Real: Copy + Send + Sync + Default {
     fn from_f64(value: f64) -> Self;
     fn to_f64(self) -> f64;
@@ -58,13 +59,14 @@ impl Real for f32 {
     }
 }
 
-/// A pass over the training set: first applies an update, if any, then writes what the next tree grows on, if there is one.
+/// A pass over the training set: first applies an update, if any, then writes the target of the next tree, if there is
+/// one.
 pub(super) struct Pass<'s, T> {
     pub(super) update: Option<(&'s LeafIndex, &'s StepUpdate)>,
     pub(super) next: Option<Projected<'s, T>>,
 }
 
-/// The residual projected for the next tree (n x q), and its second derivatives if they are wanted.
+/// The residual projected for the next tree (n x q), and second derivatives if they are requested.
 pub(super) struct Projected<'s, T> {
     pub(super) phi: &'s Coefficients,
     pub(super) z: &'s mut [T],
@@ -72,7 +74,7 @@ pub(super) struct Projected<'s, T> {
     pub(super) curvature: Option<(&'s Coefficients, &'s mut [f32])>,
 }
 
-/// The coefficients of the next tree, and what is written for it in chunks of rows, empty ones where nothing is.
+/// The coefficients of the next tree, and the buffers written for it in chunks of rows, empty if nothing is written.
 struct Chunks<'s, T> {
     phi: Option<&'s Coefficients>,
     squares: Option<&'s Coefficients>,
@@ -108,13 +110,13 @@ impl<'s, T> Chunks<'s, T> {
     }
 }
 
-/// The sum of the losses of samples, in the order that a fit keeps to.
+/// Sums the losses of samples in a fixed order.
 fn sum_of_losses(losses: &[f64]) -> f64 {
     let of_chunk = |losses: &[f64]| losses.iter().fold(0.0, |sum, loss| sum + loss);
     losses.chunks(rows_together(losses.len())).map(of_chunk).sum()
 }
 
-/// Writes numbers in another type.
+/// Writes numbers converted to another type.
 fn write<T: Real>(out: &mut [T], values: &[f64]) {
     out.iter_mut()
         .zip(values)
@@ -141,17 +143,19 @@ macro_rules! each {
 }
 
 impl State<'_> {
-    /// Makes the pass and returns the training loss after the update, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij), if it is wanted.
+    /// Makes the pass and returns the training loss after the update, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij), if it is
+    /// requested.
     pub(super) fn run<T: Real>(&mut self, pass: Pass<'_, T>) -> f64 {
         each!(self, state => state.run(pass))
     }
 
-    /// Algorithm 3: the step of each output along a tree with these numbers in its leaves.
+    /// Algorithm 3: returns the step of each output along a tree with leaf values `g`.
     pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
         each!(self, state => state.scalar_steps(leaves, g))
     }
 
-    /// Algorithms 2 and 4: leaves labelled with mean residuals, times the step of each output (or each leaf).
+    /// Algorithms 2 and 4: returns the leaf values, which are mean residuals times the step of each output (or each
+    /// leaf).
     pub(super) fn vector_steps(&mut self, leaves: &LeafIndex) -> Array2<f64> {
         each!(self, state => state.vector_steps(leaves))
     }

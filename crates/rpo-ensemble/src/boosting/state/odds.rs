@@ -1,12 +1,12 @@
-//! The logistic loss on many cells: odds o = exp(2f) in place of scores f.
+//! The training state of the logistic loss on many cells: odds o = exp(2f) in place of scores f.
 //!
-//! A step adds one constant per leaf and output to the scores, so it multiplies odds by exp(2v): no exponential
-//! per cell. The probability of a label is o / (1 + o), its curvature (∂²ℓ/∂f²) 4 o / (1 + o)², and the residual
-//! R = 2 (Y − P), so that its projection is 2 Y φᵀ − 2 P φᵀ and the labels cost their number only.
+//! A step adds one constant v per leaf and output to the scores, so it multiplies odds by exp(2v), without an
+//! exponential per cell. The probability of a label is o / (1 + o), its second derivative (∂²ℓ/∂f²) 4 o / (1 + o)², and
+//! the residual R = 2 (Y − P). The projection of R is 2 Y φᵀ − 2 P φᵀ, so the cost of the labels is only their number.
 //!
-//! A step reads the n x d odds twice: to apply the last update and project the next residual, and to sum
-//! probabilities and curvatures over the leaves of the new tree, which is all a Newton step needs. An exact step
-//! then searches one output after the other.
+//! A step reads the n x d odds twice: to apply the last update and project the next residual, and to sum probabilities
+//! and second derivatives over the leaves of the new tree, which is all that a Newton step needs. An exact step then
+//! searches one output after the other.
 
 use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
@@ -18,8 +18,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row, math, vectorized};
 
-/// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
-/// two 1 + o stay in its range.
+/// Odds are bounded to [1e-18, 1e18], |f| up to about 20.7. At the bounds, probabilities are 0 or 1 in `f32`, and
+/// products of two 1 + o stay in the range of `f32`.
 const LARGEST: f32 = 1e18;
 const SMALLEST: f32 = 1e-18;
 
@@ -33,17 +33,17 @@ pub(crate) struct OddsState<'a> {
     scope: StepScope,
     rules: Vec<StepRule>,
     odds: Vec<f32>,
-    /// The sums over the leaves of the last tree. They are as large as the values of a step: made anew at each, most of their
-    /// time would be the system's, for pages to put them in.
+    /// The sums over the leaves of the last tree. They are as large as the values of a step, and are reused because
+    /// most of the time of a new allocation would be spent by the system on new pages.
     sums: LeafSums,
-    /// What the last update multiplied the odds by, leaf by leaf.
+    /// The factors of the odds in the last update, leaf by leaf.
     factors: Vec<f32>,
-    /// Whether passes return the loss.
+    /// True if passes return the loss.
     with_loss: bool,
 }
 
 impl<'a> OddsState<'a> {
-    /// Starts from constants.
+    /// Creates the state from the initial constants.
     pub(crate) fn new(
         params: &Resolved,
         objective: &Objective,
@@ -119,9 +119,9 @@ impl<'a> OddsState<'a> {
         losses.iter().sum()
     }
 
-    /// Computes what an update multiplies the odds of each leaf by.
+    /// Computes the factors by which an update multiplies the odds in each leaf.
     fn set_factors(&mut self, n_leaves: usize, update: &StepUpdate) {
-        /// Factors that are worth a task.
+        /// Smallest number of factors that justifies a task.
         const TASK: usize = 4096;
         let d = self.outputs.n_outputs();
         self.factors.resize(n_leaves * d, 1.0);
@@ -136,7 +136,7 @@ impl<'a> OddsState<'a> {
         );
     }
 
-    /// Sums over the leaves, each by itself: its sums stay in the first cache while its samples go by.
+    /// Sums over each leaf separately, so that its sums stay in the L1 cache during the loop over its samples.
     fn sum_leaves(&mut self, leaves: &LeafIndex) {
         let d = self.outputs.n_outputs();
         let members = leaves.members();
@@ -154,7 +154,7 @@ impl<'a> OddsState<'a> {
         of_leaves.for_each(|(leaf, ((p, h), w))| {
             let rows = &members[leaf];
             let weight = self.sum_rows(rows, p, h);
-            // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
+            // `p` holds sums of probabilities: Σ c r = 2 (Σ c y − Σ c p).
             let labels = self.labels.view();
             for &row in rows {
                 let c = f64::from(self.outputs.weights[row as usize]);
@@ -168,9 +168,10 @@ impl<'a> OddsState<'a> {
         self.sums = sums;
     }
 
-    /// Sums probabilities and their variances over some samples, of many in parts; returns the sum of weights.
+    /// Sums probabilities and their variances over some samples, in parts if there are many. Returns the sum of
+    /// weights.
     fn sum_rows(&self, rows: &[u32], p: &mut [f64], h: &mut [f64]) -> f64 {
-        /// Samples of a part.
+        /// Number of samples of a part.
         const PART: usize = 1024;
         p.fill(0.0);
         h.fill(0.0);
@@ -230,7 +231,7 @@ impl<'a> OddsState<'a> {
         }
     }
 
-    /// The exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
+    /// Returns the exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
     fn search(&self, leaves: &LeafIndex, g: &Array2<f64>) -> Vec<f64> {
         let (members, start) = (leaves.members(), &self.sums);
         let order = members.all_rows();
@@ -268,17 +269,17 @@ impl<'a> OddsState<'a> {
 /// Number of outputs whose odds are gathered together, so that the reads of a row share cache lines.
 const STRIP: usize = 16;
 
-/// o into its range.
+/// Returns o limited to its range.
 #[inline(always)]
 pub(super) fn bounded(o: f32) -> f32 {
     let o = if o > LARGEST { LARGEST } else { o };
     if o < SMALLEST { SMALLEST } else { o }
 }
 
-/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is wanted.
+/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is requested.
 ///
-/// Logarithms are taken of products: two 1 + o meet in `f32`, eight of those in `f64`, exponents are taken apart,
-/// and one logarithm is left per row.
+/// Logarithms are taken of products: two 1 + o are multiplied in `f32`, eight of these products in `f64`, exponents are
+/// split off, and one logarithm per row remains.
 #[inline(always)]
 fn multiply<const WITH_LOSS: bool>(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
     const PAIR: usize = 2 * LANES;
@@ -317,18 +318,18 @@ fn multiply<const WITH_LOSS: bool>(odds: &mut [f32], factors: &[f32], p: &mut [f
     if !WITH_LOSS {
         return 0.0;
     }
-    // Up to 2⁸, and 15 numbers of up to 1e18.
+    // The product of mantissas is at most 2⁸, and `rest` is a product of up to 15 numbers of up to 1e18.
     let mantissas: f64 = product.iter().product();
     math::ln(mantissas * rest) + exponent as f64 * std::f64::consts::LN_2
 }
 
-/// Σ log o of some outputs, by logarithms of products of 16, which stay in the range of `f64`.
+/// Returns Σ log o of some outputs, by logarithms of products of 16, which stay in the range of `f64`.
 fn sum_of_logarithms(odds: &[f32], outputs: &[u32]) -> f64 {
     let product = |some: &[u32]| some.iter().map(|&j| f64::from(odds[j as usize])).product();
     outputs.chunks(16).map(|some| math::ln(product(some))).sum()
 }
 
-/// Divides a positive normal number by the power of two that leaves it in [1, 2), and returns its exponent.
+/// Divides a positive normal number by the power of two that brings it to [1, 2), and returns the exponent.
 #[inline(always)]
 fn take_exponent(x: &mut f64) -> i64 {
     const MANTISSA: u64 = (1 << 52) - 1;
@@ -337,14 +338,14 @@ fn take_exponent(x: &mut f64) -> i64 {
     (bits >> 52) as i64 - 1023
 }
 
-/// Sums of probabilities and curvatures over a few rows, in `f32`.
+/// Sums of probabilities and second derivatives over a few rows, in `f32`.
 struct NarrowSums {
     p: Vec<f32>,
     h: Vec<f32>,
 }
 
 impl NarrowSums {
-    /// Rows between which sums go over to `f64`.
+    /// Number of rows after which sums are added to those in `f64`.
     const ROWS: usize = 32;
 
     fn new(d: usize) -> Self {

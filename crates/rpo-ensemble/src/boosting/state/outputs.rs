@@ -5,18 +5,18 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
 use std::ops::Range;
 
-/// One output (n x 1), and the weights of its cells.
+/// One output (n x 1) and the weights of its cells.
 pub(in crate::boosting) type Column = (Array2<f32>, Option<Array2<f32>>);
 
 /// Training outputs (n x d), NaN where missing, with a weight per sample and optionally one per cell.
 #[derive(Debug)]
 pub(in crate::boosting) struct Outputs<'a> {
     pub(in crate::boosting) y: MatrixView<'a>,
-    /// One per sample, c.
+    /// Weights c, one per sample.
     pub(in crate::boosting) weights: &'a [f32],
-    /// One per cell, u.
+    /// Weights u, one per cell.
     cells: Option<ArrayView2<'a, f32>>,
-    /// Sparse outputs by columns.
+    /// Sparse outputs, stored by column.
     by_column: Option<CsrMatrix>,
     /// True if an output is missing.
     has_missing: bool,
@@ -56,13 +56,13 @@ impl<'a> Outputs<'a> {
         self.y.n_cols()
     }
 
-    /// Returns true if all outputs of a sample weigh the same, as none is missing and cells have no weights.
+    /// Returns true if all outputs of a sample have the same weight, because none is missing and cells have no weights.
     pub(in crate::boosting) fn is_complete(&self) -> bool {
         self.cells.is_none() && !self.has_missing
     }
 
-    /// Copies the outputs of some samples, row after row, and the weights u of their cells, 0 where missing. Weights are left
-    /// alone where outputs are [complete](Self::is_complete).
+    /// Copies the outputs of some samples, row after row, and the weights u of their cells, 0 for missing outputs.
+    /// Weights are not written if outputs are [complete](Self::is_complete).
     pub(in crate::boosting) fn copy_rows(&self, rows: Range<usize>, y: &mut [f64], cells: &mut [f64]) {
         let d = self.n_outputs();
         match self.y {
@@ -95,7 +95,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Copies an output, and the weights c u of its cells, 0 where missing.
+    /// Copies an output and the weights c u of its cells, 0 where it is missing.
     pub(in crate::boosting) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
         match self.y {
             MatrixView::Dense(a) => y
@@ -126,7 +126,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Calls `f(sample, value)` for the stored values of an output of sparse outputs, by sample.
+    /// Calls `f(sample, value)` for the stored values of a sparse output, by sample.
     pub(in crate::boosting) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
         let columns = self
             .by_column
@@ -144,19 +144,19 @@ impl<'a> Outputs<'a> {
         self.by_column.is_some() && self.is_complete()
     }
 
-    /// The weighted mean of an output of complete sparse outputs.
+    /// Returns the weighted mean of an output. Outputs must be sparse and complete.
     pub(in crate::boosting) fn mean_of_stored(&self, output: usize) -> f64 {
         let mut sum = 0.0;
         self.for_each_in_column(output, |i, y| sum += f64::from(self.weights[i]) * y);
         sum / self.total_weight
     }
 
-    /// Number of samples of positive weight.
+    /// Returns the number of samples of positive weight.
     pub(in crate::boosting) fn n_weighted(&self) -> usize {
         self.n_weighted
     }
 
-    /// Each output by itself (n x 1), with its cell weights.
+    /// Returns each output as a separate array (n x 1), with its cell weights.
     pub(in crate::boosting) fn apart(&self, limit: usize) -> Result<Vec<Column>, EnsembleError> {
         let (n, d) = (self.n_rows(), self.n_outputs());
         check_memory(limit, n, d, size_of::<f32>() + size_of::<f64>())?;
@@ -173,7 +173,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Copies numbers row after row.
+/// Copies numbers row after row, converted to `f64`.
 fn widen(values: ArrayView2<'_, f32>, out: &mut [f64]) {
     match values.to_slice() {
         Some(values) => out

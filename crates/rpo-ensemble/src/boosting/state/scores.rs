@@ -1,4 +1,4 @@
-//! The scores of the training set, n x d, for any loss.
+//! The training state as scores n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
 use super::{Chunks, LeafIndex, Outputs, Pass, Real, rows_together, sum_of_losses};
@@ -11,29 +11,29 @@ use rpo_core::vectorized;
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-/// Scores of every sample and output; everything else is computed when it is needed.
+/// Scores of every sample and output; everything else is computed when needed.
 pub(crate) struct ScoreState<'a, T> {
     outputs: &'a Outputs<'a>,
     objective: &'a Objective,
     line_search: LineSearch,
     scope: StepScope,
     rules: Vec<StepRule>,
-    /// Row after row.
+    /// Scores, row after row.
     scores: Vec<T>,
-    /// Negative gradients and second derivatives at these scores, row after row, where they are few enough to be kept from
-    /// the pass that projects them for the sums over the leaves of the tree.
+    /// Negative gradients and second derivatives at the current scores, row after row. If they are few enough, they are
+    /// kept from the pass that projects them, for the sums over the leaves of the tree.
     derived: Option<(Vec<f64>, Vec<f64>)>,
-    /// Whether passes return the loss.
+    /// True if passes return the loss.
     with_loss: bool,
 }
 
-/// Most cells of several outputs whose derivatives are kept.
+/// Largest number of cells of several outputs whose derivatives are kept.
 const KEPT: usize = 1 << 17;
 
-/// Cells of some samples that are computed together, for so many fit into the first cache.
+/// Number of cells that are computed together, as many as fit into the L1 cache.
 const TILE: usize = 512;
 
-/// Cells that are worth a task of their own.
+/// Number of cells of a task.
 const TASK: usize = 8 * TILE;
 
 /// Consecutive samples, row after row: outputs, scores, cell weights, losses, residuals and second derivatives.
@@ -92,7 +92,7 @@ impl<'a> Tile<'a> {
         self.scores.extend(scores.iter().map(|f| f.to_f64()));
     }
 
-    /// The losses of the cells of each sample.
+    /// Returns the losses of the cells of each sample.
     fn losses(&mut self) -> ChunksExact<'_, f64> {
         self.values.resize(self.y.len(), 0.0);
         self.objective
@@ -100,7 +100,7 @@ impl<'a> Tile<'a> {
         self.values.chunks_exact(self.outputs.n_outputs())
     }
 
-    /// Computes negative gradients, and second derivatives if they are wanted.
+    /// Computes negative gradients, and second derivatives if they are requested.
     fn derive(&mut self, with_curvature: bool) {
         let n_cells = self.y.len();
         self.residual.resize(n_cells, 0.0);
@@ -110,7 +110,7 @@ impl<'a> Tile<'a> {
             .gradients(&self.y, &self.scores, &mut self.residual, &mut self.curvature);
     }
 
-    /// Multiplies them by the weights of the cells.
+    /// Multiplies the derivatives by the weights of the cells.
     fn weigh(&mut self) {
         for values in [&mut self.residual, &mut self.curvature] {
             values.iter_mut().zip(&self.cells).for_each(|(v, u)| *v *= u);
@@ -119,7 +119,7 @@ impl<'a> Tile<'a> {
 }
 
 impl<'a, T: Real> ScoreState<'a, T> {
-    /// Starts from constants.
+    /// Creates the state from the initial constants.
     pub(crate) fn new(
         params: &Resolved,
         objective: &'a Objective,
@@ -139,7 +139,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
         }
     }
 
-    /// Returns true if steps follow from sums over leaves.
+    /// Returns true if steps can be computed from sums over leaves.
     fn steps_from_sums(&self) -> bool {
         self.line_search == LineSearch::Newton || self.objective.is_quadratic()
     }
@@ -207,7 +207,8 @@ impl<'a, T: Real> ScoreState<'a, T> {
         sum_of_losses(&losses)
     }
 
-    /// Sums over the leaves: of outputs that are many each leaf by itself, as the sums of all do not fit into a cache.
+    /// Sums over the leaves. With many outputs each leaf is summed separately, because the sums of all leaves do not
+    /// fit into a cache.
     fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
         if Tile::n_rows(self.outputs.n_outputs()) == 1 {
             return self.sums_leaf_by_leaf(leaves);
@@ -246,7 +247,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
         LeafSums::total(leaves.n_leaves, d, &parts)
     }
 
-    /// Sums over the leaves, one after the other, each in parts of the samples that other numbers of outputs have too.
+    /// Sums over each leaf separately, in the same parts of the samples as for few outputs.
     fn sums_leaf_by_leaf(&self, leaves: &LeafIndex) -> LeafSums {
         let (d, members) = (self.outputs.n_outputs(), leaves.members());
         let together = rows_together(self.outputs.n_rows()) as u32;
@@ -310,7 +311,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
         }
     }
 
-    /// The exact step of each output along a tree.
+    /// Returns the exact step of each output along a tree.
     fn search(&self, leaves: &LeafIndex, g: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
         let order: Vec<u32> = (0..self.outputs.n_rows() as u32).collect();
         (0..self.outputs.n_outputs())
@@ -326,7 +327,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .collect()
     }
 
-    /// The exact step of each leaf and output (L x d), 0 where no sample has weight.
+    /// Returns the exact step of each leaf and output (L x d), 0 where no sample has weight.
     fn search_leaves(&self, leaves: &LeafIndex) -> Array2<f64> {
         let members = leaves.members();
         let order: Vec<u32> = (0..leaves.n_leaves)
@@ -357,13 +358,13 @@ impl<'a, T: Real> ScoreState<'a, T> {
     }
 }
 
-/// Adds the values of their leaves to the scores of samples.
+/// Adds the leaf values of samples to their scores.
 fn add<T: Real>(scores: &mut [T], leaves: &[u32], added: &Array2<f64>) {
     let (d, added) = (added.ncols(), added.as_slice().expect("made in row order"));
     vectorized(
         #[inline(always)]
         || match d {
-            // The number of outputs is known to the compiler where there is one.
+            // A single output is a constant known to the compiler.
             1 => add_rows(scores, leaves, added, 1),
             _ => add_rows(scores, leaves, added, d),
         },
@@ -380,14 +381,14 @@ fn add_rows<T: Real>(scores: &mut [T], leaves: &[u32], added: &[f64], d: usize) 
     }
 }
 
-/// The i-th of the windows of a size; the last may be shorter.
+/// Returns the i-th window of the given size; the last may be shorter.
 fn window<T>(values: &mut [T], i: usize, size: usize) -> &mut [T] {
     let rest = &mut values[i * size..];
     let n = rest.len().min(size);
     &mut rest[..n]
 }
 
-/// One output of the samples of positive weight.
+/// The data of one output for the samples of positive weight.
 #[derive(Default)]
 struct Column {
     all_y: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Sums over leaves, and the steps that follow from them alone.
+//! Sums over leaves, and the steps that can be computed from these sums alone.
 
 use crate::boosting::choices::StepScope;
 use crate::boosting::loss::{StepRule, quotient};
@@ -12,7 +12,7 @@ pub(super) struct LeafSums {
     pub(super) residual: Array2<f64>,
     /// Σ w.
     pub(super) weight: Array2<f64>,
-    /// Σ w h, the curvature.
+    /// Σ w h, the second derivatives.
     pub(super) curvature: Array2<f64>,
     /// Σ w r² over all leaves, per output.
     pub(super) squares: Vec<f64>,
@@ -29,14 +29,14 @@ impl LeafSums {
         }
     }
 
-    /// The sums of parts of the samples together, in their order.
+    /// Adds the sums of parts of the samples, in order.
     pub(super) fn total(n_leaves: usize, n_outputs: usize, parts: &[Self]) -> Self {
         let mut total = Self::zero(n_leaves, n_outputs);
         parts.iter().for_each(|part| total.add(part));
         total
     }
 
-    /// The sums of leaves that were summed by themselves.
+    /// Combines the sums of leaves that were summed separately.
     pub(super) fn of_leaves(leaves: &[Self]) -> Self {
         let mut all = Self::zero(leaves.len(), leaves[0].squares.len());
         for (leaf, sums) in leaves.iter().enumerate() {
@@ -49,8 +49,8 @@ impl LeafSums {
         all
     }
 
-    /// Adds samples: of each its leaf and weight, and row after row the weights of its cells (none: 1), residuals and
-    /// curvatures.
+    /// Adds samples, given by their leaves and weights and, row after row, the weights of their cells (1 if empty),
+    /// residuals and second derivatives.
     pub(super) fn take(
         &mut self,
         leaves: &[u32],
@@ -61,7 +61,7 @@ impl LeafSums {
         vectorized(
             #[inline(always)]
             || match self.squares.len() {
-                // The number of outputs is known to the compiler where there is one.
+                // A single output is a constant known to the compiler.
                 1 => self.take_rows(1, leaves, weights, cells, (residual, curvature)),
                 d => self.take_rows(d, leaves, weights, cells, (residual, curvature)),
             },
@@ -106,14 +106,14 @@ impl LeafSums {
             .for_each(|(a, b)| *a += b);
     }
 
-    /// Mean residuals: the values of the leaves, 0 where no sample has weight.
+    /// Returns mean residuals: the leaf values, 0 where no sample has weight.
     pub(super) fn means(&self) -> Array2<f64> {
         let mean = |&r: &f64, &w: &f64| if w > 0.0 { r / w } else { 0.0 };
         Zip::from(&self.residual).and(&self.weight).map_collect(mean)
     }
 
-    /// One Newton step per output along a tree with these values, exact for a quadratic loss:
-    /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than the largest move.
+    /// Returns one Newton step per output along a tree with leaf values `g`, exact for a quadratic loss: ρ = Σ_l g Σ w
+    /// r / Σ_l g² Σ w h, limited so that no score moves by more than the largest move.
     pub(super) fn newton(&self, rules: &[StepRule], g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let (n_leaves, n_outputs) = self.residual.dim();
         let (mut slope, mut curvature, mut size) = (
@@ -140,7 +140,7 @@ impl LeafSums {
             .collect()
     }
 
-    /// One Newton step per leaf and output, penalized.
+    /// Returns one penalized Newton step per leaf and output.
     fn newton_by_leaf(&self, rules: &[StepRule]) -> Array2<f64> {
         let step = |&r: &f64, &h: &f64, rule: &StepRule| limit(rule.penalty.value(r, h), rule.largest, 1.0);
         Zip::from(&self.residual)
@@ -149,7 +149,7 @@ impl LeafSums {
             .map_collect(step)
     }
 
-    /// The leaf values after Newton steps: mean residuals times a step per output, or a step per leaf.
+    /// Returns the leaf values of Newton steps: mean residuals times a step per output, or a step per leaf.
     pub(super) fn newton_vectors(&self, scope: StepScope, rules: &[StepRule]) -> Array2<f64> {
         match scope {
             StepScope::Output => {
@@ -162,7 +162,7 @@ impl LeafSums {
     }
 }
 
-/// The sums of the leaf of a row, by output.
+/// The sums of the leaf that a row belongs to, by output.
 struct RowSums<'a> {
     residual: &'a mut [f64],
     weight: &'a mut [f64],
@@ -189,7 +189,7 @@ impl RowSums<'_> {
     }
 }
 
-/// A step times `size` kept within ± `largest`.
+/// Limits a step so that the step times `size` stays within ± `largest`.
 fn limit(step: f64, largest: f64, size: f64) -> f64 {
     if step.abs() * size > largest {
         (largest / size).copysign(step)
@@ -198,7 +198,7 @@ fn limit(step: f64, largest: f64, size: f64) -> f64 {
     }
 }
 
-/// Leaf values times the step of each output.
+/// Multiplies leaf values by the step of each output.
 pub(super) fn scale_columns(mut labels: Array2<f64>, steps: &[f64]) -> Array2<f64> {
     for mut row in labels.rows_mut() {
         row.iter_mut().zip(steps).for_each(|(v, step)| *v *= step);

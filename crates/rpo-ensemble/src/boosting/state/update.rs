@@ -15,8 +15,7 @@ pub(in crate::boosting) enum StepUpdate {
 }
 
 impl StepUpdate {
-    /// The update that stored values make to a state of `n_outputs` outputs; one of the single target alone for those
-    /// of a single target.
+    /// Converts stored values to an update. For values of a single target, the update has only that output.
     pub(in crate::boosting) fn from_stored(values: &StepValues) -> Self {
         let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
         match values {
@@ -40,7 +39,7 @@ impl StepUpdate {
         }
     }
 
-    /// The values as a model stores them.
+    /// Converts the values to the form that a model stores.
     pub(in crate::boosting) fn to_stored(&self) -> StepValues {
         match self {
             Self::Product { leaves, outputs } => StepValues::Product {
@@ -65,7 +64,7 @@ impl StepUpdate {
         }
     }
 
-    /// The values of all leaves (L x d).
+    /// Returns the values of all leaves (L x d).
     pub(super) fn by_leaf(&self, n_leaves: usize, n_outputs: usize) -> Array2<f64> {
         let mut values = Array2::zeros((n_leaves, n_outputs));
         for (leaf, mut row) in values.rows_mut().into_iter().enumerate() {
@@ -75,13 +74,13 @@ impl StepUpdate {
     }
 }
 
-/// Numbers as `f32`.
+/// Converts numbers to `f32`.
 pub(in crate::boosting) fn narrow<'v>(values: impl IntoIterator<Item = &'v f64>) -> Vec<f32> {
     values.into_iter().map(|&v| v as f32).collect()
 }
 
-/// Keeps the k values of each leaf that are largest in magnitude, of equal ones the first, rounds them to `f32` and sets
-/// the others to 0; returns those that are not 0.
+/// Keeps the k values of each leaf that are largest in magnitude (the first among equal ones), rounds them to `f32` and
+/// sets the others to 0. Returns the nonzero values.
 pub(in crate::boosting) fn keep_largest(values: &mut Array2<f64>, k: usize) -> CsrMatrix {
     let (mut indptr, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
     for mut row in values.rows_mut() {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share. Every test file compiles it and uses what it needs.
+//! Helpers shared by the tests of this crate. Every test file compiles this module and uses a part of it.
 
 use ndarray::{Array2, ArrayViewMut2};
 use rand::RngCore;
@@ -6,24 +6,24 @@ use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Seed};
 use rpo_ensemble::{FitOptions, Forest, ForestParams, ForestPreset, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
-/// The entries of a matrix that differ from zero, missing values included.
+/// Returns the nonzero entries of a matrix, including missing values, as CSR.
 pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
     MatrixView::from(a).to_csr()
 }
 
-/// The same matrix in both layouts.
+/// Returns the matrix in both layouts.
 pub(crate) fn layouts(a: &Array2<f32>) -> [Matrix; 2] {
     [a.clone().into(), csr(a).into()]
 }
 
-/// Uniform numbers in [0, 1).
+/// Generates uniform numbers in [0, 1).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut rng = Seed::new(seed).stream();
     move || f64::from(rng.next_u32()) / 2.0_f64.powi(32)
 }
 
-/// Features and labels (n x 5, n x 8): a third of the features are zero, labels follow thresholds on features 0
-/// to 3 with some noise, feature 4 says nothing.
+/// Features and labels (n x 5, n x 8): a third of the features are zero, labels follow thresholds on features 0 to 3
+/// with some noise, feature 4 is uninformative.
 pub(crate) fn labelled(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     let mut uniform = uniform(seed);
     let x = Array2::from_shape_fn((n, 5), |_| {
@@ -40,7 +40,7 @@ pub(crate) fn labelled(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     (x, y)
 }
 
-/// The same features with real outputs.
+/// Like [`labelled`], but with real outputs.
 pub(crate) fn regression(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     let (x, y) = labelled(seed, n);
     let mut uniform = uniform(seed + 1);
@@ -55,7 +55,7 @@ pub(crate) fn fit(params: ForestParams, x: &Matrix, y: &Matrix) -> Forest {
     params.fit(x.view(), y.view()).unwrap()
 }
 
-/// The projection of a forest by name.
+/// A named projection of a forest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputProjection {
     kind: ProjectionKind,
@@ -100,7 +100,8 @@ pub(crate) fn projected(params: ForestParams, projection: Option<OutputProjectio
     }
 }
 
-/// Forests of every kind, small: of both base learners, unprojected and on one projection per tree or for all.
+/// Returns parameters of small forests of every kind: both base learners, without a projection, with one per tree and
+/// with a shared one.
 pub(crate) fn every_kind() -> Vec<ForestParams> {
     let mut kinds = Vec::new();
     for base in [ForestParams::default, || ForestPreset::ExtraTrees.into()] {
@@ -126,7 +127,7 @@ pub(crate) fn every_kind() -> Vec<ForestParams> {
         .collect()
 }
 
-/// A projection by a matrix Φ (m x d) that is given: a family from outside.
+/// A custom projection by a given matrix Φ (m x d).
 #[derive(Debug, Clone)]
 pub(crate) struct Given(pub(crate) Array2<f32>);
 
@@ -154,7 +155,7 @@ impl LinearMap for Given {
     }
 }
 
-/// A forest on the projection by a given matrix.
+/// Fits a forest on the projection by a given matrix.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "tests build their parameters in place"
@@ -169,7 +170,7 @@ pub(crate) fn fit_given(params: ForestParams, phi: Array2<f32>, x: &Matrix, y: &
     params.fit_with(x.view(), y.view(), options).unwrap()
 }
 
-/// Runs on so many threads.
+/// Runs a function on the given number of threads.
 pub(crate) fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new()
         .num_threads(n)
