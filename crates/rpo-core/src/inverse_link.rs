@@ -1,8 +1,8 @@
-//! From additive scores to predictions.
+//! Functions from additive scores to predictions.
 
 use serde::{Deserialize, Serialize};
 
-/// The function from the activations of a model, which are sums, to its predictions: the inverse of its link.
+/// The inverse link of a model: the function from its activations, which are sums, to its predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InverseLink {
@@ -12,14 +12,14 @@ pub enum InverseLink {
     Logistic,
     /// eᵃ: a positive mean.
     Exponential,
-    /// eᵃⱼ / Σ eᵃ: probabilities of classes, of which each sample has exactly one.
+    /// eᵃⱼ / Σ eᵃ: probabilities of classes, exactly one of which applies to each sample.
     Softmax,
 }
 
-/// What the probabilities of sums of rounded numbers may miss [0, 1] by.
+/// The rounding error by which probabilities computed as sums may lie outside [0, 1].
 const ROUNDING: f64 = 1e-6;
 
-/// Returns true for a score from 0 to 1, up to 1e-6 that the rounding of sums may leave.
+/// Returns true for a score in [0, 1], with a tolerance of 1e-6 for rounding errors of sums.
 ///
 /// ```
 /// use rpo_core::is_probability;

@@ -1,26 +1,26 @@
-//! What the parameters of every method, and the models of forests, have in common.
+//! The interfaces shared by the parameters of every method and by the models of forests.
 
 use crate::{CheckParams, MatrixView, Predictor, Seed};
 use std::ops::Range;
 
-/// The parameters of a method, which fit a model to features and outputs.
+/// The parameters of a method, which can fit a model to features and outputs.
 ///
-/// One seed, one model, bit for bit: a model is a function of the data, the parameters and the options, whatever the number
-/// of threads.
+/// A model is a function of the data, the parameters and the options, bit for bit: the same seed gives the same model
+/// for any number of threads.
 ///
-/// Whatever a check refuses a fit refuses, with an error of the same type.
+/// A fit refuses everything that a check refuses, with an error of the same type.
 pub trait Learner: CheckParams {
-    /// What a fit returns.
+    /// The fitted model.
     type Model;
 
-    /// What a fit can be given beside parameters and data, such as weights of samples.
+    /// Optional inputs of a fit besides the parameters and the data, such as sample weights.
     type Options<'a>: Default;
 
     /// Fits a model to features `x` (n x p) and outputs `y` (n x d).
     ///
     /// # Errors
-    /// Parameters that [`check`](CheckParams::check) refuses or the data make impossible, sizes that do not match, values that the
-    /// method does not take, and what it does not do of the options.
+    /// Parameters that [`check`](CheckParams::check) refuses or that do not suit the data, sizes that do not match,
+    /// values that the method does not accept, and options that it does not support.
     fn fit_with(
         &self,
         x: MatrixView<'_>,
@@ -28,29 +28,29 @@ pub trait Learner: CheckParams {
         options: Self::Options<'_>,
     ) -> Result<Self::Model, Self::Error>;
 
-    /// [`fit_with`](Self::fit_with) the default options.
+    /// Calls [`fit_with`](Self::fit_with) with the default options.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`fit_with`](Self::fit_with).
     fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Self::Model, Self::Error> {
         self.fit_with(x, y, Self::Options::default())
     }
 }
 
-/// The parameters of a forest. Tree j depends on the data, the seed and j alone, so that trees can be grown apart, in one
-/// process or in many: the parts [merge](Merge) into exactly the whole.
+/// The parameters of a forest. Tree j depends only on the data, the seed and j, so that trees can be grown separately,
+/// in one process or in many; [merging](Merge) the parts gives exactly the whole forest.
 pub trait ForestLearner: Learner<Model: Merge> + Clone {
-    /// The index of the first tree and the number of trees, where the parameters hold them.
+    /// Returns the index of the first tree and the number of trees, as stored in the parameters.
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize);
 
-    /// The indices of the trees.
+    /// Returns the indices of the trees.
     fn indices(&self) -> Range<usize> {
         let mut params = self.clone();
         let (first, n) = params.tree_range_mut();
         *first..first.saturating_add(*n)
     }
 
-    /// The parameters of some of the trees, for growing a forest in parts.
+    /// Returns the parameters for some of the trees, to grow a forest in parts.
     #[must_use]
     fn of_trees(&self, trees: Range<usize>) -> Self {
         let mut params = self.clone();
@@ -60,15 +60,15 @@ pub trait ForestLearner: Learner<Model: Merge> + Clone {
     }
 }
 
-/// A forest that can be put together from parts.
+/// A forest that can be merged with others.
 pub trait Merge: Predictor + Sized {
-    /// The origin of the randomness of each tree, in their order: no tree may be in two parts.
+    /// Returns the seed of each tree, in order. No tree may be in two merged forests.
     fn seeds(&self) -> Vec<Seed>;
 
-    /// One forest of the trees of this one, then those of another.
+    /// Merges two forests: the trees of this one, then those of the other.
     ///
     /// # Errors
-    /// Forests that were not fitted to data of the same shape with the same options. That the data are the same cannot be
-    /// seen, nor does this look for trees that are in both.
+    /// Forests that were not fitted to data of the same shape with the same options. Whether the data themselves are
+    /// the same cannot be checked, and trees that are in both forests are not looked for.
     fn merge(self, other: Self) -> Result<Self, Self::Error>;
 }

@@ -22,9 +22,9 @@ mod top;
 mod vectorized;
 mod weights;
 
-/// The dense arrays of every function, in the version that their types are of.
+/// The dense arrays in the signatures of this crate, in the same version.
 pub use ndarray;
-/// The sparse matrices, likewise.
+/// The sparse matrices in the signatures of this crate, in the same version.
 pub use sprs;
 
 pub use inverse_link::{InverseLink, is_probability};

@@ -1,8 +1,8 @@
-//! Errors of parameters, and the checks that raise them.
+//! Errors of invalid parameters, and the checks that return them.
 
 use std::fmt::Display;
 
-/// A parameter that cannot be used: every crate's error has a variant for it.
+/// An invalid parameter. Every crate's error has a variant for it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -13,7 +13,7 @@ pub enum ParameterError {
         name: &'static str,
         /// Its value.
         given: String,
-        /// The values it may have, as in "must be *at least 1*".
+        /// The allowed values, as in "must be *at least 1*".
         expected: &'static str,
     },
     /// A value that cannot be combined with another parameter or with the data.
@@ -29,7 +29,7 @@ pub enum ParameterError {
 }
 
 impl ParameterError {
-    /// A value outside the range of a parameter.
+    /// Creates the error for a value outside the range of a parameter.
     pub fn out_of_range(name: &'static str, given: impl Display, expected: &'static str) -> Self {
         Self::OutOfRange {
             name,
@@ -38,7 +38,7 @@ impl ParameterError {
         }
     }
 
-    /// A value that contradicts another parameter or the data.
+    /// Creates the error for a value that contradicts another parameter or the data.
     pub fn conflict(name: &'static str, given: impl Display, reason: &'static str) -> Self {
         Self::Conflict {
             name,
@@ -47,7 +47,7 @@ impl ParameterError {
         }
     }
 
-    /// The name of the parameter.
+    /// Returns the name of the parameter.
     pub fn name(&self) -> &'static str {
         match self {
             Self::OutOfRange { name, .. } | Self::Conflict { name, .. } => name,
@@ -79,9 +79,9 @@ impl ParameterError {
     }
 }
 
-/// Parameters that are plain values, checked by whatever takes them.
+/// Parameter structs with plain values, which can be checked before they are used.
 pub trait CheckParams {
-    /// What a check can fail with.
+    /// The error of a failed check.
     type Error;
 
     /// Checks every parameter that can be checked without data.
@@ -91,7 +91,7 @@ pub trait CheckParams {
     fn check(&self) -> Result<(), Self::Error>;
 }
 
-/// A size that does not match another: every crate's error has a variant for it.
+/// Two sizes that do not match. Every crate's error has a variant for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: expected {expected}, got {given}")]
 pub struct Mismatch {
@@ -121,7 +121,7 @@ impl Mismatch {
     }
 }
 
-/// The values that a parameter may have: those that occur again and again. For others there is [`ParameterError::unless`].
+/// The ranges that parameters usually have. For other ranges use [`ParameterError::unless`].
 ///
 /// ```
 /// use rpo_core::Domain;
@@ -130,7 +130,7 @@ impl Mismatch {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
-    /// At least 1, as numbers of things.
+    /// At least 1, for counts.
     Count,
     /// Positive and finite.
     Positive,
@@ -138,16 +138,16 @@ pub enum Domain {
     NotNegative,
     /// In \[0, 1\].
     Probability,
-    /// In (0, 1], as a part that may be the whole.
+    /// In (0, 1], for a fraction that may be the whole.
     Fraction,
     /// In [0, 1).
     BelowOne,
-    /// In (0, 1), as a part that leaves something, or the level of a quantile.
+    /// In (0, 1), for a fraction that leaves a rest, or the level of a quantile.
     Level,
 }
 
 impl Domain {
-    /// Refuses a number outside of these values, NaN among them; `None` stands for the default and is accepted.
+    /// Refuses a number outside this range, including NaN; `None` stands for the default and is accepted.
     ///
     /// # Errors
     /// [`ParameterError::OutOfRange`].
@@ -168,9 +168,9 @@ impl Domain {
     }
 }
 
-/// What [`Domain::check`] takes: counts and real numbers, and optional ones.
+/// A value that [`Domain::check`] accepts: a count or a real number, possibly optional.
 pub trait Number {
-    /// The number, if there is one; counts above 2⁵³ are rounded.
+    /// Returns the number, if there is one; counts above 2⁵³ are rounded.
     fn number(self) -> Option<f64>;
 }
 

@@ -6,8 +6,8 @@ use crate::{CheckParams, Domain, ParameterError};
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
 /// $1/p_l = 1 + C (N_l + B)^{-A}$ with $C = (\ln N - 1)(B + 1)^A$, where $N_l$ of N training samples have label l.
-/// The defaults A = 0.55, B = 1.5 are the paper's for data of other origin; it fits A = 0.5, B = 0.4 to
-/// Wikipedia and A = 0.6, B = 2.6 to Amazon.
+/// The defaults A = 0.55, B = 1.5 are those of the paper for other data; the paper fits A = 0.5, B = 0.4 to Wikipedia
+/// and A = 0.6, B = 2.6 to Amazon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Propensity {
     /// Exponent A.

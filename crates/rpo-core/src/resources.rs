@@ -1,21 +1,22 @@
-//! What nobody means to ask a machine for: memory beyond a limit, and threads that only wait for each other.
+//! Limits on memory and on the number of threads.
 
 use std::borrow::Cow;
 
-/// Memory beyond a limit, refused before anything is allocated: every crate's error has a variant for it.
+/// A memory limit that would be exceeded, reported before anything is allocated. Every crate's error has a variant for
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} would take {bytes} bytes of memory; the limit is {limit}")]
 pub struct MemoryLimit {
-    /// What would take the memory, with its size.
+    /// The object that would take the memory, with its size.
     pub what: Cow<'static, str>,
-    /// The memory it would take, in bytes; `usize::MAX` for more than that.
+    /// The memory it would take, in bytes; `usize::MAX` if the number is larger than that.
     pub bytes: usize,
-    /// The memory it may take, in bytes.
+    /// The memory limit, in bytes.
     pub limit: usize,
 }
 
 impl MemoryLimit {
-    /// Returns an error unless `bytes` are within the limit; `what` is only called for an error.
+    /// Returns an error if `bytes` exceeds the limit; `what` is only called for an error.
     ///
     /// # Errors
     /// [`MemoryLimit`].
@@ -32,8 +33,9 @@ impl MemoryLimit {
     }
 }
 
-/// The number of threads to start where `wanted` are wanted, 0 for one for each processor: at most four for each processor, and
-/// sixteen on small machines. More would only wait for each other, and no result depends on their number.
+/// Returns the number of threads to start for a request of `wanted`, where 0 stands for one per processor. The limit is
+/// four per processor, but at least sixteen: more would only wait for each other, and no result depends on their
+/// number.
 pub fn useful_threads(wanted: usize) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     wanted.min(4 * processors.max(4))

@@ -1,4 +1,4 @@
-//! Seeds: every random decision draws from a stream keyed by what it is for.
+//! Seeds: every random decision draws from a stream keyed by its purpose.
 //!
 //! A [`Seed`] is a 64-bit value from which child seeds are derived by mixing in a key. The master seed gives
 //! one child per purpose ("bootstrap", "projection", ...), a purpose one child per tree, a tree one child per
@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 pub struct Seed(u64);
 
 impl Seed {
-    /// The master seed a user gives.
+    /// Creates the master seed from the number a user gives.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -31,7 +31,7 @@ impl Seed {
         self.0
     }
 
-    /// The seed of work unit `key` below this one.
+    /// Returns the seed of work unit `key` below this one.
     #[must_use]
     #[inline]
     pub const fn child(self, key: u64) -> Self {
@@ -41,7 +41,7 @@ impl Seed {
         ))
     }
 
-    /// The seed for one kind of decision, named so that two kinds never share a stream.
+    /// Returns the seed for one kind of decision, named so that two kinds never share a stream.
     #[must_use]
     #[inline]
     pub const fn purpose(self, name: &str) -> Self {
@@ -54,18 +54,18 @@ impl Seed {
         self.child(hash)
     }
 
-    /// A hash of `key` under this seed: a random value that can be looked up in any order.
+    /// Returns a hash of `key` under this seed: a random value that can be looked up in any order.
     #[inline]
     pub const fn hash(self, key: u64) -> u64 {
         mix(self.0 ^ mix(key.wrapping_add(GOLDEN)))
     }
 
-    /// A `ChaCha8` generator: the generator for long streams (bootstrap, projections, shuffles).
+    /// Returns a `ChaCha8` generator, for long streams (bootstrap, projections, shuffles).
     pub fn rng(self) -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(self.0)
     }
 
-    /// A generator that costs nothing to start, for the many short streams of tree nodes.
+    /// Returns a generator that costs nothing to start, for the many short streams of tree nodes.
     #[inline]
     pub const fn stream(self) -> StreamRng {
         StreamRng { state: self.0 }
@@ -74,8 +74,8 @@ impl Seed {
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): a counter behind a 64-bit mixing function.
 ///
-/// Passes the usual statistical batteries, starts without set-up and fits in a register, which is what a
-/// node that draws a few dozen feature indices needs. Not for cryptography.
+/// Passes the usual statistical test batteries, needs no set-up and fits in a register, which suits a node that draws a
+/// few dozen feature indices. Not for cryptography.
 #[derive(Debug, Clone)]
 pub struct StreamRng {
     state: u64,

@@ -1,7 +1,7 @@
-//! Parameter values as the text or the number that a user types.
+//! Parameter values as the text or number that a user types.
 //!
-//! Types such as a number of components have one notation for the command line, files and error messages: `Display` and
-//! `FromStr`. [`impl_text_serde!`](crate::impl_text_serde) makes serde use it.
+//! Types such as a number of components use one notation, that of `Display` and `FromStr`, on the command line, in
+//! files and in error messages. [`impl_text_serde!`](crate::impl_text_serde) makes serde use it.
 
 #[doc(hidden)]
 pub use {schemars, serde};
@@ -11,9 +11,9 @@ use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// Implements `Serialize`, `Deserialize` and `JsonSchema` for a type by its `Display` and `FromStr`: a value whose text
-/// reads as a number is that number, any other its text, and both are accepted. The list names the JSON types of the
-/// schema.
+/// Implements `Serialize`, `Deserialize` and `JsonSchema` for a type through its `Display` and `FromStr`. A value whose
+/// text reads as a number is serialized as that number, any other as its text; both forms are accepted. The list names
+/// the JSON types of the schema.
 ///
 /// ```
 /// # use std::{fmt, num::ParseFloatError, str::FromStr};
@@ -73,7 +73,7 @@ macro_rules! impl_text_serde {
     };
 }
 
-/// Writes the number that the value's text reads as, or else the text.
+/// Writes the value as a number if its text reads as one, otherwise as text.
 #[doc(hidden)]
 pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let text = value.to_string();
@@ -116,7 +116,7 @@ impl<T: FromStr<Err: Display>> de::Visitor<'_> for TextVisitor<T> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        // With a point, so that 1.0 remains distinct from 1.
+        // Keeps the decimal point, so that 1.0 remains distinct from 1.
         self.visit_str(&format!("{number:?}"))
     }
 }

@@ -3,7 +3,7 @@
 use crate::CsrMatrix;
 use ndarray::ArrayView1;
 
-/// Keeps the k largest of (column, value) pairs, of equal ones the smaller columns, in column order.
+/// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns.
 ///
 /// # Panics
 /// If k is 0.
@@ -15,7 +15,7 @@ pub fn keep_top(values: &mut Vec<(u32, f32)>, k: usize) {
     values.sort_unstable_by_key(|(column, _)| *column);
 }
 
-/// The k largest values of a row that are not 0, as [`keep_top`] orders them.
+/// Returns the k largest nonzero values of a row, as [`keep_top`] orders them.
 ///
 /// ```
 /// let row = ndarray::array![0.5, 0.0, 0.9, 0.5];
@@ -31,7 +31,7 @@ pub fn top_of(row: ArrayView1<'_, f32>, k: usize) -> Vec<(u32, f32)> {
     values
 }
 
-/// Rows of (column, value) pairs in column order, as CSR of the given shape.
+/// Converts rows of (column, value) pairs in column order to CSR of the given shape.
 ///
 /// # Panics
 /// If the rows do not fit the shape or their columns do not increase.

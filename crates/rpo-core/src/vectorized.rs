@@ -1,9 +1,10 @@
 //! Vector instructions, chosen when the program runs.
 
-/// Runs `f` compiled for the widest vector instructions that both the processor and this build know (AVX2 on x86-64).
+/// Runs `f` compiled for the widest vector instructions that both the processor and this build support (AVX2 on
+/// x86-64).
 ///
-/// Only what is inlined into `f` is compiled for them: `f` is a closure marked `#[inline(always)]`, as are the functions
-/// that it calls. Operations on numbers are neither fused nor reordered, so that the result is the same, bit for bit, on
+/// Only code that is inlined into `f` is compiled for them: mark the closure `f` and the functions that it calls
+/// `#[inline(always)]`. Arithmetic is neither fused nor reordered, so that the result is the same, bit for bit, on
 /// every processor.
 ///
 /// ```

@@ -1,17 +1,17 @@
-//! Weights of samples, and the checks of them.
+//! Checks of sample weights.
 
-/// A weight of a sample that cannot be used: the error of every crate that takes weights has a variant for it.
+/// An invalid sample weight. The error of every crate that takes weights has a variant for it.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum WeightError {
     /// A weight that is negative, NaN or infinite.
     #[error("the weight of sample {sample} must be finite and not negative, got {value}")]
     OutOfRange {
-        /// Sample, from 0.
+        /// Index of the sample, from 0.
         sample: usize,
         /// The weight.
         value: f32,
     },
-    /// Weights that are all 0.
+    /// All weights are 0.
     #[error("no sample has a positive weight")]
     AllZero,
 }
@@ -27,7 +27,7 @@ impl WeightError {
     /// ```
     ///
     /// # Errors
-    /// [`WeightError`], of the first that is out of range.
+    /// [`WeightError`] for the first weight that is out of range.
     pub fn check(weights: impl IntoIterator<Item = f32>) -> Result<(), Self> {
         let mut has_weight = false;
         for (sample, value) in weights.into_iter().enumerate() {

@@ -1,9 +1,9 @@
-//! How fast files parse on this machine: the best of several readings of each file named.
+//! Measures parsing speed on this machine: the best of several readings of each given file.
 //!
 //! ```text
 //! cargo run --release -p rpo-data --example parse_speed -- FILE...
 //! ```
-//! All columns are read as features; what is compressed counts by its compressed size.
+//! All columns are read as features; for compressed files the compressed size counts.
 
 use rpo_data::read::{ReadOptions, read};
 use std::time::Instant;

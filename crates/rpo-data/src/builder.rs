@@ -3,8 +3,8 @@
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix};
 
-/// A matrix under construction. It may start dense and become sparse at the first sparse row, so that a short sparse row
-/// never takes a full row of memory, whatever number of columns a header declares.
+/// A matrix under construction. It may start dense and become sparse at the first sparse row, so that a short sparse
+/// row never takes the memory of a full row, whatever number of columns a header declares.
 #[derive(Debug)]
 pub(crate) struct MatrixBuilder {
     n_cols: usize,
@@ -48,7 +48,7 @@ impl MatrixBuilder {
         self.n_rows
     }
 
-    /// Raises the number of columns.
+    /// Increases the number of columns.
     pub(crate) fn widen(&mut self, n_cols: usize) {
         debug_assert!(
             matches!(self.storage, Storage::Sparse { .. }),
@@ -57,8 +57,8 @@ impl MatrixBuilder {
         self.n_cols = self.n_cols.max(n_cols);
     }
 
-    /// Adds a value to the current row. Columns must increase; a dense matrix needs every one of them.
-    /// Zeros are not stored in a sparse matrix.
+    /// Adds a value to the current row. Columns must increase; a dense matrix needs all of them. Zeros are not stored
+    /// in a sparse matrix.
     #[inline]
     pub(crate) fn push(&mut self, column: u32, value: f32) {
         match &mut self.storage {
@@ -81,7 +81,7 @@ impl MatrixBuilder {
         }
     }
 
-    /// Switches to sparse storage, keeping the complete rows so far.
+    /// Switches to sparse storage, keeping the complete rows.
     pub(crate) fn make_sparse(&mut self) {
         if let Storage::Dense(all) = &mut self.storage {
             let all = std::mem::take(all);
@@ -96,7 +96,7 @@ impl MatrixBuilder {
         }
     }
 
-    /// Appends the complete rows of other builders of the same layout, dropping each as soon as it is copied.
+    /// Appends the complete rows of other builders with the same layout, dropping each builder as soon as it is copied.
     pub(crate) fn append(&mut self, parts: Vec<Self>) {
         let n_rows = parts.iter().map(|part| part.n_rows).sum();
         let n_stored = parts.iter().map(Self::n_stored).sum();

@@ -11,13 +11,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The environment variable that names the folder of [`Catalogue::from_env`].
+/// The environment variable with the folder of [`Catalogue::from_env`].
 pub const CATALOGUE_VARIABLE: &str = "RPO_DATA";
 
-/// The file that lists the sets.
+/// Name of the file that lists the sets.
 const MANIFEST: &str = "manifest.json";
 
-/// Why a catalogue or one of its sets cannot be loaded.
+/// An error in loading a catalogue or one of its sets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
@@ -34,12 +34,12 @@ pub enum CatalogueError {
         /// The system's message.
         message: String,
     },
-    /// A manifest without the form described at [`Catalogue`].
+    /// A manifest whose format is not that described at [`Catalogue`].
     #[error("{}: {message}", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with the manifest.
+        /// The problem of the manifest.
         message: String,
     },
     /// A name that is not in the catalogue.
@@ -50,7 +50,7 @@ pub enum CatalogueError {
         /// The names in the catalogue.
         names: Vec<String>,
     },
-    /// A file with another checksum than the manifest says.
+    /// A file whose checksum differs from the one in the manifest.
     #[error("{}: SHA-256 is {found}, the manifest says {expected}", path.display())]
     Checksum {
         /// The file.
@@ -60,12 +60,12 @@ pub enum CatalogueError {
         /// The checksum of the file.
         found: String,
     },
-    /// A set with other dimensions than the manifest says.
+    /// A set whose dimensions differ from those in the manifest.
     #[error("{} is not as the manifest says: {mismatch}", path.display())]
     Count {
         /// The file.
         path: PathBuf,
-        /// The number of samples, features or outputs, expected by the manifest.
+        /// The number of samples, features or outputs, which differs from the manifest.
         mismatch: Mismatch,
     },
     /// A malformed data file.
@@ -76,9 +76,9 @@ pub enum CatalogueError {
     Dataset(#[from] DatasetError),
 }
 
-/// A folder of data sets with a `manifest.json`: an object whose `datasets` lists, for each set, its `name`,
-/// `task` (`multilabel` or `regression`), `files` (with `sha256`), counts (`n` or `n_train` and `n_test`, `p`,
-/// `d`) and, for ARFF, where the outputs are (`label_columns`).
+/// A folder of data sets with a `manifest.json`: an object whose `datasets` lists, for each set, its `name`, `task`
+/// (`multilabel` or `regression`), `files` (with `sha256`), counts (`n` or `n_train` and `n_test`, `p`, `d`) and, for
+/// ARFF, the position of the outputs (`label_columns`).
 ///
 /// ```no_run
 /// use rpo_data::Catalogue;
@@ -94,7 +94,7 @@ pub struct Catalogue {
     pub entries: Vec<Entry>,
 }
 
-/// A data set as the manifest of a [`Catalogue`] describes it.
+/// A data set as described in the manifest of a [`Catalogue`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Entry {
     /// Its name.
@@ -104,7 +104,7 @@ pub struct Entry {
     pub task: Task,
     /// Its files.
     pub files: Vec<EntryFile>,
-    /// Number of samples where no split is published.
+    /// Number of samples, if no split is published.
     #[serde(default, rename = "n")]
     pub n_samples: Option<usize>,
     /// Number of training samples of the published split.
@@ -113,7 +113,7 @@ pub struct Entry {
     /// Number of test samples of the published split.
     #[serde(default)]
     pub n_test: Option<usize>,
-    /// Number of features, nominal ones counted once.
+    /// Number of features; a nominal feature counts once.
     #[serde(rename = "p")]
     pub n_features: usize,
     /// Number of outputs.
@@ -137,7 +137,7 @@ pub struct EntryFile {
     pub sha256: String,
 }
 
-/// The place of the outputs: columns of a table, or a remark if the format marks them.
+/// The position of the outputs: columns of a table, or a remark if the format marks them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum LabelColumns {
@@ -166,13 +166,13 @@ fn task<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Task, D::Er
 /// A data set with its published split, if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The training set, or everything.
+    /// The training set, or all samples.
     pub train: Dataset,
     /// The test set.
     pub test: Option<Dataset>,
 }
 
-/// Everything in one set, training samples first.
+/// Joins both sets into one, training samples first.
 impl TryFrom<Loaded> for Dataset {
     type Error = DatasetError;
 
@@ -192,10 +192,10 @@ struct Manifest {
 }
 
 impl Catalogue {
-    /// Opens the catalogue in the folder that the environment variable `RPO_DATA` names.
+    /// Opens the catalogue in the folder given by the environment variable `RPO_DATA`.
     ///
     /// # Errors
-    /// [`CatalogueError::NoFolder`] if it is not set, else as [`Catalogue::open`].
+    /// [`CatalogueError::NoFolder`] if it is not set, otherwise as for [`Catalogue::open`].
     pub fn from_env() -> Result<Self, CatalogueError> {
         let folder = std::env::var_os(CATALOGUE_VARIABLE).ok_or(CatalogueError::NoFolder)?;
         Self::open(folder)
@@ -219,7 +219,7 @@ impl Catalogue {
         })
     }
 
-    /// The entry of a set.
+    /// Returns the entry of a set.
     fn entry(&self, name: &str) -> Result<&Entry, CatalogueError> {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| CatalogueError::UnknownName {
@@ -228,7 +228,7 @@ impl Catalogue {
         })
     }
 
-    /// The files of a set: the manifest, and those that it lists.
+    /// Returns the files of a set: the manifest and the files that it lists.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownName`].
@@ -238,7 +238,7 @@ impl Catalogue {
         Ok(all.map(|file| self.folder.join(file)).collect())
     }
 
-    /// The entry of a set, after its files were compared with the checksums of the manifest.
+    /// Compares the files of a set with the checksums of the manifest and returns the entry of the set.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownName`], [`CatalogueError::Io`], [`CatalogueError::Checksum`].
@@ -340,7 +340,7 @@ fn io_error(path: &Path, e: &io::Error) -> CatalogueError {
     }
 }
 
-/// SHA-256 of a file, in hexadecimal.
+/// Computes the SHA-256 of a file, in hexadecimal.
 fn sha256(path: &Path) -> io::Result<String> {
     let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
     let mut hasher = Sha256::new();

@@ -22,7 +22,7 @@ mod suspicion;
 pub mod text;
 pub mod write;
 
-/// Matrices of features and outputs, and the seeds of splits and generators.
+/// Matrices of features and outputs, and seeds of splits and generators.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};

@@ -1,9 +1,9 @@
-//! Text of users in error messages.
+//! Formatting of user text in error messages.
 
-/// Characters of a name or text that a message shows.
+/// Maximum number of characters of a name or text in a message.
 const LONGEST: usize = 80;
 
-/// A name or text as messages show it: in quotes, control characters escaped, cut after 80 characters.
+/// Formats a name or text for messages: quoted, with control characters escaped, truncated after 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -11,7 +11,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// What another library says of a file, which may repeat all of it: cut after twice as many characters as a name.
+/// Truncates another library's message about a file, which may repeat the whole file, after twice the length of a name.
 pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(2 * LONGEST) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -19,7 +19,7 @@ pub(crate) fn cut(text: &str) -> String {
     }
 }
 
-/// Bytes of a file as text for an error: readable whatever the bytes, and no more than [`quoted`] needs.
+/// Converts bytes of a file to text for an error: readable for any bytes, and not longer than [`quoted`] needs.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
     let longest = 4 * (LONGEST + 1);
     String::from_utf8_lossy(&bytes[..bytes.len().min(longest)]).into_owned()

@@ -1,4 +1,4 @@
-//! Names of columns, given or numbered.
+//! Names of columns, given or derived from their number.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The names of a set's features or outputs.
 ///
-/// Formats without names number their columns; those names ("0", "1", ...) are not stored, so that millions of columns
+/// Formats without names number their columns. These names ("0", "1", ...) are not stored, so that millions of columns
 /// cost nothing.
 ///
 /// ```
@@ -33,7 +33,7 @@ impl Names {
         }
     }
 
-    /// Returns the name of a column, `None` beyond the last.
+    /// Returns the name of a column; `None` beyond the last.
     pub fn get(&self, column: usize) -> Option<Cow<'_, str>> {
         match self {
             Self::Given(names) => names.get(column).map(|name| Cow::Borrowed(name.as_str())),
@@ -41,7 +41,7 @@ impl Names {
         }
     }
 
-    /// Returns all names in column order.
+    /// Returns all names, in column order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Cow<'_, str>> {
         (0..self.len()).map(|column| self.get(column).unwrap_or_default())
     }
@@ -57,8 +57,8 @@ impl Names {
         }
     }
 
-    /// Returns the column of each of `others`, `None` for a name that is not among these: the map from the columns of
-    /// another set to those of this one. O((n + m) log n).
+    /// Returns the column of each of `others` in this set, `None` for a name that is not in it: the map from the
+    /// columns of another set to those of this one. O((n + m) log n).
     pub fn positions(&self, others: &Self) -> Vec<Option<usize>> {
         match (self, others) {
             (Self::Numbered(n), Self::Numbered(m)) => (0..*m).map(|j| (j < *n).then_some(j)).collect(),
@@ -97,7 +97,7 @@ impl Names {
         }
     }
 
-    /// Returns the name most similar to a misspelt one, if one is similar.
+    /// Returns the name most similar to a misspelt one, if there is a similar one.
     ///
     /// ```
     /// use rpo_data::Names;
@@ -123,7 +123,7 @@ impl Names {
     }
 }
 
-/// Returns the name most similar to a misspelt one, if one is similar.
+/// Returns the name most similar to a misspelt one, if there is a similar one.
 pub(crate) fn nearest<'a>(misspelt: &str, names: impl Iterator<Item = &'a str>) -> Option<Box<str>> {
     let names: Names = names.collect();
     names.nearest(misspelt).map(Into::into)

@@ -4,31 +4,31 @@ use crate::dataset::Dataset;
 use rpo_core::{Mismatch, math};
 use std::collections::BTreeSet;
 
-/// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
+/// Statistics of the labels of a multi-label set; in a regression set, a nonzero output counts as a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelStatistics {
     /// Number of samples.
     pub n_samples: usize,
-    /// For each label, the number of samples that have it.
+    /// Number of samples that have each label.
     pub counts: Vec<usize>,
-    /// For each label, the number of samples where it is missing.
+    /// Number of samples in which each label is missing.
     pub missing: Vec<usize>,
     /// Number of samples without labels.
     pub n_unlabelled: usize,
-    /// Mean number of labels per sample, missing ones not counted; 0 for an empty set.
+    /// Mean number of labels per sample, without missing ones; 0 for an empty set.
     pub cardinality: f64,
-    /// Cardinality over the mean number of observed labels per sample, which is the number of labels if none is missing; in
-    /// [0, 1], and 0 if none is observed.
+    /// Cardinality divided by the mean number of observed labels per sample, which is the number of labels if none is
+    /// missing; in [0, 1], and 0 if none is observed.
     pub density: f64,
 }
 
 impl LabelStatistics {
-    /// Number of labels that no sample has.
+    /// Returns the number of labels that no sample has.
     pub(crate) fn n_never(&self) -> usize {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
-    /// The imbalance ratio of each label, at least 1; infinite where it would be divided by 0.
+    /// Returns the imbalance ratio of each label, at least 1; infinite if the divisor is 0.
     pub fn imbalance_ratios(&self, of: Imbalance) -> Vec<f64> {
         let most = self.counts.iter().max().copied().unwrap_or(0);
         let ratio = |(&positive, missing): (&usize, &usize)| {
@@ -45,7 +45,7 @@ impl LabelStatistics {
         self.counts.iter().zip(&self.missing).map(ratio).collect()
     }
 
-    /// MeanIR: the mean of the ratios of [`Imbalance::Labels`] over the labels that occur; NaN if none does.
+    /// Returns MeanIR: the mean of the ratios of [`Imbalance::Labels`] over the labels that occur; NaN if none does.
     pub(crate) fn mean_ir(&self) -> f64 {
         let ratios = self.imbalance_ratios(Imbalance::Labels);
         let finite = ratios.iter().filter(|ratio| ratio.is_finite());
@@ -53,25 +53,25 @@ impl LabelStatistics {
     }
 }
 
-/// What is rare beside what, of a label.
+/// The counts that an imbalance ratio of a label compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imbalance {
-    /// The label beside the most frequent one: IRLbl, the count of that over its own. (Charte, Rivera, del Jesus, Herrera:
-    /// Addressing imbalance in multilabel classification, 2015.)
+    /// The most frequent label and this one: IRLbl, the count of the former divided by that of the latter. (Charte,
+    /// Rivera, del Jesus, Herrera: Addressing imbalance in multilabel classification, 2015.)
     Labels,
-    /// The samples with the label beside those without, or the other way round: max(n₊, n₋) / min(n₊, n₋), of the samples where
-    /// it is observed. (Daniels and Metaxas 2017, section 4.)
+    /// The samples with and without the label: max(n₊, n₋) / min(n₊, n₋), over the samples where it is observed.
+    /// (Daniels and Metaxas 2017, section 4.)
     Samples,
 }
 
-/// Mean, spread and range of the observed values of an output; NaN without any.
+/// Mean, spread and range of the observed values of an output; NaN if there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// The mean.
     pub mean: f64,
     /// The standard deviation, with divisor n.
     pub deviation: f64,
-    /// The least value.
+    /// The smallest value.
     pub least: f64,
     /// The largest value.
     pub largest: f64,
@@ -80,7 +80,7 @@ pub struct Moments {
 impl Moments {
     fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
-        // Distances from the first value: those of a constant are exactly 0.
+        // Distances from the first value, which are exactly 0 for a constant output.
         let first = values.first().copied().unwrap_or(f64::NAN);
         let distances = || values.iter().map(|v| v - first);
         let mean = distances().sum::<f64>() / n;
@@ -95,7 +95,7 @@ impl Moments {
 }
 
 impl Dataset {
-    /// The moments of each output.
+    /// Computes the moments of each output.
     pub fn output_moments(&self) -> Vec<Moments> {
         let outputs = self.outputs().view();
         let mut values = vec![Vec::new(); outputs.n_cols()];
@@ -114,7 +114,7 @@ impl Dataset {
         values.iter().map(|values| Moments::of(values)).collect()
     }
 
-    /// Number of different sets of labels.
+    /// Returns the number of distinct label sets.
     pub(crate) fn n_label_sets(&self) -> usize {
         let outputs = self.outputs().view();
         let set = |row: usize| {
@@ -163,10 +163,10 @@ impl Dataset {
         }
     }
 
-    /// SCUMBLE, how far rare labels occur beside frequent ones: the mean over samples with labels of 1 less the ratio of
-    /// the geometric to the arithmetic mean of the IRLbl of a sample's labels; in [0, 1), NaN without labels. (Charte
-    /// et al.: Concurrence among imbalanced labels and its influence on multilabel resampling algorithms, 2014,
-    /// equation 4.)
+    /// Computes SCUMBLE, the extent to which rare labels occur together with frequent ones: the mean over samples with
+    /// labels of 1 minus the ratio of the geometric to the arithmetic mean of the IRLbl of a sample's labels; in [0,
+    /// 1), NaN without labels. (Charte et al.: Concurrence among imbalanced labels and its influence on multilabel
+    /// resampling algorithms, 2014, equation 4.)
     pub(crate) fn scumble(&self) -> f64 {
         let ratios = self.label_statistics().imbalance_ratios(Imbalance::Labels);
         let outputs = self.outputs().view();
@@ -190,18 +190,18 @@ impl Dataset {
         sum / n as f64
     }
 
-    /// Number of samples whose features are those of a sample of another set, value by value, whatever their outputs: of a
-    /// test set, the samples that a model has seen.
+    /// Returns the number of samples whose features equal those of a sample of another set, value by value, whatever
+    /// their outputs. For a test set, these are the samples that a model has seen.
     ///
     /// # Errors
-    /// [`Mismatch`] for another number of features.
+    /// [`Mismatch`] if the numbers of features differ.
     pub fn n_shared(&self, other: &Self) -> Result<usize, Mismatch> {
         Mismatch::check("features", self.n_features(), other.n_features())?;
         let keys = |data: &Self| {
             let features = data.features().view();
             let key = |row: usize| {
                 let mut entries = Vec::new();
-                // What is not stored is 0.
+                // A value that is not stored is 0.
                 features.for_each_in_row(row, |j, v| {
                     if v != 0.0 {
                         entries.push((j, v.to_bits()));
@@ -217,7 +217,7 @@ impl Dataset {
         Ok(keys(self).iter().filter(shared).count())
     }
 
-    /// Number of samples whose features and outputs are those of an earlier sample, bit by bit.
+    /// Returns the number of samples whose features and outputs equal those of an earlier sample, bit by bit.
     pub(crate) fn n_duplicates(&self) -> usize {
         let (features, outputs) = (self.features().view(), self.outputs().view());
         let key = |row: usize| {
@@ -280,7 +280,7 @@ mod tests {
         let outputs = array![[1., 1.], [0., 1.], [0., 1.], [0., 0.]];
         let features = array![[0.0], [1.0], [1.0], [f32::NAN]];
         let data = Dataset::new(features.into(), outputs.into(), Task::MultiLabel).unwrap();
-        // The first sample has labels of IRLbl 3 and 1, two have one label, the last has none.
+        // The labels of the first sample have IRLbl 3 and 1, two samples have one label, the last has none.
         let first = 1.0 - 3.0_f64.sqrt() / 2.0;
         assert!((data.scumble() - first / 3.0).abs() < 1e-12);
         assert_eq!(data.n_duplicates(), 1);

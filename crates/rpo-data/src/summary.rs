@@ -1,15 +1,15 @@
-//! A data set in a few figures.
+//! A summary of a data set in a few figures.
 
 use crate::{Dataset, Imbalance, LabelStatistics, Task};
 use rpo_core::Matrix;
 use serde_json::{Value, json};
 
 impl Dataset {
-    /// The figures that describe the set, by name: its sizes, `task`, `layout`, `feature_density`, `missing_features`,
-    /// `missing_outputs`, the number of features that are `categories`, and of samples that are `duplicates` of an earlier
-    /// one. Of labels also `cardinality` and `density` (means over samples), `unlabelled` samples, labels that are `never`
-    /// there, different `label_sets`, imbalance (`mean_ir`, `max_ir`) and `scumble`; for these it takes the
-    /// [statistics of the labels](Self::label_statistics).
+    /// Returns the figures that describe the set, by name: its sizes, `task`, `layout`, `feature_density`,
+    /// `missing_features`, `missing_outputs`, the number of features that are `categories`, and the number of samples
+    /// that are `duplicates` of an earlier one. For labels also `cardinality` and `density` (means over samples),
+    /// `unlabelled` samples, labels that `never` occur, distinct `label_sets`, imbalance (`mean_ir`, `max_ir`) and
+    /// `scumble`, which are based on the [statistics of the labels](Self::label_statistics).
     ///
     /// ```
     /// use rpo_core::Seed;

@@ -1,4 +1,4 @@
-//! Features that were probably not meant to be features.
+//! Detection of features that were probably not meant to be features.
 
 use crate::dataset::Dataset;
 use crate::message::quoted;
@@ -6,26 +6,26 @@ use rpo_core::MatrixView;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Fewest samples from which on distinct values are no coincidence.
+/// Minimum number of samples from which on distinct values are no coincidence.
 const FEW: usize = 20;
 
-/// A feature that looks like something else.
+/// A feature that probably is not one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// A category with a different value in every sample, as names and identifiers have.
+    /// A category with a different value in every sample, like a name or an identifier.
     DistinctValues {
         /// The feature.
         feature: String,
     },
-    /// A category whose values are texts, most of which one sample has.
+    /// A category whose values are texts, most of which occur in one sample.
     Texts {
         /// The feature.
         feature: String,
-        /// Number of different values.
+        /// Number of distinct values.
         n_values: usize,
     },
-    /// Features with the name of an output and another number.
+    /// Features whose name is that of an output with another number.
     LikeOutput {
         /// The first such feature.
         feature: String,
@@ -69,7 +69,7 @@ impl fmt::Display for Suspicion {
     }
 }
 
-/// Finds features with names or values that features seldom have. Sets with numbered columns have none.
+/// Finds features with names or values that are unusual for features. Sets with numbered columns have none.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, Targets, read_from};
@@ -87,10 +87,10 @@ pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
     found
 }
 
-/// Fewest words of a text in the mean of a column; categories and identifiers have fewer.
+/// Minimum mean number of words of a column of texts; categories and identifiers have fewer.
 const FEW_WORDS: usize = 4;
 
-/// Returns true for the values of a category of `n` samples that are texts: most samples have one of their own.
+/// Returns true if the values of a category of `n` samples are texts: most samples have a unique value.
 fn are_texts(values: &[String], n: usize) -> bool {
     let n_words = values.iter().map(|value| value.split_whitespace().count());
     n >= FEW && 2 * values.len() > n && n_words.sum::<usize>() >= FEW_WORDS * values.len()
@@ -164,7 +164,7 @@ fn like_outputs(data: &Dataset) -> Vec<Suspicion> {
     suspicions.collect()
 }
 
-/// A name without the number that it ends with; `None` without a number, or with nothing else.
+/// Returns a name without the number at its end; `None` if there is no number, or nothing else.
 fn stem(name: &str) -> Option<&str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some(stem).filter(|stem| stem.len() < name.len() && !stem.is_empty())

@@ -4,8 +4,8 @@ use rpo_core::{Domain, InverseLink, MatrixView, Mismatch};
 
 use crate::LinearError;
 
-/// Checks that features and outputs are finite and have the same number of samples, at least one, and at least one output,
-/// and that outputs are labels, or classes, where the inverse link gives probabilities.
+/// Checks that features and outputs are finite and have the same number of samples, at least one, that there is at
+/// least one output, and that outputs are labels or classes if the inverse link gives probabilities.
 pub(crate) fn check_data(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
@@ -46,7 +46,7 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
     Ok(())
 }
 
-/// Checks the features of samples to predict.
+/// Checks the features of samples for prediction.
 pub(crate) fn check_features(expected: usize, x: MatrixView<'_>) -> Result<(), LinearError> {
     check_csr("features", x)?;
     Mismatch::check("features", expected, x.n_cols())?;

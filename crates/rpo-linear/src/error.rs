@@ -10,7 +10,7 @@ pub enum LinearError {
     /// A parameter that is out of range or contradicts another one.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Two sizes that must be equal are not.
+    /// Two sizes that must be equal but are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A sparse matrix that is stored by columns.
@@ -22,7 +22,7 @@ pub enum LinearError {
     /// An output that is NaN or infinite.
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),
-    /// An output that is not 0 or 1, where the loss requires labels.
+    /// An output that is not 0 or 1, although the loss requires labels.
     #[error("output {column} of sample {row} is {value}; the logistic and softmax losses require 0 or 1")]
     NotLabel {
         /// Sample, from 0.
@@ -32,7 +32,7 @@ pub enum LinearError {
         /// The value.
         value: f32,
     },
-    /// A sample without exactly one label, where the loss requires classes.
+    /// A sample without exactly one label, although the loss requires classes.
     #[error("sample {row} has {n_labels} labels; the softmax loss requires exactly one")]
     NotClass {
         /// Sample, from 0.
@@ -40,10 +40,10 @@ pub enum LinearError {
         /// Number of its labels.
         n_labels: usize,
     },
-    /// A weight of a sample that cannot be used.
+    /// An invalid sample weight.
     #[error(transparent)]
     Weight(#[from] WeightError),
-    /// Weights where a method takes none.
+    /// Weights for a method that does not support them.
     #[error("{0} take no weights of samples")]
     TakesNoWeights(&'static str),
     /// Scores that would exceed the memory limit.
@@ -70,7 +70,7 @@ pub enum LinearError {
         /// The score.
         value: f32,
     },
-    /// A score that is not a probability, where a decision needs one.
+    /// A score that is not a probability, although a decision needs one.
     #[error("the score of sample {row}, label {column} must be a probability, from 0 to 1, got {value}")]
     NotAProbability {
         /// Sample, from 0.

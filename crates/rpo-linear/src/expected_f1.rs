@@ -1,4 +1,4 @@
-//! Labels from scores, chosen for the macro F1.
+//! Label decisions from scores, for the macro F1.
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rpo_core::{CsrMatrix, Domain, Mismatch, is_probability};
 
 use crate::LinearError;
 
-/// The fraction of the samples that are expected to have each label.
+/// The expected fraction of samples with each label.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Prevalence<'a> {
     /// Given fractions, one per label, usually those of the training set.
@@ -15,20 +15,21 @@ pub enum Prevalence<'a> {
     OfScores,
 }
 
-/// Predicts labels for all samples at once so that the expected F1 of each label is largest: for the K samples of the
-/// highest scores, with K = argmax Σ_{i <= K} p₍ᵢ₎ / (K + N π), where N π is the number of samples expected to
-/// have the label. CSR of ones, N x d.
+/// Predicts labels for all samples at once so that the expected F1 of each label is largest. A label is predicted for
+/// the K samples with the highest scores, with K = argmax Σ_{i <= K} p₍ᵢ₎ / (K + N π), where N π is the expected number
+/// of samples with the label. Returns a CSR matrix of ones, N x d.
 ///
-/// Scores (N x d) must be probabilities, as the expectation is of no others: least squares gives none. The rule is transductive: what is predicted for a sample depends on the others. Samples with equal scores
-/// all get the label or none does, so that their order does not matter. A label with π = 0 or without a positive score is
-/// never predicted. Cost: O(N log N) per label.
+/// Scores (N x d) must be probabilities, since the expectation is defined for no others; least squares does not give
+/// any. The rule is transductive: the prediction for a sample depends on the others. Either all samples with equal
+/// scores get the label or none does, so that their order does not matter. A label with π = 0 or without a positive
+/// score is never predicted. Cost: O(N log N) per label.
 ///
-/// Source: Karampatziakis, Mineiro, 2015, Algorithm 4, after the software of its authors (the text is lost); the ratio is
-/// the limit of the expected F1 for many samples (Dembczynski et al., ICML 2013).
+/// Source: Karampatziakis, Mineiro, 2015, Algorithm 4, following the software of its authors (the text is lost); the
+/// ratio is the limit of the expected F1 for many samples (Dembczynski et al., ICML 2013).
 ///
 /// # Errors
-/// [`LinearError::Mismatch`] if there is not one prevalence per label, [`LinearError::Parameter`] for one outside
-/// [0, 1], [`LinearError::NotAProbability`] for a score that is none ([`is_probability`]).
+/// [`LinearError::Mismatch`] if there is not one prevalence per label, [`LinearError::Parameter`] for a prevalence
+/// outside [0, 1], [`LinearError::NotAProbability`] for a score that is not a probability ([`is_probability`]).
 pub fn f1_decisions(
     scores: ArrayView2<'_, f32>,
     prevalence: Prevalence<'_>,
@@ -67,7 +68,7 @@ pub fn f1_decisions(
     Ok(CsrMatrix::new((n, d), indptr, columns, values))
 }
 
-/// A probability without what rounding left beyond [0, 1].
+/// Clamps a probability, which rounding may leave outside [0, 1].
 fn probability(score: f32) -> f64 {
     f64::from(score.clamp(0.0, 1.0))
 }
@@ -81,8 +82,8 @@ fn decide(scores: ArrayView1<'_, f32>, prevalence: f64) -> Vec<u32> {
 }
 
 /// Returns the K that maximizes Σ_{i <= K} p₍ᵢ₎ / (K + expected), for decreasing probabilities; 0 if `expected` or all
-/// probabilities are 0. K never separates equal probabilities: along a run of them the ratio rises or
-/// falls throughout, so that no maximum is lost. Of equal maxima the smallest K.
+/// probabilities are 0. K never separates equal probabilities: along a run of them the ratio is monotonic, so that no
+/// maximum is missed. Ties go to the smallest K.
 fn most_expected_f1(decreasing: &[f64], expected: f64) -> usize {
     if expected.is_nan() || expected <= 0.0 {
         return 0;
@@ -106,7 +107,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::ParameterError;
 
-    /// The rule by its definition: every K, nothing incremental.
+    /// The rule by its definition: tries every K, without incremental sums.
     fn naive(sorted: &[f64], expected: f64) -> f64 {
         (1..=sorted.len())
             .map(|k| sorted[..k].iter().sum::<f64>() / (k as f64 + expected))
@@ -137,11 +138,11 @@ mod tests {
             let moved = Array2::from_shape_fn((n, 1), |(i, _)| column[[(i + turn) % n, 0]]);
             let again = chosen(&moved);
             prop_assert!((0..n).all(|i| again[i] == picked[(i + turn) % n]));
-            // Halving is exact: only the ratio scales.
+            // Halving is exact: it only scales the ratio.
             prop_assert_eq!(chosen(&column.mapv(|v| v / 2.0)), picked);
         }
 
-        /// E-P13: no other set of labels has a smaller expected Hamming loss than those of 0.5 or more.
+        /// E-P13: no other label set has a smaller expected Hamming loss than that of the labels with 0.5 or more.
         #[test]
         fn half_is_the_threshold_of_the_hamming_loss(p in proptest::collection::vec(0.0..1.0, 1..8), other in any::<u8>()) {
             let loss = |predicted: &dyn Fn(usize) -> bool| -> f64 {

@@ -19,12 +19,12 @@ pub mod linfa;
 mod options;
 mod scores;
 
-/// Features and outputs, and what methods and models have in common.
+/// Types of features and outputs, and the interfaces of methods and models.
 pub use rpo_core::{
     CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, InverseLink, Learner, Matrix, MatrixView,
     Merge, Predictor,
 };
-/// Values of parameters.
+/// Types of parameter values.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 
 pub use dual::{MarginLoss, Precision};

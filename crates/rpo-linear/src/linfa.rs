@@ -1,7 +1,7 @@
-//! The estimators of this crate as those of linfa, with the feature `linfa`.
+//! linfa interfaces of the estimators of this crate, with the feature `linfa`.
 //!
-//! Parameters are [`Fit`] on datasets of dense `f32` features and outputs; models are `Predict`. Those of [`Learner`] and [`Predictor`] of
-//! the same names take matrices instead, so call linfa's by name:
+//! Parameters implement [`Fit`] for datasets of dense `f32` features and outputs; models implement `Predict`. The
+//! methods of [`Learner`] and [`Predictor`] with the same names take matrices instead, so call linfa's by their trait:
 //!
 //! ```
 //! use linfa::Dataset;
@@ -66,7 +66,7 @@ impl_linfa!(LogisticRegressionParams, LinearModel);
 
 macro_rules! impl_predict {
     ($model:ty) => {
-        /// Panics for features that [`predict`](Self::predict) refuses, because linfa's prediction cannot fail.
+        /// Panics if [`predict`](Self::predict) refuses the features, because linfa's prediction cannot fail.
         impl<X: Data<Elem = f32>> PredictInplace<ArrayBase<X, Ix2>, Array2<f32>> for $model {
             fn predict_inplace(&self, x: &ArrayBase<X, Ix2>, y: &mut Array2<f32>) {
                 let predicted = self.predict(MatrixView::from(x.view()));

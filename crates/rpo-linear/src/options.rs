@@ -6,27 +6,28 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch, WeightError};
 
 use crate::{History, LinearError};
 
-/// What a fit will take, to within a factor of about two.
+/// Estimated cost of a fit, to within a factor of about two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitEstimate {
-    /// Seconds of one core of a present-day processor.
+    /// Seconds on one core of a present-day processor.
     pub cpu_seconds: f64,
-    /// Bytes of memory beside the data.
+    /// Bytes of memory, not counting the data.
     pub bytes: f64,
 }
 
 /// Options of a fit that are not parameters: a memory limit and observers.
 #[derive(Default)]
 pub struct FitOptions<'a> {
-    /// Largest number of bytes of any dense matrix that a fit makes; `None` means [`DEFAULT_MEMORY_LIMIT`].
+    /// Maximum size in bytes of any dense matrix that a fit allocates; `None` means [`DEFAULT_MEMORY_LIMIT`].
     pub memory_limit: Option<usize>,
-    /// Weights of the samples, not negative: one of weight 2 counts as two. Label embeddings refuse them.
+    /// Weights of the samples, not negative: a sample of weight 2 counts as two samples. Label embeddings refuse
+    /// weights.
     pub weights: Option<&'a [f32]>,
-    /// Called once, when the model is fitted.
+    /// Called once, when the model has been fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Called before the first solve with what the fit will take; by label embeddings alone.
+    /// Called with the estimated cost before the first solve; only by label embeddings.
     pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
-    /// Receives the course of the fit, which is empty but for label embeddings.
+    /// Receives the progress of the fit; empty except for label embeddings.
     pub history: Option<&'a mut History>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> FitOptions<'a> {
         self.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
 
-    /// The weights of so many samples, checked; `None` where all are 1.
+    /// Returns the checked weights of `n` samples; `None` if all are 1.
     pub(crate) fn weights(&self, n: usize) -> Result<Option<&'a [f32]>, LinearError> {
         let Some(weights) = self.weights else {
             return Ok(None);

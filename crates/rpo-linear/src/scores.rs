@@ -1,4 +1,4 @@
-//! Scores of many samples: all of them, or the largest of each.
+//! Scores of many samples: all scores, or the largest of each sample.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use crate::checks::check_features;
 /// Number of samples that are scored at once.
 const CHUNK: usize = 256;
 
-/// The outputs and scores that are kept of each sample.
+/// The outputs and scores that are kept for each sample.
 type TopScores = Vec<Vec<(u32, f32)>>;
 
 /// A model that scores samples.
@@ -18,7 +18,7 @@ pub(crate) trait Scorer: Predictor + Sync {
     /// Writes the scores (rows x d) of some rows of `x`.
     fn score(&self, x: MatrixView<'_>, rows: &[usize], out: ArrayViewMut2<'_, f32>);
 
-    /// All scores (n x d), in at most `limit` bytes.
+    /// Returns all scores (n x d), in at most `limit` bytes.
     fn scores_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         let d = self.n_outputs();
         check_features(self.n_features(), x)?;
@@ -39,7 +39,7 @@ pub(crate) trait Scorer: Predictor + Sync {
         Ok(out)
     }
 
-    /// The k largest scores of each sample that are not 0, of equal ones those of the smaller outputs. Each thread holds
+    /// Returns the k largest nonzero scores of each sample; ties go to the smaller output indices. Each thread holds
     /// the scores of one chunk at a time.
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let (d, n) = (self.n_outputs(), x.n_rows());
@@ -62,7 +62,7 @@ pub(crate) trait Scorer: Predictor + Sync {
 
 /// Refuses scores beyond the range of `f32`; `first` is the sample of the first row.
 pub(crate) fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<(), LinearError> {
-    // Without early exit, so that the comparisons are vectorised.
+    // Has no early exit, so that the comparisons are vectorised.
     if scores.iter().fold(true, |ok, v| ok & v.is_finite()) {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Metrics of probabilities: logarithmic loss, Brier score, expected calibration error.
 //!
-//! Shapes: truth and probabilities n_samples x n_labels. The samples of a label are those where it is not missing. Sums
-//! are taken in `f64`, in sample order. Cost: O(n d).
+//! Shapes: truth and probabilities n_samples x n_labels. The samples of a label are those where it is observed. Sums
+//! are computed in `f64`, in sample order. Cost: O(n d).
 
 use crate::real::check_scores;
 use crate::{LabelSets, MetricError, Real};
@@ -9,13 +9,14 @@ use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use rpo_core::{is_probability, math};
 
-/// Labels that are read together, so that the sums of a block stay in the cache.
+/// Number of labels that are read together, so that the sums of a block stay in the cache.
 const BLOCK: usize = 128;
 
-/// Intervals of equal width of the expected calibration error, as in Guo, Pleiss, Sun, Weinberger (ICML 2017).
+/// Number of intervals of equal width for the expected calibration error, as in Guo, Pleiss, Sun, Weinberger (ICML
+/// 2017).
 const BINS: usize = 15;
 
-/// How well probabilities fit the labels, for each label; NaN for a label without observed samples. Smaller is better.
+/// The errors of probabilities for each label; NaN for a label without observed samples. Smaller is better.
 ///
 /// ```
 /// use ndarray::array;
@@ -29,14 +30,14 @@ const BINS: usize = 15;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ProbabilityErrors {
-    /// The logarithmic loss, −(1/n) Σ ln q with q the probability of what is true (p of a sample that has the label, 1 − p
-    /// of another), in nats. q is at least the rounding unit of `f32` (1.2e-7), as in scikit-learn, so that a
-    /// probability of 0 costs 15.9.
+    /// The logarithmic loss, −(1/n) Σ ln q, in nats, where q is the probability of the true value (p for a sample that
+    /// has the label, 1 − p for any other). q is at least the rounding unit of `f32` (1.2e-7), as in scikit-learn, so
+    /// that a probability of 0 costs 15.9.
     pub log_loss: Vec<f64>,
     /// The Brier score, (1/n) Σ (y − p)².
     pub brier: Vec<f64>,
     /// The expected calibration error, (1/n) Σ_b |Σ_{i in b} (y_i − p_i)|: the differences of frequency and mean
-    /// probability in 15 intervals b of equal width, weighted by their samples (Guo et al. 2017, eq. 3).
+    /// probability in 15 intervals b of equal width, weighted by their numbers of samples (Guo et al. 2017, eq. 3).
     pub calibration: Vec<f64>,
 }
 
@@ -65,7 +66,7 @@ impl ProbabilityErrors {
     /// Compares probabilities with labels.
     ///
     /// # Errors
-    /// Shapes that differ; a score that is not a probability, outside of [0, 1] by more than 1e-6.
+    /// Shapes that differ; a score that is not a probability, outside [0, 1] by more than 1e-6.
     pub fn new<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<Self, MetricError> {
         check_scores(truth, scores)?;
         let n_labels = scores.ncols();
@@ -103,7 +104,7 @@ impl ProbabilityErrors {
     }
 }
 
-/// The labels of an increasing list from the first of a block on.
+/// Iterates over the labels of an increasing list, from the first label of a block on.
 fn within(labels: &[u32], first: usize) -> std::iter::Peekable<impl Iterator<Item = u32>> {
     let from = labels.partition_point(|&j| (j as usize) < first);
     labels[from..].iter().copied().peekable()
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn intervals_of_probabilities_cancel_within_only() {
-        // 0.2 to 0.2667 is one interval: errors of 0.75 and -0.25 cancel in part; 0.5 is in another.
+        // 0.2 to 0.2667 is one interval: errors of 0.75 and -0.25 partly cancel; 0.5 is in another interval.
         let truth = LabelSets::from_lists(1, &[vec![0], vec![], vec![], vec![0]]).unwrap();
         let p = array![[0.25_f64], [0.25], [0.25], [0.5]];
         let errors = ProbabilityErrors::new(&truth, p.view()).unwrap();

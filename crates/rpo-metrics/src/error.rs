@@ -1,4 +1,4 @@
-//! What can be wrong with the arguments of a metric.
+//! Errors in the arguments of a metric.
 
 use crate::Metric;
 use rpo_core::{Mismatch, ParameterError};
@@ -27,7 +27,7 @@ pub enum MetricError {
     /// A value that is NaN or infinite.
     #[error("{what}: the value of sample {sample}, column {column} must be finite, got {value}")]
     NonFinite {
-        /// The argument.
+        /// Name of the argument.
         what: &'static str,
         /// The sample, from 0.
         sample: usize,
@@ -74,7 +74,7 @@ pub enum MetricError {
         /// The label.
         label: u32,
     },
-    /// A metric at a k larger than the predictions hold.
+    /// A metric with a larger k than the predictions hold.
     #[error("the predictions hold the best {held} labels of a sample, {needed} are needed")]
     TopKTooShort {
         /// The k that is needed.
@@ -82,24 +82,24 @@ pub enum MetricError {
         /// The k that the predictions hold.
         held: usize,
     },
-    /// A value per label that is NaN, or where it must be positive and finite, is not.
+    /// A value per label that is NaN, or not positive and finite although it must be.
     #[error("{what}: the value of label {label} must be {expected}, got {value}")]
     LabelValue {
-        /// The argument.
+        /// Name of the argument.
         what: &'static str,
         /// The label, from 0.
         label: usize,
-        /// What it must be.
+        /// The allowed values.
         expected: &'static str,
         /// Its value.
         value: f64,
     },
-    /// An argument that a metric needs and the evaluation does not have.
+    /// An argument that a metric needs but the evaluation does not have.
     #[error("{metric} needs {needs}")]
     Missing {
         /// The metric.
         metric: String,
-        /// What it needs.
+        /// The missing argument.
         needs: &'static str,
     },
     /// A custom metric that cannot be computed.
@@ -110,7 +110,7 @@ pub enum MetricError {
         /// The reason.
         message: String,
     },
-    /// A name that no metric has.
+    /// A name that does not belong to a metric.
     #[error("unknown metric {name:?}: expected one of {}", Metric::names().collect::<Vec<_>>().join(", "))]
     UnknownMetric {
         /// The name.
@@ -119,7 +119,7 @@ pub enum MetricError {
 }
 
 impl MetricError {
-    /// What an evaluation lacks, for whichever metric.
+    /// Creates the error for something that an evaluation lacks, for any metric.
     pub(crate) fn needs(needs: &'static str) -> Self {
         Self::Missing {
             metric: "the metric".to_owned(),

@@ -1,4 +1,4 @@
-//! A prediction beside its truth, and any number of metrics of it.
+//! Evaluation of a prediction against its truth, with any number of metrics.
 
 use crate::{
     EmptySamples, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums, Score,
@@ -29,13 +29,13 @@ impl<'a> From<&'a TopK> for Scores<'a> {
     }
 }
 
-/// Conventions of an evaluation, and the data that some metrics need beside truth and scores.
+/// Conventions of an evaluation, and data that some metrics need besides truth and scores.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluationOptions<'a> {
-    /// Treatment of NaN in the truth. With [`MissingTruth::Skip`] predictions of the best labels must list
-    /// up to [`LabelSets::most_missing`] labels more than a metric's k.
+    /// Treatment of NaN in the truth. With [`MissingTruth::Skip`], predictions of the best labels must list up to
+    /// [`LabelSets::most_missing`] more labels than a metric's k.
     pub missing: MissingTruth,
-    /// The predicted label sets, in place of those whose scores reach the thresholds.
+    /// The predicted label sets, which replace those from scores and thresholds.
     pub label_sets: Option<&'a LabelSets<'a>>,
     /// Score from which a label is predicted.
     pub thresholds: Thresholds,
@@ -44,7 +44,7 @@ pub struct EvaluationOptions<'a> {
     /// The mean of each output over the training set, the baseline of `arrmse`; `None` for the mean over the evaluated
     /// samples.
     pub train_means: Option<&'a [f64]>,
-    /// The levels of `pinball`, of each target's quantiles in turn; the median where there are none.
+    /// The levels of `pinball`, of the quantiles of each target in turn; the median if empty.
     pub quantile_levels: &'a [f64],
     /// Treatment of samples without labels in `lrap` and `one-error`.
     pub empty_samples: EmptySamples,
@@ -52,8 +52,8 @@ pub struct EvaluationOptions<'a> {
     pub zero_division: ZeroDivision,
 }
 
-/// A prediction beside its truth. Metrics of one evaluation share their work: labels are checked, the best labels
-/// selected, label sets compared and errors summed once, when a metric first needs them.
+/// A prediction and its truth. The metrics of one evaluation share their work: labels are checked, the best labels
+/// selected, label sets compared and errors summed only once, when a metric first needs them.
 ///
 /// ```
 /// use ndarray::array;
@@ -71,7 +71,7 @@ pub struct Evaluation<'a> {
     scores: Scores<'a>,
     pub(crate) options: EvaluationOptions<'a>,
     labels: OnceLock<LabelSets<'a>>,
-    /// The best labels for the largest k so far.
+    /// The best labels for the largest k requested so far.
     top: Mutex<Option<Arc<TopK>>>,
     sets: OnceLock<SetComparison>,
     sums: OnceLock<RegressionSums>,
@@ -79,7 +79,7 @@ pub struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Returns an evaluation of scores. The truth holds 0/1 labels for every metric but those of regression.
+    /// Creates an evaluation of scores. The truth holds 0/1 labels for all metrics except those of regression.
     pub fn new(truth: MatrixView<'a>, scores: impl Into<Scores<'a>>, options: EvaluationOptions<'a>) -> Self {
         Self {
             truth,
@@ -93,11 +93,11 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Returns the value of each metric, in order; NaN where its conventions leave it undefined.
+    /// Returns the value of each metric, in order; NaN if the metric is undefined.
     ///
     /// # Errors
-    /// A truth that does not fit the metric (labels other than 0 and 1), sizes that differ, no sample or no output,
-    /// values that are not finite, dense scores or propensities needed and not given, k = 0 or more than the
+    /// A truth that does not fit the metric (labels other than 0 and 1), sizes that differ, no samples or no outputs,
+    /// values that are not finite, dense scores or propensities that are needed but not given, k = 0 or larger than the
     /// predictions hold.
     pub fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Vec<f64>, MetricError> {
         // The best labels are selected once, for the largest k.
@@ -119,7 +119,7 @@ impl<'a> Evaluation<'a> {
     /// Returns the scores of all labels or outputs.
     ///
     /// # Errors
-    /// Predictions that hold only the best labels.
+    /// Predictions that contain only the best labels.
     pub fn dense_scores(&self) -> Result<ArrayView2<'a, f32>, MetricError> {
         match self.scores {
             Scores::Dense(scores) => Ok(scores),
@@ -129,10 +129,10 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Returns the best k labels of each sample, or more where some are missing.
+    /// Returns the best k labels of each sample, or more if some are missing.
     ///
     /// # Errors
-    /// As [`labels`](Self::labels); k = 0, scores that are not finite.
+    /// As for [`labels`](Self::labels); k = 0, scores that are not finite.
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
         let mut kept = self.top.lock().unwrap_or_else(PoisonError::into_inner);
         let top = match (&*kept, self.scores) {
@@ -149,10 +149,10 @@ impl<'a> Evaluation<'a> {
         Ok(Arc::clone(kept.insert(Arc::new(top))))
     }
 
-    /// Returns the comparison of the true with the predicted label sets.
+    /// Returns the comparison of the true label sets with the predicted ones.
     ///
     /// # Errors
-    /// As [`labels`](Self::labels); label sets of another size, thresholds that are NaN or not one per label.
+    /// As for [`labels`](Self::labels); label sets of another size, thresholds that are NaN or not one per label.
     pub fn sets(&self) -> Result<&SetComparison, MetricError> {
         once(&self.sets, || {
             let EvaluationOptions {
@@ -169,17 +169,17 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// Returns the sums of errors from which every metric of regression follows.
+    /// Returns the sums of errors from which all regression metrics follow.
     ///
     /// # Errors
-    /// As [`RegressionSums::of`]; predictions that hold only the best labels.
+    /// As for [`RegressionSums::of`]; predictions that contain only the best labels.
     pub fn sums(&self) -> Result<&RegressionSums, MetricError> {
         once(&self.sums, || {
             RegressionSums::of(self.truth, self.dense_scores()?, self.options.missing)
         })
     }
 
-    /// The errors of the scores as probabilities.
+    /// Returns the errors of the scores as probabilities.
     pub(crate) fn probabilities(&self) -> Result<&ProbabilityErrors, MetricError> {
         once(&self.probabilities, || {
             ProbabilityErrors::new(self.labels()?, self.dense_scores()?)
@@ -192,7 +192,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The value of a cell, computed the first time.
+/// Returns the value of a cell, computing it the first time.
 fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T, MetricError>) -> Result<&T, MetricError> {
     if let Some(value) = cell.get() {
         return Ok(value);

@@ -7,24 +7,25 @@ use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The labels of each sample, checked once and used by any number of metrics.
+/// The labels of each sample, checked once and usable by any number of metrics.
 ///
-/// Borrows the column indices of a CSR matrix that stores only ones; samples are increasing lists of labels. Some
-/// labels of a sample may be missing.
+/// Borrows the column indices of a CSR matrix that stores only ones. The labels of a sample are an increasing list;
+/// some labels of a sample may be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSets<'a> {
     n_labels: usize,
-    /// Sample `i` is `labels[starts[i]..starts[i + 1]]`.
+    /// The labels of sample `i` are `labels[starts[i]..starts[i + 1]]`.
     starts: Vec<usize>,
     labels: Cow<'a, [u32]>,
-    /// Sample `i` misses `missing[missing_starts[i]..missing_starts[i + 1]]`; empty if none is missing.
+    /// The missing labels of sample `i` are `missing[missing_starts[i]..missing_starts[i + 1]]`; empty if none is
+    /// missing.
     missing_starts: Vec<usize>,
     missing: Vec<u32>,
 }
 
 impl<'a> LabelSets<'a> {
-    /// Returns the ones of a matrix of 0 and 1 (n_samples x n_labels), dense or CSR; stored zeros are zeros. NaN, in a
-    /// sparse matrix a stored NaN, is a missing label: refused, or skipped by every metric.
+    /// Creates sets from the ones of a 0/1 matrix (n_samples x n_labels), dense or CSR; stored zeros are zeros. NaN, in
+    /// a sparse matrix a stored NaN, is a missing label, which is either refused or skipped by every metric.
     ///
     /// # Errors
     /// No sample or no label, a value that is neither 0 nor 1, NaN unless it is skipped, a sparse matrix compressed by
@@ -58,7 +59,7 @@ impl<'a> LabelSets<'a> {
         Ok(Self::observed(shape.1, starts, Cow::Borrowed(columns)))
     }
 
-    /// Returns sets from lists of labels, one list per sample in any order.
+    /// Creates sets from lists of labels, one list per sample, in any order.
     ///
     /// # Errors
     /// No sample or no label, a label not below `n_labels`, a label listed twice in a sample.
@@ -75,7 +76,7 @@ impl<'a> LabelSets<'a> {
         Ok(Self::observed(n_labels, starts, Cow::Owned(labels)))
     }
 
-    /// Sets without missing labels.
+    /// Creates sets without missing labels.
     fn observed(n_labels: usize, starts: Vec<usize>, labels: Cow<'a, [u32]>) -> Self {
         Self {
             n_labels,
@@ -124,7 +125,7 @@ impl<'a> LabelSets<'a> {
         })
     }
 
-    /// Returns the labels whose score reaches its threshold (s >= t, compared in `f64`).
+    /// Creates sets of the labels whose score reaches its threshold (s >= t, compared in `f64`).
     ///
     /// # Errors
     /// Thresholds that are NaN or not one per label, scores that are not finite, no sample or no column.
@@ -143,10 +144,10 @@ impl<'a> LabelSets<'a> {
         Ok(LabelSets::collect(scores.ncols(), scores.nrows(), pick))
     }
 
-    /// Returns the labels among the best k whose score reaches its threshold.
+    /// Creates sets of the labels among the best k whose score reaches its threshold.
     ///
-    /// Labels that the predictions do not list are not predicted, so k should be at least the largest number
-    /// of labels that a sample may be given.
+    /// Labels that are not listed are not predicted, so that k should be at least the largest number of labels that a
+    /// sample may have.
     pub(crate) fn from_top_k<S: Real>(
         top: &TopK<S>,
         thresholds: &Thresholds,
@@ -183,7 +184,7 @@ impl<'a> LabelSets<'a> {
         self.starts.len() - 1
     }
 
-    /// The number of labels.
+    /// Returns the number of labels.
     pub(crate) fn n_labels(&self) -> usize {
         self.n_labels
     }
@@ -213,8 +214,8 @@ impl<'a> LabelSets<'a> {
         self.missing.len()
     }
 
-    /// Returns the largest number of missing labels of a sample. Lists of k labels more than that hold the best k
-    /// observed labels of every sample.
+    /// Returns the largest number of missing labels of a sample. Lists with this number of labels beyond k hold the
+    /// best k observed labels of every sample.
     pub fn most_missing(&self) -> usize {
         self.missing_starts
             .windows(2)
@@ -235,12 +236,13 @@ impl<'a> LabelSets<'a> {
         counts
     }
 
-    /// The rows of each label, increasing: (starts, rows), label `j` has `rows[starts[j]..starts[j + 1]]`.
+    /// Returns the samples of each label, increasing, as (starts, rows): label `j` has
+    /// `rows[starts[j]..starts[j + 1]]`.
     pub(crate) fn samples_by_label(&self) -> (Vec<usize>, Vec<u32>) {
         self.transposed(&self.labels, |row| self.labels(row))
     }
 
-    /// The samples in which each label is missing, increasing, in the form of
+    /// Returns the samples in which each label is missing, increasing, in the format of
     /// [`samples_by_label`](Self::samples_by_label).
     pub(crate) fn missing_by_label(&self) -> (Vec<usize>, Vec<u32>) {
         self.transposed(&self.missing, |row| self.missing(row))
@@ -269,7 +271,7 @@ impl<'a> LabelSets<'a> {
     }
 }
 
-/// The sets as a matrix of ones.
+/// Converts the sets to a matrix of ones.
 impl From<&LabelSets<'_>> for CsrMatrix {
     fn from(sets: &LabelSets<'_>) -> Self {
         let shape = (sets.n_samples(), sets.n_labels);
@@ -278,17 +280,17 @@ impl From<&LabelSets<'_>> for CsrMatrix {
     }
 }
 
-/// The score from which a label is predicted (s >= t).
+/// The score at or above which a label is predicted (s >= t).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Thresholds {
-    /// The same for every label.
+    /// One threshold for all labels.
     One(f64),
-    /// One per label, for example chosen on out-of-bag scores.
+    /// One threshold per label, for example chosen on out-of-bag scores.
     PerLabel(Vec<f64>),
 }
 
 impl Default for Thresholds {
-    /// 0.5: with calibrated probabilities the rule that minimises the expected Hamming loss.
+    /// 0.5: with calibrated probabilities this rule minimises the expected Hamming loss.
     fn default() -> Self {
         Self::One(0.5)
     }
@@ -314,7 +316,7 @@ impl Thresholds {
     }
 }
 
-/// Checks values per label, or the one for all.
+/// Checks the values per label, or the single value for all labels.
 pub(crate) fn check_label_values(
     what: &'static str,
     values: &[f64],

@@ -19,7 +19,7 @@ mod real;
 mod regression;
 mod sets;
 
-/// Matrices of truth and labels.
+/// Matrix types of truth and labels.
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 
 pub use at_k::{

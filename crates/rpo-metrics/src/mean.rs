@@ -2,11 +2,12 @@
 
 /// A mean over the samples or labels where a quantity is defined.
 ///
-/// `value` is NaN if there are none. The counts belong in every report: a macro AUC over 300 of 983 labels
-/// is not comparable with one over all of them.
+/// `value` is NaN if there are none. Reports should include the counts: a macro AUC over 300 of 983 labels is not
+/// comparable with one over all of them.
 ///
-/// Values are collected into their mean, values with weights into a weighted one: of areas of labels, the weights are the numbers
-/// of samples that have each ([`LabelSets::label_counts`](crate::LabelSets::label_counts)).
+/// Collecting values gives their mean, collecting (value, weight) pairs a weighted mean. For the areas of labels, the
+/// weights are the numbers of samples that have each label
+/// ([`LabelSets::label_counts`](crate::LabelSets::label_counts)).
 ///
 /// ```
 /// use rpo_metrics::Mean;
@@ -20,11 +21,11 @@ pub struct Mean {
     pub value: f64,
     /// Number of items in the mean.
     pub n_used: usize,
-    /// Number of items left out because the quantity is undefined there.
+    /// Number of items that were left out because the quantity is undefined for them.
     pub n_skipped: usize,
 }
 
-/// The mean of the values that are not NaN, summed in the given order.
+/// Computes the mean of the values that are not NaN, summed in the given order.
 impl FromIterator<f64> for Mean {
     fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
         let (mut sum, mut n_used, mut n_skipped) = (0.0, 0_usize, 0_usize);
@@ -44,7 +45,7 @@ impl FromIterator<f64> for Mean {
     }
 }
 
-/// The mean of the values that are not NaN, each with its weight: Σ w v / Σ w.
+/// Computes the weighted mean of the values that are not NaN: Σ w v / Σ w.
 impl FromIterator<(f64, f64)> for Mean {
     fn from_iter<I: IntoIterator<Item = (f64, f64)>>(values: I) -> Self {
         let (mut sum, mut total, mut n_used, mut n_skipped) = (0.0, 0.0, 0_usize, 0_usize);
@@ -72,12 +73,12 @@ pub enum MissingTruth {
     #[default]
     Refuse,
     /// Leave them out, as if they and their predictions had been removed. An output without observed values is
-    /// undefined (NaN); it is left out of means over outputs, and a sample without observed values of means over
+    /// undefined (NaN) and left out of means over outputs; a sample without observed values is left out of means over
     /// samples.
     Skip,
 }
 
-/// Treatment of samples without relevant labels, where a ratio per sample is 0/0.
+/// Treatment of samples without relevant labels, for which a ratio per sample is 0/0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptySamples {
     /// Leave them out of the mean and count them (Joly, Geurts and Wehenkel 2014, section 4). The default.

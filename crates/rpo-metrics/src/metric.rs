@@ -1,4 +1,4 @@
-//! The metrics by name, and the trait that custom metrics implement.
+//! Metrics by name, and the trait that custom metrics implement.
 
 use crate::{
     Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, Ranking,
@@ -44,7 +44,7 @@ use std::str::FromStr;
 /// # Ok::<(), MetricError>(())
 /// ```
 pub trait Score: fmt::Debug + Send + Sync {
-    /// Returns the name that reports show.
+    /// Returns the name shown in reports.
     fn name(&self) -> String;
 
     /// Returns true if a larger value is better.
@@ -59,10 +59,10 @@ pub trait Score: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns the value; NaN where the metric is undefined.
+    /// Returns the value; NaN if the metric is undefined.
     ///
     /// # Errors
-    /// As [`Evaluation::evaluate`].
+    /// As for [`Evaluation::evaluate`].
     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError>;
 }
 
@@ -88,7 +88,7 @@ impl<S: Score + ?Sized> Score for &S {
     }
 }
 
-/// A metric by its name on the command line.
+/// A metric, which can be parsed from its name on the command line.
 ///
 /// ```
 /// use rpo_metrics::{Metric, Needs, Score};
@@ -104,7 +104,7 @@ impl<S: Score + ?Sized> Score for &S {
 pub enum Metric {
     /// `lrap`: [`Ranking::Lrap`].
     Lrap,
-    /// `lrap-all`: [`Ranking::Lrap`] with samples without labels counted as 1, as scikit-learn does.
+    /// `lrap-all`: [`Ranking::Lrap`], where samples without labels count as 1, as in scikit-learn.
     LrapAll,
     /// `coverage`: [`Ranking::Coverage`].
     Coverage,
@@ -158,9 +158,9 @@ pub enum Metric {
     Ece,
     /// `r2`: [`OutputMetric::R2`], the mean over outputs.
     R2,
-    /// `half-r2`: [`OutputMetric::R2`], the mean over the first half of the outputs, ⌊d/2⌋ of them, NaN if there is one output.
-    /// For problems whose second half is the first in random order, pure noise that a good method leaves alone. Source: Joly,
-    /// Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
+    /// `half-r2`: [`OutputMetric::R2`], the mean over the first half of the outputs, ⌊d/2⌋ of them; NaN if there is one
+    /// output. For problems whose second half is a random permutation of the first, pure noise that a good method
+    /// should ignore. Source: Joly, Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
     HalfR2,
     /// `arrmse`: [`OutputMetric::RelativeRmse`], the mean over outputs.
     Arrmse,
@@ -179,9 +179,9 @@ pub enum Metric {
 pub enum Needs {
     /// A score for every label of every sample.
     Scores,
-    /// The best k labels of every sample; they can be selected from scores.
+    /// The best k labels of every sample, which can be selected from scores.
     TopK(usize),
-    /// A set of labels per sample; scores and thresholds give them.
+    /// A set of labels per sample, which can be derived from scores and thresholds.
     LabelSets,
     /// A real value for every output of every sample.
     Regression,
@@ -197,7 +197,7 @@ impl Needs {
     }
 }
 
-/// Metrics whose name is a word.
+/// Metrics whose name is a single word.
 const WORDS: [(&str, Metric); 27] = [
     ("lrap", Metric::Lrap),
     ("lrap-all", Metric::LrapAll),
@@ -228,7 +228,7 @@ const WORDS: [(&str, Metric); 27] = [
     ("pinball", Metric::Pinball),
 ];
 
-/// A metric from its k.
+/// Creates a metric from its k.
 type AtK = fn(usize) -> Metric;
 
 /// Metrics whose name is a word, `@` and k.
@@ -243,7 +243,7 @@ const AT_K: [(&str, AtK); 7] = [
 ];
 
 impl Metric {
-    /// Returns every name, with `K` where a number belongs.
+    /// Returns all names, with `K` in place of a number.
     pub fn names() -> impl Iterator<Item = String> {
         let at_k = AT_K.iter().map(|(prefix, _)| format!("{prefix}@K"));
         at_k.chain(WORDS.iter().map(|(word, _)| (*word).to_owned()))
@@ -418,7 +418,7 @@ impl FromStr for Metric {
     type Err = MetricError;
 
     /// # Errors
-    /// A name that no metric has, among them every `@0`.
+    /// A name that does not belong to a metric, including every `@0`.
     fn from_str(name: &str) -> Result<Self, MetricError> {
         let found = match name.split_once('@') {
             None => WORDS

@@ -1,4 +1,4 @@
-//! Scores: `f32` or `f64`, read sample by sample, finite.
+//! Scores: `f32` or `f64`, read sample by sample, always finite.
 
 use crate::labels::check_not_empty;
 use crate::{LabelSets, MetricError};
@@ -13,14 +13,14 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// A score: `f32` or `f64`. Sums over scores are taken in `f64` whatever the storage.
+/// A score: `f32` or `f64`. Sums of scores are computed in `f64` for both types.
 pub trait Real: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed {
-    /// Compares finite scores; -0 equals 0, as everywhere that scores are compared.
+    /// Compares finite scores; -0 equals 0, as in all comparisons of scores.
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
     }
 
-    /// Returns true unless the score is NaN or infinite.
+    /// Returns false if the score is NaN or infinite.
     fn is_finite(self) -> bool;
 }
 
@@ -36,7 +36,7 @@ impl Real for f64 {
     }
 }
 
-/// The values of a row as a slice; copied to `buffer` if they are not contiguous.
+/// Returns the values of a row as a slice, copied to `buffer` if they are not contiguous.
 pub(crate) fn row_slice<'a, S: Real>(row: ArrayView1<'a, S>, buffer: &'a mut Vec<S>) -> &'a [S] {
     match row.to_slice() {
         Some(values) => values,
@@ -48,7 +48,7 @@ pub(crate) fn row_slice<'a, S: Real>(row: ArrayView1<'a, S>, buffer: &'a mut Vec
     }
 }
 
-/// Checks that there is something to score and that every value is finite; names the first that is not.
+/// Checks that the matrix is not empty and that every value is finite; the error names the first offender.
 pub(crate) fn check_finite<S: Real>(
     what: &'static str,
     values: ArrayView2<'_, S>,
@@ -56,7 +56,7 @@ pub(crate) fn check_finite<S: Real>(
     check_values(what, values, S::is_finite)
 }
 
-/// Checks that there is something to score and that every value is allowed; names the first that is not.
+/// Checks that the matrix is not empty and that every value is allowed; the error names the first offender.
 pub(crate) fn check_values<S: Real>(
     what: &'static str,
     values: ArrayView2<'_, S>,
@@ -65,7 +65,7 @@ pub(crate) fn check_values<S: Real>(
     let (rows, columns) = values.dim();
     check_not_empty((rows, columns))?;
     let offender = (0..rows).into_par_iter().find_map_first(|row| {
-        // Without leaving early the first pass vectorises; the second runs only where there is an offender.
+        // The first pass has no early exit, so that it vectorises; the second pass runs only if there is an offender.
         let row_values = values.row(row);
         if row_values.fold(true, |all, &v| all & allowed(v)) {
             return None;
@@ -81,8 +81,8 @@ pub(crate) fn check_values<S: Real>(
     offender.map_or(Ok(()), Err)
 }
 
-/// Checks that a sparse matrix is compressed by rows, that there is something to score, and that every stored value is
-/// allowed; names the first that is not.
+/// Checks that a sparse matrix is compressed by rows and not empty, and that every stored value is allowed; the error
+/// names the first offender.
 pub(crate) fn check_csr(
     what: &'static str,
     matrix: &CsrView<'_>,

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, Mismatch, csr_row};
 use std::ops::Range;
 
-/// Outputs that are read together, so that the rows of a block stay in the cache.
+/// Number of outputs that are read together, so that the rows of a block stay in the cache.
 const BLOCK: usize = 256;
 
-/// The prediction that an output's error is compared with in the relative RMSE.
+/// The constant prediction that an output's error is compared with in the relative RMSE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline<'a> {
     /// The mean of the evaluated true values.
@@ -23,13 +23,13 @@ pub enum Baseline<'a> {
 /// A metric of one output, from the true values y, the predictions ŷ, and the mean ȳ of the evaluated true values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OutputMetric<'a> {
-    /// r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², larger is better. A constant output has 1 if it is predicted exactly, else 0. The mean
-    /// over outputs is macro-r² (Joly, Wehenkel, Geurts 2019, eq. 26).
+    /// r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², larger is better. For a constant output, 1 if it is predicted exactly,
+    /// otherwise 0. The mean over outputs is macro-r² (Joly, Wehenkel, Geurts 2019, eq. 26).
     R2,
-    /// r² without the convention: a constant output has NaN if it is predicted exactly, else -∞.
+    /// r² without the convention: for a constant output, NaN if it is predicted exactly, otherwise -∞.
     RawR2,
-    /// The relative RMSE, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN where the baseline makes no
-    /// error. The mean over outputs is aRRMSE.
+    /// The relative RMSE, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN if the baseline makes
+    /// no error. The mean over outputs is aRRMSE.
     RelativeRmse(Baseline<'a>),
     /// The mean squared error, in the units of the output squared.
     Mse,
@@ -37,13 +37,13 @@ pub enum OutputMetric<'a> {
     Rmse,
     /// The mean absolute error, in the units of the output.
     Mae,
-    /// The mean pinball loss max(τ e, (τ - 1) e), e = y - ŷ, in the units of the output: the loss that the quantile of level τ
-    /// minimizes. Output j is predicted at level `levels[j % levels.len()]`, at the median where there are no levels: half the
-    /// mean absolute error. Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
+    /// The mean pinball loss max(τ e, (τ - 1) e), e = y - ŷ, in the units of the output: the loss that the quantile of
+    /// level τ minimizes. The level of output j is `levels[j % levels.len()]`, or the median if there are no levels:
+    /// half the mean absolute error. Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
     Pinball(&'a [f64]),
 }
 
-/// The sums of one output from which every metric follows.
+/// The sums of one output from which all metrics follow.
 #[derive(Debug, Clone, Copy, Default)]
 struct OutputSums {
     n: usize,
@@ -59,11 +59,11 @@ struct OutputSums {
     signed: f64,
 }
 
-/// Truth and prediction (n_samples x n_outputs) reduced once to six sums per output; every metric follows.
+/// Truth and prediction (n_samples x n_outputs), reduced once to six sums per output, from which all metrics follow.
 ///
-/// All means of an output are over the *evaluated* samples. Averages over outputs are plain means. Sums are taken in
-/// `f64`, in sample order, and the total sum of squares is exactly 0 for a constant output. A metric of other outputs
-/// than all is that of a slice of the matrices.
+/// All means of an output are over the *evaluated* samples. Averages over outputs are plain means. Sums are computed in
+/// `f64`, in sample order, and the total sum of squares is exactly 0 for a constant output. To compute a metric of some
+/// of the outputs, slice the matrices.
 ///
 /// ```
 /// use ndarray::array;
@@ -82,8 +82,8 @@ impl RegressionSums {
     /// Reduces dense true values and predictions.
     ///
     /// # Errors
-    /// No sample or no column, shapes that differ, predictions that are not finite, true values that are infinite
-    /// or, unless they are to be skipped, NaN.
+    /// No samples or no columns, shapes that differ, predictions that are not finite, true values that are infinite or,
+    /// unless they are skipped, NaN.
     pub fn new<T: Real, P: Real>(
         truth: ArrayView2<'_, T>,
         predicted: ArrayView2<'_, P>,
@@ -101,10 +101,10 @@ impl RegressionSums {
         })
     }
 
-    /// Reduces dense or CSR true values, where what is not stored is 0, and dense predictions.
+    /// Reduces dense or CSR true values, where an entry that is not stored is 0, and dense predictions.
     ///
     /// # Errors
-    /// As [`RegressionSums::new`]; a sparse matrix compressed by columns.
+    /// As for [`RegressionSums::new`]; a sparse matrix compressed by columns.
     pub fn of<P: Real>(
         truth: MatrixView<'_>,
         predicted: ArrayView2<'_, P>,
@@ -134,7 +134,7 @@ impl RegressionSums {
         })
     }
 
-    /// `read(row, columns, out)` copies true values; NaN ones are left out.
+    /// Reduces true values that `read(row, columns, out)` copies; NaN values are left out.
     fn reduce<P: Real>(
         (n_rows, n_outputs): (usize, usize),
         predicted: ArrayView2<'_, P>,
@@ -150,7 +150,7 @@ impl RegressionSums {
             .for_each(|(block, sums)| {
                 let columns = block * BLOCK..block * BLOCK + sums.len();
                 let mut truth = vec![0.0; sums.len()];
-                // Around the first value, so that a constant output has exactly its value as mean.
+                // Sums are relative to the first value, so that the mean of a constant output is exactly its value.
                 let mut first = vec![f64::NAN; sums.len()];
                 for row in 0..n_rows {
                     read(row, columns.clone(), &mut truth);
@@ -184,16 +184,16 @@ impl RegressionSums {
         Ok(Self { outputs })
     }
 
-    /// The mean of the evaluated true values of each output.
+    /// Returns the mean of the evaluated true values of each output.
     fn truth_means(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| o.mean).collect()
     }
 
-    /// Returns the metric of each output; NaN for one without evaluated values.
+    /// Returns the metric of each output; NaN for an output without evaluated values.
     ///
     /// # Errors
-    /// A baseline that is not one finite value per output; levels of quantiles outside (0, 1), or whose number does not divide
-    /// that of the outputs.
+    /// A baseline that is not one finite value per output; quantile levels outside (0, 1), or whose number does not
+    /// divide that of the outputs.
     pub fn per_output(&self, metric: OutputMetric<'_>) -> Result<Vec<f64>, MetricError> {
         let each = |value: fn(&OutputSums) -> f64| self.outputs.iter().map(value).collect();
         Ok(match metric {
@@ -217,10 +217,10 @@ impl RegressionSums {
         })
     }
 
-    /// Returns the mean of a metric over the outputs where it is defined.
+    /// Returns the mean of a metric over the outputs for which it is defined.
     ///
     /// # Errors
-    /// As [`per_output`](Self::per_output).
+    /// As for [`per_output`](Self::per_output).
     pub fn mean(&self, metric: OutputMetric<'_>) -> Result<Mean, MetricError> {
         Ok(Mean::from_iter(self.per_output(metric)?))
     }

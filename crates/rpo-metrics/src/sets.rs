@@ -1,15 +1,15 @@
-//! Metrics that compare two label sets per sample: Hamming, subset accuracy, precision, recall, F1, Jaccard, and of each
-//! label the correlation coefficient of Matthews, the geometric mean and the balanced accuracy.
+//! Metrics that compare two label sets per sample: Hamming, subset accuracy, precision, recall, F1, Jaccard, and per
+//! label the Matthews correlation coefficient, the geometric mean and the balanced accuracy.
 //!
-//! Missing entries of the truth are counted nowhere, whatever is predicted there. Means over samples and over labels
+//! Missing entries of the truth are not counted, whatever is predicted for them. Means over samples and over labels
 //! leave out those without observed entries.
 
 use crate::{LabelSets, Mean, MetricError};
 
-/// The average over labels or samples.
+/// The kind of average of a set metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Average {
-    /// The ratio of the counts added over all entries.
+    /// The metric of the counts summed over all entries.
     Micro,
     /// The mean over labels.
     Macro,
@@ -17,13 +17,13 @@ pub enum Average {
     Samples,
 }
 
-/// The value of 0/0, where nothing is relevant and nothing predicted.
+/// The value of 0/0, if nothing is relevant and nothing is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ZeroDivision {
-    /// 0, as scikit-learn has it. The default.
+    /// 0, as in scikit-learn. The default.
     #[default]
     Zero,
-    /// 1, as Mulan has it for macro averages.
+    /// 1, as in Mulan for macro averages.
     One,
 }
 
@@ -32,7 +32,7 @@ pub enum ZeroDivision {
 pub enum SetMetric {
     /// The fraction of wrong entries, (FP + FN) / (TP + FP + FN + TN), smaller is better: the Hamming loss over all entries.
     ErrorRate,
-    /// 1 if no entry is wrong, else 0: over samples the subset accuracy, and what is left to 1 the zero-one loss.
+    /// 1 if no entry is wrong, otherwise 0. Over samples this is the subset accuracy; 1 minus it is the zero-one loss.
     Exact,
     /// TP / (TP + FP).
     Precision(ZeroDivision),
@@ -42,26 +42,27 @@ pub enum SetMetric {
     F1(ZeroDivision),
     /// TP / (TP + FP + FN). Over samples it is also called multi-label accuracy.
     Jaccard(ZeroDivision),
-    /// The correlation coefficient of Matthews, (TP TN − FP FN) / √((TP + FP) (TP + FN) (TN + FP) (TN + FN)), from −1 to 1: NaN
-    /// where all entries are relevant or none is, else 0 where all are predicted or none is.
+    /// The Matthews correlation coefficient, (TP TN − FP FN) / √((TP + FP) (TP + FN) (TN + FP) (TN + FN)), from −1
+    /// to 1. NaN if all entries are relevant or none is, otherwise 0 if all are predicted or none is.
     Mcc,
-    /// The geometric mean of recall and specificity, √(TP / (TP + FN) · TN / (TN + FP)): NaN where all entries are relevant or
-    /// none is.
+    /// The geometric mean of recall and specificity, √(TP / (TP + FN) · TN / (TN + FP)). NaN if all entries are
+    /// relevant or none is.
     GMean,
-    /// The mean of recall and specificity, (TP / (TP + FN) + TN / (TN + FP)) / 2: NaN where all entries are relevant or none is.
+    /// The mean of recall and specificity, (TP / (TP + FN) + TN / (TN + FP)) / 2. NaN if all entries are relevant or
+    /// none is.
     BalancedAccuracy,
 }
 
 /// Counts of agreement and disagreement between truth and prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Confusion {
-    /// Relevant and predicted.
+    /// Number of entries that are relevant and predicted.
     pub true_positives: u64,
-    /// Predicted, not relevant.
+    /// Number of entries that are predicted but not relevant.
     pub false_positives: u64,
-    /// Relevant, not predicted.
+    /// Number of entries that are relevant but not predicted.
     pub false_negatives: u64,
-    /// Neither relevant nor predicted.
+    /// Number of entries that are neither relevant nor predicted.
     pub true_negatives: u64,
 }
 
@@ -81,7 +82,7 @@ impl Confusion {
                 if relevant > 0.0 && predicted == 0.0 {
                     return 0.0;
                 }
-                // The root of a square is exact, so that perfect labels have 1 and none has more.
+                // The root of a square is exact, so that perfect labels give exactly 1 and no value exceeds it.
                 (tp * tn - fp * fn_) / (relevant * predicted).sqrt()
             }
             SetMetric::GMean => (tp / (tp + fn_) * (tn / (tn + fp))).sqrt(),
@@ -105,12 +106,12 @@ impl Confusion {
         .map(|count| count as f64)
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     fn n(self) -> u64 {
         self.true_positives + self.errors() + self.true_negatives
     }
 
-    /// The counts among a number of entries of which those counted so far are all that are relevant or predicted.
+    /// Completes the counts for `n` entries: the entries not counted so far are neither relevant nor predicted.
     fn among(self, n: usize) -> Self {
         Self {
             true_negatives: n as u64 - self.true_positives - self.errors(),
@@ -134,7 +135,8 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
     }
 }
 
-/// Truth and prediction compared once, in time proportional to their ones; every set metric follows.
+/// The comparison of truth and prediction, made once in time proportional to their ones; all set metrics follow from
+/// it.
 ///
 /// ```
 /// use rpo_metrics::{Average, LabelSets, SetComparison, SetMetric, ZeroDivision};
@@ -154,7 +156,7 @@ pub struct SetComparison {
 }
 
 impl SetComparison {
-    /// Compares sample by sample.
+    /// Compares two label sets per sample.
     ///
     /// # Errors
     /// Shapes that differ.
@@ -184,14 +186,15 @@ impl SetComparison {
         })
     }
 
-    /// The counts of all entries.
+    /// Returns the counts of all entries.
     pub(crate) fn total(&self) -> Confusion {
         let mut total = Confusion::default();
         self.per_sample.iter().for_each(|&c| total.add(c));
         total
     }
 
-    /// Returns a metric over all entries, or its mean over the labels or samples with observed entries where it is defined.
+    /// Returns a metric over all entries, or its mean over the labels or samples with observed entries for which it is
+    /// defined.
     pub fn average(&self, average: Average, metric: SetMetric) -> f64 {
         let mean = |of: &[Confusion]| {
             let observed = of.iter().filter(|c| c.n() > 0).map(|c| c.value(metric));
@@ -205,7 +208,7 @@ impl SetComparison {
     }
 }
 
-/// Merges two increasing lists, telling for each label in either what it is.
+/// Merges two increasing lists and calls `found` with each label in either and its kind.
 fn each_difference(truth: &[u32], predicted: &[u32], mut found: impl FnMut(u32, Confusion)) {
     let (mut t, mut p) = (
         truth.iter().copied().peekable(),
@@ -232,7 +235,7 @@ mod tests {
     fn nothing_relevant_and_nothing_predicted() {
         let none = LabelSets::from_lists(2, &[vec![], vec![0]]).unwrap();
         let sets = SetComparison::new(&none, &none).unwrap();
-        // Label 1 and sample 0 are 0/0.
+        // For label 1 and sample 0 the ratio is 0/0.
         for average in [Average::Macro, Average::Samples] {
             assert_eq!(sets.average(average, SetMetric::F1(ZeroDivision::Zero)), 0.5);
             assert_eq!(sets.average(average, SetMetric::F1(ZeroDivision::One)), 1.0);
@@ -286,13 +289,13 @@ mod tests {
                 assert!(constant.value(metric).is_nan());
             }
         }
-        // Nothing is predicted, or everything.
+        // Nothing or everything is predicted.
         for predicted in [counts(0, 0, 2, 3), counts(2, 3, 0, 0)] {
             let found =
                 [SetMetric::Mcc, SetMetric::GMean, SetMetric::BalancedAccuracy].map(|m| predicted.value(m));
             assert_eq!(found, [0.0, 0.0, 0.5]);
         }
-        // What is perfect, or all wrong, is so to the last digit.
+        // Perfect and completely wrong predictions are exact to the last digit.
         for n in 1..200 {
             assert_eq!(counts(n, 0, 0, 3).value(SetMetric::Mcc), 1.0, "{n}");
             assert_eq!(counts(0, 3, n, 0).value(SetMetric::Mcc), -1.0, "{n}");

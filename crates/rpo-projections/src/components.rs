@@ -1,4 +1,4 @@
-//! How many components to project to.
+//! The number of components of a projection.
 
 use rpo_core::math;
 use std::fmt;
@@ -17,18 +17,17 @@ use crate::ProjectionError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Components {
-    /// This many.
+    /// The given number.
     Exact(usize),
-    /// The natural logarithm of the number of outputs, rounded: m = ⌊½ + ln d⌋ and at least 1. The middle column
-    /// of Table 1 of Joly, Geurts, Wehenkel (ECML-PKDD 2014), where it is already as good as no projection on
-    /// most sets.
+    /// The natural logarithm of the number of outputs, rounded: m = ⌊½ + ln d⌋, at least 1. The middle column of Table
+    /// 1 of Joly, Geurts, Wehenkel (ECML-PKDD 2014), where it is already as good as no projection on most data sets.
     LnOutputs,
-    /// As many as there are outputs: m = d. Only the coordinates change.
+    /// The number of outputs: m = d. Only the coordinates change.
     Outputs,
 }
 
 impl Components {
-    /// The number of components for `n_outputs` outputs.
+    /// Returns the number of components for `n_outputs` outputs.
     ///
     /// # Errors
     /// [`ProjectionError::NoComponents`] for `Exact(0)`, [`ProjectionError::NoOutputs`] if there are no outputs.
@@ -74,7 +73,7 @@ mod tests {
 
     #[test]
     fn ln_is_the_column_of_the_paper() {
-        // d and round(ln d); 1 and 2 are the smallest sets there can be.
+        // d and round(ln d); 1 and 2 are the smallest possible sets.
         for (d, m) in [
             (1, 1),
             (2, 1),

@@ -6,10 +6,10 @@ use rpo_core::{MatrixError, Mismatch, ParameterError};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectionError {
-    /// A projection to no components.
+    /// A projection to 0 components.
     #[error("the number of components must be at least 1, got 0")]
     NoComponents,
-    /// A projection of no outputs.
+    /// A projection of 0 outputs.
     #[error("the number of outputs must be at least 1, got 0")]
     NoOutputs,
     /// More components than the family has.
@@ -22,17 +22,17 @@ pub enum ProjectionError {
         /// Largest number of components.
         limit: usize,
     },
-    /// More outputs or components than 32-bit indices address.
+    /// More outputs or components than 32-bit indices can address.
     #[error("{n_outputs} outputs and {n_components} components: neither may exceed {limit}")]
     IndexRange {
         /// Number of outputs.
         n_outputs: usize,
         /// Number of components.
         n_components: usize,
-        /// Largest number of either.
+        /// Largest number of outputs or components.
         limit: usize,
     },
-    /// An identity with another number of components than outputs.
+    /// An identity whose number of components differs from the number of outputs.
     #[error("identity has as many components as there are outputs: {n_outputs}, got {n_components}")]
     IdentitySize {
         /// Number of outputs.
@@ -43,7 +43,7 @@ pub enum ProjectionError {
     /// A sparsity s of Rademacher entries outside its range.
     #[error("the sparsity s of rademacher:S must be at least 1 and at most 2^53, got {0}")]
     Sparsity(f64),
-    /// Two sizes that must be equal are not.
+    /// Two sizes that must be equal but are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A target matrix of the wrong shape.
@@ -81,7 +81,7 @@ pub enum ProjectionError {
         /// Required number of samples.
         required: usize,
     },
-    /// A table that does not fit in memory.
+    /// A table that does not fit into memory.
     #[error("a table of {rows} x {columns} numbers does not fit in memory")]
     OutOfMemory {
         /// Rows of the table.
@@ -89,7 +89,7 @@ pub enum ProjectionError {
         /// Columns of the table.
         columns: usize,
     },
-    /// A matrix that is not positive definite, or not beyond rounding.
+    /// A matrix that is not positive definite, at least within rounding.
     #[error(
         "the matrix is not positive definite: pivot {pivot} in row {row}; a larger penalty would make it so"
     )]
@@ -102,13 +102,13 @@ pub enum ProjectionError {
     /// A parameter outside its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// A projection that learns from features, without any.
+    /// A projection that learns from features, but no features were given.
     #[error("label-embedding learns from the features of the samples, but no features were given")]
     NoFeatures,
-    /// A value of a matrix that is not finite.
+    /// A matrix entry that is not finite.
     #[error("{name} has the value {value} at row {row}, column {column}, which is not finite")]
     FactorValue {
-        /// The matrix.
+        /// Name of the matrix.
         name: &'static str,
         /// Row, from 0.
         row: usize,
@@ -117,24 +117,24 @@ pub enum ProjectionError {
         /// The value.
         value: f64,
     },
-    /// A text that names no spectral law of random features.
+    /// A text that does not name a spectral distribution of random features.
     #[error("{0:?} is no kernel of random features: expected gaussian, student:NU or cauchy-iid")]
     UnknownLaw(String),
-    /// A text that is no rank of an embedding.
+    /// A text that is not a rank of an embedding.
     #[error(
         "{0:?} is no rank: expected a whole number of at least 1, labels:FRACTION or captured:FRACTION:AT_MOST"
     )]
     UnknownRank(String),
-    /// A text that is no penalty.
+    /// A text that is not a penalty.
     #[error("{0:?} is no penalty: expected a number of at least 0, or variance:ALPHA")]
     UnknownPenalty(String),
-    /// A text that names no projection.
+    /// A text that does not name a projection.
     #[error(
         "{0:?} is no projection: expected gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, \
          subsample-replace, hashing, pca, label-embedding or identity"
     )]
     UnknownKind(String),
-    /// A text that is no number of components.
+    /// A text that is not a number of components.
     #[error(
         "{0:?} is no number of components: expected a whole number of at least 1, ln for round(ln d), or d"
     )]

@@ -1,4 +1,4 @@
-//! The families by name.
+//! The projection families by name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,10 +27,10 @@ pub enum ProjectionKind {
     Gaussian,
     /// [`Rademacher`] with this s.
     Rademacher {
-        /// One over the fraction of entries that are not zero.
+        /// One over the fraction of nonzero entries.
         s: f64,
     },
-    /// [`Rademacher`] with s = 3: a third of the entries is not zero (Achlioptas 2003).
+    /// [`Rademacher`] with s = 3: a third of the entries are nonzero (Achlioptas 2003).
     Achlioptas,
     /// [`Rademacher`] with s = √d.
     Sparse,
@@ -50,7 +50,7 @@ pub enum ProjectionKind {
     Identity,
 }
 
-/// The kinds without a parameter and their names.
+/// The named kinds, without parameters, and their names.
 const NAMES: [(&str, ProjectionKind); 11] = [
     ("gaussian", ProjectionKind::Gaussian),
     ("rademacher", ProjectionKind::Rademacher { s: 1.0 }),
@@ -66,7 +66,7 @@ const NAMES: [(&str, ProjectionKind); 11] = [
 ];
 
 impl ProjectionKind {
-    /// The kinds that have their own names, in the order of the list above.
+    /// The kinds that have their own names, in the order in which they are listed above.
     pub const NAMED: [Self; NAMES.len()] = {
         let mut kinds = [Self::Gaussian; NAMES.len()];
         let mut i = 0;

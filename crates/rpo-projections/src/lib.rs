@@ -30,7 +30,7 @@ use std::fmt::Debug;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-/// Outputs and seeds.
+/// The types of outputs and seeds.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use components::Components;
@@ -45,11 +45,10 @@ pub use random::{Gaussian, Hadamard, Hashing, HashingMap, Identity, Rademacher, 
 
 /// A fitted linear map from d outputs to m components: Z = Y Φᵀ with Φ of shape m x d.
 ///
-/// Z is `f32`. A row of Z is a sum over the values stored in the row of Y, in increasing column order and in
-/// `f32`: with the few dozen labels of a multi-label row its relative rounding error is about 1e-6, far below
-/// the distortion of any projection. A row's result depends on that row alone, and no instruction set is chosen
-/// at run time, so a random map has the same bits on every machine (the logarithms and exponentials of the
-/// standard library, used when some families are drawn, permitting).
+/// Z is `f32`. A row of Z is a sum over the stored values of the row of Y, in increasing column order and in `f32`.
+/// With the few dozen labels of a multi-label row its relative rounding error is about 1e-6, far below the distortion
+/// of any projection. The result for a row depends on that row alone, and no instruction set is chosen at run time, so
+/// that a random map has the same bits on every machine.
 pub trait LinearMap: Debug + Send + Sync {
     /// Number of outputs d.
     fn n_outputs(&self) -> usize;
@@ -57,7 +56,7 @@ pub trait LinearMap: Debug + Send + Sync {
     /// Number of components m.
     fn n_components(&self) -> usize;
 
-    /// Writes Z (n x m, row-major and contiguous, overwritten) for Y (n x d).
+    /// Writes Z (n x m, row-major and contiguous) for Y (n x d), overwriting it.
     ///
     /// # Errors
     /// For a wrong size, shape or layout ([`ProjectionError::Mismatch`],
@@ -66,10 +65,10 @@ pub trait LinearMap: Debug + Send + Sync {
     /// ([`ProjectionError::Overflow`]). The content of Z after an error is unspecified.
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError>;
 
-    /// Z (n x m) for Y (n x d).
+    /// Returns Z (n x m) for Y (n x d).
     ///
     /// # Errors
-    /// As [`LinearMap::apply_into`], and [`ProjectionError::OutOfMemory`] if Z does not fit in memory.
+    /// As for [`LinearMap::apply_into`], and [`ProjectionError::OutOfMemory`] if Z does not fit in memory.
     fn apply(&self, y: MatrixView<'_>) -> Result<Array2<f32>, ProjectionError> {
         let mut z = memory::zeros(y.n_rows(), self.n_components())?;
         self.apply_into(y, z.view_mut())?;
@@ -79,10 +78,10 @@ pub trait LinearMap: Debug + Send + Sync {
 
 /// The training samples that a [`Projection`] is fitted to.
 ///
-/// Outputs alone convert into it: `MatrixView::from(&y).into()`.
+/// Outputs alone can be converted into it: `MatrixView::from(&y).into()`.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectionInput<'a> {
-    /// Features X (n x p) of the same samples, in the same order; `None` where there are none.
+    /// Features X (n x p) of the same samples, in the same order; `None` if there are none.
     pub features: Option<MatrixView<'a>>,
     /// Outputs Y (n x d).
     pub outputs: MatrixView<'a>,
@@ -102,8 +101,8 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 /// A family whose maps depend on the seed alone implements [`RandomProjection`] instead. [`Pca`] learns from the outputs,
 /// [`LabelEmbedding`] from features and outputs.
 ///
-/// A custom family, for outputs whose neighbours are alike. It can be used wherever those of this crate can, boxed or in
-/// an `Arc`.
+/// The example is a custom family, for outputs whose neighbours are alike. It can be used wherever the families of this
+/// crate can, boxed or in an `Arc`.
 ///
 /// ```
 /// use ndarray::{ArrayViewMut2, array};
@@ -151,7 +150,8 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 /// # Ok::<(), ProjectionError>(())
 /// ```
 pub trait Projection: Debug + Send + Sync {
-    /// Fits the map from the d outputs of `data` to `n_components` components, a function of the arguments alone.
+    /// Fits the map from the d outputs of `data` to `n_components` components. The map is a function of the arguments
+    /// alone.
     ///
     /// # Errors
     /// If there are no outputs or components, or more components than the family has;
@@ -164,12 +164,12 @@ pub trait Projection: Debug + Send + Sync {
     ) -> Result<Box<dyn LinearMap>, ProjectionError>;
 }
 
-/// A family whose maps do not depend on the outputs, scaled so that E‖Φu‖² = ‖u‖² for every u; itself a [`Projection`].
+/// A family whose maps do not depend on the outputs, scaled so that E‖Φu‖² = ‖u‖² for every u. Also a [`Projection`].
 pub trait RandomProjection: Debug + Send + Sync {
-    /// The map from `n_outputs` outputs, a function of the arguments alone.
+    /// Draws the map from `n_outputs` outputs, a function of the arguments alone.
     ///
     /// # Errors
-    /// As [`Projection::fit`].
+    /// As for [`Projection::fit`].
     fn draw(
         &self,
         n_outputs: usize,
@@ -177,11 +177,11 @@ pub trait RandomProjection: Debug + Send + Sync {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError>;
 
-    /// The same map, to be applied to `y` (n x d): of a family that keeps numbers for each output those of outputs that do
-    /// not occur need not be drawn.
+    /// Draws the same map, to be applied to `y` (n x d). A family that stores numbers for each output need not draw
+    /// those of outputs that do not occur.
     ///
     /// # Errors
-    /// As [`Projection::fit`].
+    /// As for [`Projection::fit`].
     fn draw_for(
         &self,
         y: MatrixView<'_>,

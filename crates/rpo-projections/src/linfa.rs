@@ -1,4 +1,4 @@
-//! Projections of the outputs as a transformer of linfa, with the feature `linfa`.
+//! Output projections as a linfa transformer, with the feature `linfa`.
 //!
 //! ```
 //! use linfa::Dataset;
@@ -80,7 +80,7 @@ impl<Y: Data<Elem = f32>> Transformer<ArrayBase<Y, Ix2>, Array2<f32>> for Output
     /// Projects outputs.
     ///
     /// # Panics
-    /// For outputs that [`LinearMap::apply`] refuses, because linfa's transformers cannot fail.
+    /// If [`LinearMap::apply`] refuses the outputs, because linfa's transformers cannot fail.
     fn transform(&self, y: ArrayBase<Y, Ix2>) -> Array2<f32> {
         let projected = self.0.apply(y.view().into());
         projected.unwrap_or_else(|error| panic!("projection failed: {error}"))

@@ -1,4 +1,4 @@
-//! E-P15: what an embedding never allocates. A test of its own, as it counts every byte of the process.
+//! E-P15: allocations that an embedding never makes. A separate test program, as it counts every byte of the process.
 
 use std::alloc::System;
 
@@ -11,7 +11,7 @@ use rpo_projections::{LabelEmbedding, Rank};
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Samples, features and outputs.
+/// Number of samples, of features and of outputs.
 const SIZE: usize = 20_000;
 
 /// Ones at random columns, a few per row; `concentrated` towards the first.
@@ -59,7 +59,7 @@ fn nothing_quadratic_is_allocated() {
         let found = embedding.fit(&x, &y, rank, Seed::new(1)).unwrap();
         assert!(found.eigenvalues[0] > 0.0);
     }
-    // d x d, p x p or n x d would be 4e8 numbers. All there ever was at once is less than two bits for each.
+    // d x d, p x p or n x d would be 4e8 numbers. The peak allocation is less than two bits for each.
     let most = ALLOCATOR.max_allocated() - before;
     assert!(most < SIZE * SIZE / 4, "{most} bytes");
 }

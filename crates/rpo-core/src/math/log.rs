@@ -2,12 +2,12 @@
 
 use super::{LN_2_HIGH, LN_2_LOW, exp};
 
-/// A positive number as 2ᵏ m with m in [√½, √2): k, and m - 1.
+/// Writes a positive number as 2ᵏ m with m in [√½, √2); returns k and m - 1.
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE: u64 = 1.0_f64.to_bits();
-    /// The exponent of 2⁵²: a whole number in the low bits under it is that number above 2⁵².
+    /// The exponent of 2⁵²: an integer in the low bits below it represents 2⁵² plus that integer.
     const WHOLE: u64 = 0x4330_0000_0000_0000;
     let is_small = x < f64::MIN_POSITIVE;
     let (x, shift) = if is_small {
@@ -21,7 +21,7 @@ fn split(x: f64) -> (f64, f64) {
     (k, m - 1.0)
 }
 
-/// What log(1 + f) is above f - ½f², for 1 + f in [√½, √2).
+/// The difference between log(1 + f) and f - ½f², for 1 + f in [√½, √2).
 ///
 /// log(1 + f) = 2 artanh(s) with s = f / (2 + f), a series in s²; the coefficients are those of FreeBSD's `log`.
 #[inline(always)]
@@ -36,7 +36,7 @@ fn rest(f: f64) -> f64 {
     s * (0.5 * f * f + (even + odd))
 }
 
-/// The logarithm where the argument is 0, negative, infinite or no number; otherwise the value given.
+/// Replaces `value` by the limit of the logarithm if the argument is 0, negative, infinite or NaN.
 #[inline(always)]
 fn limits(x: f64, value: f64) -> f64 {
     let value = if x < f64::INFINITY { value } else { x };
@@ -62,12 +62,12 @@ pub fn log2(x: f64) -> f64 {
     limits(x, value)
 }
 
-/// log(1 + x) to 2 units in the last place, also where x is small beside 1.
+/// log(1 + x) to 2 units in the last place, even if x is small compared with 1.
 #[inline(always)]
 #[must_use]
 pub fn ln_1p(x: f64) -> f64 {
     let sum = 1.0 + x;
-    // What rounding took from the sum; where the sum is 0 or infinite, nothing.
+    // The rounding error of the sum; nothing is added where the logarithm is infinite or NaN.
     let lost = (x - (sum - 1.0)) / sum;
     let value = ln(sum);
     if value.abs() < f64::INFINITY {

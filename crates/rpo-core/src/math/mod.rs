@@ -1,12 +1,13 @@
 //! Elementary functions that give the same bits on every processor.
 //!
-//! The standard library takes `exp`, `ln` and their kin from the C library, whose variants with and without fused
-//! multiply-add differ in the last bit, as do those of different systems: a model fitted with them depends on the machine.
-//! These are made of additions, subtractions, multiplications, divisions and square roots, which IEEE 754 rounds alike
-//! everywhere, and of moves of bits. A lint refuses those of the standard library in all crates.
+//! The standard library takes `exp`, `ln` and related functions from the C library. Its variants with and without fused
+//! multiply-add differ in the last bit, as do those of different systems, so that a fitted model would depend on the
+//! machine. The functions here consist of additions, subtractions, multiplications, divisions and square roots, which
+//! IEEE 754 rounds alike everywhere, and of bit operations. A lint refuses the standard library's functions in all
+//! crates.
 //!
-//! `exp`, `ln` and what is made of them have no branches: loops over slices become vector code. The rare ones come from the
-//! crate `libm`.
+//! `exp`, `ln` and the functions built on them have no branches, so that loops over slices become vector code. The less
+//! frequent functions come from the crate `libm`.
 
 mod exp;
 mod log;
@@ -18,7 +19,7 @@ pub use log::{ln, ln_1p, log2, softplus};
 pub use normal::Normals;
 pub use single::cos;
 
-/// The numbers that [`exp`] and [`sigmoid`] are for: `f32` and `f64`.
+/// The number types that [`exp`] and [`sigmoid`] support: `f32` and `f64`.
 pub trait Real: Sized {
     /// See [`exp`].
     #[must_use]
@@ -29,7 +30,7 @@ pub trait Real: Sized {
     fn sigmoid(self) -> Self;
 }
 
-/// To 1 unit in the last place: 0 below the range of `f64`, infinite above.
+/// Accurate to 1 unit in the last place; 0 below the range of `f64`, infinite above.
 impl Real for f64 {
     #[inline(always)]
     fn exp(self) -> Self {
@@ -42,7 +43,7 @@ impl Real for f64 {
     }
 }
 
-/// To a relative error of 2e-7, 3e-7 for the sigmoid, for |x| ≤ 87; beyond, the value there.
+/// Accurate to a relative error of 2e-7, or 3e-7 for the sigmoid, for |x| ≤ 87; beyond, the value at the bound.
 impl Real for f32 {
     #[inline(always)]
     fn exp(self) -> Self {
@@ -55,7 +56,7 @@ impl Real for f32 {
     }
 }
 
-/// eˣ, as exact as [`Real`] has it for the type.
+/// eˣ, with the accuracy that [`Real`] gives for the type.
 #[inline(always)]
 #[must_use]
 pub fn exp<T: Real>(x: T) -> T {
@@ -69,15 +70,15 @@ pub fn sigmoid<T: Real>(x: T) -> T {
     Real::sigmoid(x)
 }
 
-/// 1.5 · 2⁵²: adding it rounds to a whole number, which is then in the low bits. The compiler vectorizes it, as it does not
-/// `round` without newer instructions.
+/// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits. The compiler vectorizes the addition, but
+/// not `round` unless newer instructions are enabled.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// ln 2 in two parts: a whole number below 2²⁰ times the first is exact.
+/// ln 2 in two parts: the product of an integer below 2²⁰ and the first part is exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// xⁿ by repeated squaring. `f64::powi` is whatever the system makes of it, except for n = 2.
+/// xⁿ by repeated squaring. The result of `f64::powi` depends on the system, except for n = 2.
 pub fn powi(x: f64, n: u32) -> f64 {
     let (mut power, mut square, mut rest) = (1.0, x, n);
     while rest > 0 {
@@ -94,7 +95,7 @@ pub fn powi(x: f64, n: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// Units in the last place of the expected value between it and the found one.
+    /// Checks that the difference from the expected value is at most `ulps` units in the last place.
     #[track_caller]
     pub(super) fn check_close(found: f64, expected: f64, ulps: f64, at: f64) {
         if expected.is_nan() || expected.is_infinite() || expected == 0.0 {
@@ -111,7 +112,7 @@ mod tests {
         );
     }
 
-    /// Numbers of every size and sign, and the special ones.
+    /// Numbers of every magnitude and sign, and special values.
     pub(super) fn numbers() -> impl Iterator<Item = f64> {
         let special = [
             0.0,
@@ -145,7 +146,7 @@ mod tests {
         special.into_iter().chain(drawn)
     }
 
-    /// Values to 17 digits of another arithmetic: Python's decimal module with 40 digits.
+    /// Expected values to 17 digits, computed in a longer arithmetic: Python's decimal module with 40 digits.
     #[test]
     fn values_are_those_of_a_longer_arithmetic() {
         for (found, expected) in [

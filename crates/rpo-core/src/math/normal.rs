@@ -1,15 +1,15 @@
-//! Standard normal numbers.
+//! Standard normal random numbers.
 
 use super::{ROUND, ln};
 use rand::RngCore;
 
-/// Words drawn at a time, two numbers each.
+/// Number of words drawn at a time, each of which gives two numbers.
 const WORDS: usize = 16;
 
-/// Independent draws from N(0, 1), without end.
+/// An endless iterator of independent draws from N(0, 1).
 ///
-/// Box and Muller's transform: √(-2 ln u) times cosine and sine of 2πv, with u and v from the halves of one word of 64
-/// bits, which ends the tails at 6.7. Words are drawn 16 at a time.
+/// Uses the Box-Muller transform: √(-2 ln u) times the cosine and sine of 2πv, where u and v are the halves of one
+/// 64-bit word; this limits the tails to 6.7. Words are drawn 16 at a time.
 ///
 /// ```
 /// use rpo_core::{Seed, math::Normals};
@@ -25,7 +25,7 @@ pub struct Normals<'a, R> {
 }
 
 impl<'a, R: RngCore> Normals<'a, R> {
-    /// Draws with this generator, which goes on behind the last block.
+    /// Creates an iterator that draws from `rng`. The generator continues after the last block drawn.
     pub fn new(rng: &'a mut R) -> Self {
         Self {
             rng,
@@ -34,7 +34,7 @@ impl<'a, R: RngCore> Normals<'a, R> {
         }
     }
 
-    /// The next number.
+    /// Returns the next number.
     #[inline]
     pub fn draw(&mut self) -> f64 {
         if self.next == self.drawn.len() {
@@ -65,15 +65,16 @@ fn fill(words: &[u64; WORDS], out: &mut [f64; 2 * WORDS]) {
     }
 }
 
-/// (w + ½) / 2³² for a word of 32 bits: never 0, and no sine or cosine is.
+/// (w + ½) / 2³² for a 32-bit word: never 0, and neither the sine nor the cosine is ever 0.
 #[inline]
 fn uniform(word: u64) -> f64 {
-    // The word in the low bits under the exponent of 2⁵², so that no conversion is needed.
+    // The word is placed in the low bits below the exponent of 2⁵², so that no conversion is needed.
     let whole = f64::from_bits(word | 0x4330_0000_0000_0000) - 4_503_599_627_370_496.0;
     (whole + 0.5) / 4_294_967_296.0
 }
 
-/// sin 2πt and cos 2πt for t in [0, 1]: quarter turns are taken off, and Taylor series of what is left, within an eighth.
+/// sin 2πt and cos 2πt for t in [0, 1]: Taylor series of the rest after removing quarter turns, at most an eighth of a
+/// turn.
 #[inline]
 fn sine_and_cosine_of_turns(t: f64) -> (f64, f64) {
     let shifted = 4.0 * t + ROUND;
@@ -96,7 +97,7 @@ fn sine_and_cosine_of_turns(t: f64) -> (f64, f64) {
                         + z * (-1.0 / 3_628_800.0
                             + z * (1.0 / 479_001_600.0
                                 - z * (1.0 / 87_178_291_200.0 - z / 20_922_789_888_000.0)))))));
-    // A quarter turn swaps them, half a turn turns the signs.
+    // A quarter turn swaps sine and cosine, half a turn changes their signs.
     let is_odd = quarters & 1 == 1;
     let (s, c) = if is_odd { (cosine, sine) } else { (sine, cosine) };
     let sign_of_sine = (quarters & 2) << 62;
@@ -125,8 +126,8 @@ mod tests {
         }
     }
 
-    /// The empirical law of 200,000 draws is within 1.63 / √n of the normal one (Kolmogorov's test at 1 %), and so are
-    /// the products of neighbours and of the two numbers of a word uncorrelated.
+    /// The empirical distribution of 200,000 draws is within 1.63 / √n of the normal one (Kolmogorov's test at 1 %),
+    /// and both neighbours and the two numbers of a word are uncorrelated.
     #[test]
     fn the_law_is_the_normal_one() {
         let n = 200_000;

@@ -1,14 +1,14 @@
-//! Functions of `f32`.
+//! Functions on `f32`.
 
-/// eˣ to a relative error of 2e-7, for |x| ≤ 87; beyond, the value there.
+/// eˣ to a relative error of 2e-7, for |x| ≤ 87; beyond, the value at the bound.
 ///
-/// eˣ = 2ᵏ eʳ with k = round(x / ln 2): adding 1.5·2²³ rounds to a whole number and leaves it in the lowest bits,
-/// from where a shift makes it the exponent; eʳ is a Taylor polynomial on |r| ≤ ½ ln 2.
+/// eˣ = 2ᵏ eʳ with k = round(x / ln 2): adding 1.5·2²³ rounds to an integer and leaves it in the lowest bits, from
+/// where a shift moves it into the exponent; eʳ is a Taylor polynomial on |r| ≤ ½ ln 2.
 #[inline(always)]
 #[must_use]
 pub(super) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
-    // ln 2 in two parts: k times the first is exact.
+    // ln 2 in two parts: k times the first part is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     let x = if x > 87.0 { 87.0 } else { x };
@@ -22,21 +22,21 @@ pub(super) fn exp(x: f32) -> f32 {
     series * f32::from_bits(exponent)
 }
 
-/// The logistic sigmoid 1 / (1 + e⁻ˣ) to a relative error of 3e-7 for x ≥ -87: no overflow for any x.
+/// The logistic sigmoid 1 / (1 + e⁻ˣ) to a relative error of 3e-7 for x ≥ -87, without overflow for any x.
 #[inline(always)]
 #[must_use]
 pub(super) fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + exp(-x))
 }
 
-/// cos(x) of an `f32`, within 2e-7 for |x| below 10⁶: turns, of which the whole part is dropped in `f64`, then a polynomial.
+/// cos(x) of an `f32`, within 2e-7 for |x| below 10⁶: drops the whole turns in `f64`, then evaluates a polynomial.
 #[inline]
 #[must_use]
 pub fn cos(x: f32) -> f32 {
     let turns = f64::from(x) * std::f64::consts::TAU.recip();
     let part = turns - ((turns + super::ROUND) - super::ROUND);
-    // cos(2πr) = -sin(2π(|r| - 1/4)), where the argument is within a quarter turn. Numbers so large that rounding
-    // fails are kept in range.
+    // cos(2πr) = -sin(2π(|r| - 1/4)), where the argument of the sine is within a quarter turn. Numbers so large that
+    // rounding fails are clamped.
     let angle = (part.abs().min(0.5) - 0.25) * std::f64::consts::TAU;
     let a = angle as f32;
     let square = a * a;

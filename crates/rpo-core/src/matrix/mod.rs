@@ -13,11 +13,11 @@ pub type CsrMatrix<T = f32> = CsMatI<T, u32, usize>;
 /// A borrowed [`CsrMatrix`].
 pub type CsrView<'a, T = f32> = CsMatViewI<'a, T, u32, usize>;
 
-/// What can be wrong with a matrix.
+/// An error in a matrix.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatrixError {
-    /// A value that is NaN or infinite where only finite ones are allowed.
+    /// A value that is NaN or infinite although only finite values are allowed.
     #[error("value {value} at row {row}, column {column} is not finite")]
     NonFinite {
         /// Row, from 0.
@@ -32,7 +32,7 @@ pub enum MatrixError {
     Memory(#[from] MemoryLimit),
 }
 
-/// Refuses a dense matrix that would take more than `limit` bytes, at the given number per entry.
+/// Refuses a dense matrix that would take more than `limit` bytes at `bytes_per_entry` bytes per entry.
 ///
 /// # Errors
 /// [`MatrixError::Memory`].
@@ -56,7 +56,7 @@ pub enum Matrix {
     Sparse(CsrMatrix),
 }
 
-/// A borrowed [`Matrix`]. Cheap to copy; what every numeric function of the workspace takes.
+/// A borrowed [`Matrix`], the argument type of every numeric function of the workspace. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
 pub enum MatrixView<'a> {
     /// Dense; rows need not be contiguous.
@@ -111,15 +111,15 @@ impl<'a> From<&'a Array2<f32>> for MatrixView<'a> {
 }
 
 impl<'a> From<CsrView<'a>> for MatrixView<'a> {
-    /// What is stored by columns stays so: the methods of the view read it correctly but search every column for a row,
-    /// other functions of numbers refuse it, and [`Matrix::from`] converts it.
+    /// A matrix that is stored by columns stays so. The methods of the view read it correctly, but search every column
+    /// for a row; other numeric functions refuse it, and [`Matrix::from`] converts it.
     fn from(a: CsrView<'a>) -> Self {
         Self::Sparse(a)
     }
 }
 
 impl<'a> From<&'a CsrMatrix> for MatrixView<'a> {
-    /// As from a [`CsrView`].
+    /// As for a [`CsrView`].
     fn from(a: &'a CsrMatrix) -> Self {
         Self::Sparse(a.view())
     }
@@ -132,7 +132,7 @@ impl<'a> From<&'a Matrix> for MatrixView<'a> {
 }
 
 impl<'a> MatrixView<'a> {
-    /// The same view for a shorter time, as the compiler does not shorten it by itself.
+    /// Returns the same view with a shorter lifetime, since the compiler does not shorten it by itself.
     pub fn reborrow(&self) -> MatrixView<'_> {
         match self {
             Self::Dense(a) => MatrixView::Dense(a.view()),
@@ -156,7 +156,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Number of stored values: all of them if dense.
+    /// Number of stored values; for a dense matrix, all of them.
     pub fn n_stored(self) -> usize {
         match self {
             Self::Dense(a) => a.len(),
@@ -181,7 +181,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// The factor that gives the values of a row that are not NaN Euclidean length 1; 1 where all are 0.
+    /// Returns the factor that scales the non-NaN values of a row to Euclidean length 1; 1 if all of them are 0.
     pub fn unit_factor(self, row: usize) -> f32 {
         let mut squares = 0.0;
         self.for_each_in_row(row, |_, v| {
@@ -196,7 +196,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Copies a row into `out`, writing zeros where nothing is stored.
+    /// Copies a row into `out`, with zeros where nothing is stored.
     ///
     /// # Panics
     /// If `out` is not as long as the matrix has columns.
@@ -211,7 +211,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// An owned copy of the given rows, in the given order; rows may repeat.
+    /// Returns an owned copy of the given rows, in the given order; rows may repeat.
     ///
     /// # Panics
     /// If a row index is out of range.
@@ -234,7 +234,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_owned(self) -> Matrix {
         match self {
             Self::Dense(a) => Matrix::Dense(a.to_owned()),
@@ -242,7 +242,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// A dense copy, refused when it would take more than `limit` bytes.
+    /// Returns a dense copy, or an error if it would take more than `limit` bytes.
     ///
     /// # Errors
     /// [`MatrixError::Memory`], before anything is allocated.
@@ -261,7 +261,7 @@ impl<'a> MatrixView<'a> {
         })
     }
 
-    /// A CSR copy of the values that differ from zero, NaN included.
+    /// Returns a CSR copy of the values that differ from zero, including NaN.
     pub fn to_csr(self) -> CsrMatrix {
         if let Some(rows) = self.stored_by_rows() {
             return rows.view().to_csr();
@@ -279,7 +279,7 @@ impl<'a> MatrixView<'a> {
         CsrMatrix::new((self.n_rows(), self.n_cols()), indptr, columns, values)
     }
 
-    /// A copy of a matrix that is stored by columns; `None` for one whose rows are together already.
+    /// Returns a row-wise copy of a matrix that is stored by columns; `None` for any other matrix.
     fn stored_by_rows(self) -> Option<Matrix> {
         match self {
             Self::Sparse(a) if !a.is_csr() => Some(Matrix::from(a.to_csr())),
@@ -287,7 +287,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Returns true if a stored value is NaN, that is missing where the caller allows missing values.
+    /// Returns true if a stored value is NaN, which stands for a missing value where the caller allows them.
     pub fn has_missing(self) -> bool {
         match self {
             Self::Dense(a) => a.iter().any(|v| v.is_nan()),
@@ -295,8 +295,8 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// The first column that is missing (NaN) in every row of positive weight, where there are such rows; without weights all
-    /// rows count.
+    /// Returns the first column that is missing (NaN) in every row of positive weight, if there are such rows; without
+    /// weights all rows count.
     pub fn first_unobserved(&self, weights: Option<&[f32]>) -> Option<usize> {
         let mut missing = vec![0_usize; self.n_cols()];
         let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
@@ -310,10 +310,10 @@ impl<'a> MatrixView<'a> {
         missing.iter().position(|&n| n > 0 && n == n_rows)
     }
 
-    /// Refuses a stored value that is not allowed, by [`f32::is_finite`] or [`finite_or_missing`].
+    /// Refuses a stored value that is not allowed; `allowed` is usually [`f32::is_finite`] or [`finite_or_missing`].
     ///
     /// # Errors
-    /// [`MatrixError::NonFinite`] with the first offender in row order.
+    /// [`MatrixError::NonFinite`] for the first offender in row order.
     pub fn check_values(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
         if let Some(rows) = self.stored_by_rows() {
             return rows.view().check_values(allowed);
@@ -335,13 +335,13 @@ impl<'a> MatrixView<'a> {
     }
 }
 
-/// Returns true for a finite value and for NaN, which stands for a missing one, as of outputs some of which are not known. In
-/// a sparse matrix a missing entry is a stored NaN; what is not stored is a known 0.
+/// Returns true for a finite value and for NaN, which stands for a missing value, such as an unobserved output. In a
+/// sparse matrix a missing entry is a stored NaN; an entry that is not stored is an observed 0.
 pub fn finite_or_missing(v: f32) -> bool {
     !v.is_infinite()
 }
 
-/// The column indices and values stored in a row.
+/// Returns the column indices and values stored in a row.
 ///
 /// # Panics
 /// If the row is out of range, or the matrix is stored by columns.
@@ -349,7 +349,7 @@ pub fn finite_or_missing(v: f32) -> bool {
 pub fn csr_row<'a>(a: &CsrView<'a>, row: usize) -> (&'a [u32], &'a [f32]) {
     assert!(a.is_csr(), "the matrix is stored by rows");
     let (indptr, columns, values) = a.into_raw_storage();
-    // A view of some rows of a matrix keeps the row pointers of the whole.
+    // A view of some rows of a matrix keeps the row pointers of the whole matrix.
     let range = indptr[row] - indptr[0]..indptr[row + 1] - indptr[0];
     (&columns[range.clone()], &values[range])
 }
@@ -442,7 +442,7 @@ mod tests {
             let mut out = [7.0; 3];
             sparse.view().copy_row(2, &mut out);
             prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());
-            // Stored by columns, also square, where a transposed reading would go unnoticed.
+            // Matrices stored by columns, including square ones, where reading the transpose would go unnoticed.
             for n in [3, 4] {
                 let dense = dense.slice(ndarray::s![..n, ..]);
                 let by_columns = MatrixView::from(dense).to_csr().to_csc();

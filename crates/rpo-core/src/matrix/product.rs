@@ -1,13 +1,13 @@
-//! Products of dense matrices, the same bits on every processor.
+//! Products of dense matrices with the same bits on every processor.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, LinalgScalar, s};
 
-/// Terms that are summed before they are added to an entry: the depth of a panel of `matrixmultiply`, of either type
-/// and on every processor.
+/// Number of terms that are summed before they are added to an entry: the depth of a `matrixmultiply` panel, for both
+/// types and on every processor.
 const PANEL: usize = 256;
 
-/// Numbers with a fused multiply-add, whose one rounding IEEE 754 defines: `f32` and `f64`.
+/// Number types with a fused multiply-add, which IEEE 754 rounds once: `f32` and `f64`.
 pub trait Fused: LinalgScalar {
     /// `self` · `a` + `b`, rounded once.
     #[must_use]
@@ -26,11 +26,12 @@ impl Fused for f64 {
     }
 }
 
-/// A B (n x k by k x m), the same bits on every processor.
+/// Returns A B (n x k by k x m), with the same bits on every processor.
 ///
-/// ndarray leaves products of matrices to kernels chosen when the program runs. Those of x86-64 with FMA and AVX2, of
-/// AVX-512 and of `AArch64` sum the terms of an entry in one order, each by a fused multiply-add; on a processor without
-/// these instructions the others would round twice, so that there the same sums are made one by one: slowly, but alike.
+/// ndarray leaves matrix products to kernels chosen at run time. Those for x86-64 with FMA and AVX2, for AVX-512 and
+/// for `AArch64` sum the terms of an entry in one order, each by a fused multiply-add. On a processor without these
+/// instructions the other kernels would round twice; there the same sums are computed one by one, which is slow but
+/// gives the same result.
 ///
 /// # Panics
 /// If `a` has not as many columns as `b` has rows.
@@ -41,7 +42,7 @@ pub fn product<T: Fused>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T
     out
 }
 
-/// Writes A B, see [`product`], to `out` (n x m), whatever that holds.
+/// Overwrites `out` (n x m) with A B, see [`product`].
 ///
 /// # Panics
 /// If the shapes do not agree.
@@ -63,7 +64,7 @@ fn has_fused_kernels() -> bool {
     return false;
 }
 
-/// The sums of the kernels, entry by entry.
+/// Computes the sums of the kernels, entry by entry.
 fn one_by_one<T: Fused>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
     assert_eq!(a.ncols(), b.nrows(), "the inner lengths of a product");
     out.fill(T::zero());
@@ -110,7 +111,7 @@ mod tests {
             let (a, b) = if turned & 1 == 0 { (entries(n, k, seed), entries(k, m, !seed)) } else {
                 (entries(k, n, seed).reversed_axes(), entries(m, k, !seed).reversed_axes())
             };
-            // Every other column: no stride is 1.
+            // Every other column, so that no stride is 1.
             let b = if turned & 2 == 0 { b.view() } else { b.slice(s![.., ..;2]) };
             if narrow {
                 let (a, b) = (a.mapv(|v| v as f32), b.mapv(|v| v as f32));

@@ -1,4 +1,4 @@
-//! Arrays as bytes with a type and a shape.
+//! Arrays stored as bytes with a type and a shape.
 
 use super::StoreError;
 
@@ -22,7 +22,7 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// Bytes per entry.
+    /// Number of bytes per entry.
     pub(super) fn n_bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -33,14 +33,15 @@ impl Dtype {
     }
 }
 
-/// An array as it is stored: little-endian, row-major.
+/// A stored array: little-endian, row-major.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Array<B = Vec<u8>> {
     /// Type of the entries.
     pub dtype: Dtype,
     /// Length of each dimension.
     pub shape: Vec<usize>,
-    /// The entries. A [`Reader`](super::Reader) refuses more or fewer bytes than the type and the shape need.
+    /// The entries. A [`Reader`](super::Reader) refuses arrays with more or fewer bytes than the type and the shape
+    /// need.
     pub bytes: B,
 }
 
@@ -48,7 +49,7 @@ pub struct Array<B = Vec<u8>> {
 pub type ArrayView<'a> = Array<&'a [u8]>;
 
 impl Array<&[u8]> {
-    /// Refuses other bytes than those of the type and the shape.
+    /// Refuses a number of bytes that does not match the type and the shape.
     pub(super) fn check(&self, name: &str) -> Result<(), StoreError> {
         let mut sizes = self.shape.iter().copied();
         let needed = sizes.try_fold(self.dtype.n_bytes(), usize::checked_mul);

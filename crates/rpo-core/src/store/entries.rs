@@ -1,27 +1,27 @@
-//! The entries of a stored array, read without copying it.
+//! The entries of a stored array, read without copying.
 
 use super::{Dtype, StoreError};
 use std::marker::PhantomData;
 
-/// A type of entries that arrays are stored from and read as: `u32`, `u64`, `f32` and `f64`.
+/// A type of array entries: `u32`, `u64`, `f32` or `f64`.
 pub trait Entry: Copy {
-    /// The types of arrays that can be read so, in words.
+    /// The array types that can be read as this type, in words.
     const STORED_AS: &'static str;
 
-    /// Returns true for arrays that can be read so.
+    /// Returns true for array types that can be read as this type.
     fn reads(dtype: Dtype) -> bool;
 
-    /// Decodes the bytes of one entry of an array of such a type.
+    /// Decodes the bytes of one entry of an array of the given type.
     fn decode(dtype: Dtype, bytes: &[u8]) -> Self;
 
-    /// The type of array that stores these entries, and its bytes.
+    /// Encodes entries; returns the type of the array and its bytes.
     fn encode(values: &[Self]) -> (Dtype, Vec<u8>);
 
-    /// The entry in messages.
+    /// Returns the entry as a number for messages.
     fn as_f64(self) -> f64;
 }
 
-/// The bytes of an entry, whose number is that of its type.
+/// Copies the bytes of an entry; their number must be that of the type.
 fn exact<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut exact = [0; N];
     exact.copy_from_slice(bytes);
@@ -34,7 +34,7 @@ pub(super) fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) 
     out
 }
 
-/// Stored in the narrowest of U8, U16 and U32 that holds all.
+/// Stored in the narrowest of U8, U16 and U32 that holds all entries.
 impl Entry for u32 {
     const STORED_AS: &'static str = "U8, U16 or U32";
 
@@ -64,7 +64,8 @@ impl Entry for u32 {
     }
 }
 
-/// Stored as F32, whatever they are. Integers and numbers of up to 16 bits are exact in `f32` and take less room.
+/// Stored as F32, whatever the values. Arrays of integers and floats of up to 16 bits, which take less room and are exact
+/// in `f32`, can be read too.
 impl Entry for f32 {
     const STORED_AS: &'static str = "U8, U16, F16 or F32";
 
@@ -133,8 +134,8 @@ impl Entry for f64 {
     }
 }
 
-/// The entries of an array that was taken from a [`Reader`](super::Reader), in the bytes where they lie: an iterator over
-/// those that nothing took. The default has none, in place of an array that is not needed.
+/// The entries of an array taken from a [`Reader`](super::Reader), decoded where their bytes lie. Also an iterator over
+/// the entries that have not been taken yet. The default is empty and stands for an array that is not needed.
 #[derive(Debug, Clone)]
 pub struct Entries<'a, T> {
     pub(super) name: String,
@@ -182,22 +183,22 @@ impl<T: Entry> Entries<'_, T> {
         chunks.map(|bytes| T::decode(self.dtype, bytes))
     }
 
-    /// An entry.
+    /// Returns an entry.
     ///
     /// # Panics
-    /// If there is none of this index.
+    /// If the index is out of range.
     #[inline]
     pub(super) fn get(&self, index: usize) -> T {
         let width = self.dtype.n_bytes();
         T::decode(self.dtype, &self.bytes[index * width..][..width])
     }
 
-    /// All entries, copied.
+    /// Copies all entries.
     pub fn to_vec(&self) -> Vec<T> {
         self.all().collect()
     }
 
-    /// Takes the first `n` entries off.
+    /// Removes and returns the first `n` entries.
     ///
     /// # Errors
     /// [`StoreError::Array`] if there are fewer.
@@ -215,7 +216,7 @@ impl<T: Entry> Entries<'_, T> {
         Ok(part.to_vec())
     }
 
-    /// Refuses entries that nothing took.
+    /// Refuses entries that have not been taken.
     ///
     /// # Errors
     /// [`StoreError::Array`].
@@ -226,7 +227,7 @@ impl<T: Entry> Entries<'_, T> {
         }
     }
 
-    /// Refuses another number of entries.
+    /// Refuses a number of entries other than `expected`.
     ///
     /// # Errors
     /// [`StoreError::Array`].
@@ -237,10 +238,10 @@ impl<T: Entry> Entries<'_, T> {
         }
     }
 
-    /// Refuses an entry that is not allowed.
+    /// Refuses entries for which `allowed` returns false.
     ///
     /// # Errors
-    /// [`StoreError::Entry`] with the first one.
+    /// [`StoreError::Entry`] for the first such entry.
     pub fn where_all(self, expected: &'static str, allowed: impl Fn(T) -> bool) -> Result<Self, StoreError> {
         let bad = self.all().position(|value| !allowed(value));
         match bad {
@@ -249,12 +250,12 @@ impl<T: Entry> Entries<'_, T> {
         }
     }
 
-    /// An error about the array.
+    /// Creates an error about the array.
     pub fn wrong(&self, problem: impl Into<String>) -> StoreError {
         StoreError::array(&self.name, problem)
     }
 
-    /// An error about an entry.
+    /// Creates an error about an entry.
     pub(super) fn entry(&self, index: usize, value: T, expected: &'static str) -> StoreError {
         let (name, value) = (self.name.clone(), value.as_f64());
         StoreError::Entry {
@@ -267,14 +268,15 @@ impl<T: Entry> Entries<'_, T> {
 }
 
 impl<'a> Entries<'a, u32> {
-    /// The entries, if they are stored as a byte each.
+    /// Returns the entries as bytes, if they are stored in one byte each.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         (self.dtype == Dtype::U8).then_some(self.bytes)
     }
 
-    /// The sum of all entries.
+    /// Returns the sum of all entries.
     pub fn total(&self) -> usize {
-        // No array has as many entries of 32 bits as 64 bits cannot sum; what `usize` cannot hold fits no other array.
+        // No array has enough 32-bit entries for their sum to overflow 64 bits; a sum beyond `usize` matches no other
+        // array.
         let total = self.all().map(u64::from).sum::<u64>();
         usize::try_from(total).unwrap_or(usize::MAX)
     }

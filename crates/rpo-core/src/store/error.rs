@@ -1,4 +1,4 @@
-//! What can be wrong with a stored model.
+//! Errors of stored models.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ pub enum StoreError {
     Array {
         /// Its name.
         name: String,
-        /// What is wrong with it, as in "array x *is missing*".
+        /// The problem, as in "array x *is missing*".
         problem: String,
     },
     /// An entry of an array with an impossible value.
@@ -31,21 +31,21 @@ pub enum StoreError {
     Field {
         /// Its name.
         name: String,
-        /// What is wrong with it, as in "field x *is missing*".
+        /// The problem, as in "field x *is missing*".
         problem: String,
     },
-    /// A part whose arrays are sound by themselves and do not make one.
+    /// A part whose arrays are valid individually but not in combination.
     #[error("{part}: {problem}")]
     Part {
-        /// Which part: "tree 3".
+        /// The part: "tree 3".
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
 impl StoreError {
-    /// An array that is not as it should be.
+    /// Creates an error for an invalid array.
     pub fn array(name: &str, problem: impl Into<String>) -> Self {
         Self::Array {
             name: name.to_owned(),
@@ -53,7 +53,7 @@ impl StoreError {
         }
     }
 
-    /// A field that is not as it should be.
+    /// Creates an error for an invalid field.
     pub(super) fn field(name: &str, problem: impl Into<String>) -> Self {
         Self::Field {
             name: name.to_owned(),
@@ -61,7 +61,7 @@ impl StoreError {
         }
     }
 
-    /// A part that is not as it should be, for instance by the error of its constructor.
+    /// Creates an error for an invalid part, for instance from the error of its constructor.
     pub fn part(part: impl Display, problem: impl Display) -> Self {
         Self::Part {
             part: part.to_string(),

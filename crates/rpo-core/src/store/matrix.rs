@@ -1,5 +1,5 @@
-//! Matrices as arrays: dense ones as a table, CSR ones as the number of entries of each row, their columns, and their
-//! values unless all are 1.
+//! Matrices stored as arrays: dense ones as a table, CSR ones as the number of entries of each row, their columns, and
+//! their values unless all are 1.
 
 use super::{Entries, Reader, StoreError, Writer};
 use crate::{CsrMatrix, CsrView, Matrix, csr_row};
@@ -7,7 +7,8 @@ use ndarray::Array2;
 use std::sync::Arc;
 
 impl Writer {
-    /// Stores the rows of CSR matrices, one below the other, as the arrays `name.size`, `name.column` and `name.value`.
+    /// Stores the rows of CSR matrices, one matrix below the other, as the arrays `name.size`, `name.column` and
+    /// `name.value`.
     ///
     /// # Errors
     /// [`StoreError::Entry`] for a value that is not finite, [`StoreError::Array`] if the name is taken.
@@ -29,10 +30,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Stores a matrix, as `name.dense` or as [`sparse`](Self::sparse) does.
+    /// Stores a matrix as `name.dense` if it is dense, otherwise like [`sparse`](Self::sparse).
     ///
     /// # Errors
-    /// As [`sparse`](Self::sparse).
+    /// As for [`sparse`](Self::sparse).
     pub fn matrix(&mut self, name: &str, matrix: &Matrix) -> Result<(), StoreError> {
         match matrix {
             Matrix::Dense(a) => {
@@ -48,7 +49,7 @@ impl Reader<'_> {
     /// Takes CSR matrices of `n_cols` columns, one for each number of rows in `n_rows`.
     ///
     /// # Errors
-    /// [`StoreError`] if their arrays do not make them, or there are more or fewer rows.
+    /// [`StoreError`] if their arrays are invalid, or there are more or fewer rows.
     pub fn sparse(
         &mut self,
         name: &str,
@@ -98,7 +99,7 @@ impl Reader<'_> {
         made.map_err(|e| values.wrong(format!("is invalid: {e}")))
     }
 
-    /// Returns true if there is a matrix of this name.
+    /// Returns true if there is a matrix with this name.
     fn has_matrix(&self, name: &str) -> bool {
         self.has(&format!("{name}.dense")) || self.has(&format!("{name}.size"))
     }
@@ -106,7 +107,7 @@ impl Reader<'_> {
     /// Takes a matrix of `n_cols` columns, dense or sparse.
     ///
     /// # Errors
-    /// [`StoreError`] if it is missing or its arrays do not make one.
+    /// [`StoreError`] if it is missing or its arrays are invalid.
     pub fn matrix(&mut self, name: &str, n_cols: usize) -> Result<Matrix, StoreError> {
         let dense = format!("{name}.dense");
         if self.has(&dense) {
@@ -115,10 +116,10 @@ impl Reader<'_> {
         Ok(Matrix::Sparse(self.csr(name, n_cols)?))
     }
 
-    /// The matrix of `n_cols` columns that parts share under this name; `None` if there is none.
+    /// Returns the matrix of `n_cols` columns that parts share under this name; `None` if there is none.
     ///
     /// # Errors
-    /// [`StoreError`] if its arrays do not make one.
+    /// [`StoreError`] if its arrays are invalid.
     pub fn shared(&mut self, name: &'static str, n_cols: usize) -> Result<Option<Arc<Matrix>>, StoreError> {
         if let Some(matrix) = self.shared.get(name) {
             return Ok(Some(Arc::clone(matrix)));
@@ -134,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where each row begins, after checking that its columns increase and exist.
+/// Returns the start of each row, after checking that the columns of each row increase and are within the matrix.
 fn row_starts(
     sizes: &Entries<'_, u32>,
     columns: &Entries<'_, u32>,

@@ -1,15 +1,15 @@
 //! Storage of models in memory: named typed arrays and JSON fields, which a file format puts into a container.
 //!
-//! A type that implements [`Store`] hands its numbers to a [`Writer`] under names of its choice; [`Restore`] takes them
-//! back from a [`Reader`]. Neither touches a file: what [`Writer::finish`] returns can be written in any container that
-//! keeps named arrays.
+//! A type that implements [`Store`] passes its numbers to a [`Writer`] under names of its choice; [`Restore`] takes
+//! them back from a [`Reader`]. Neither touches a file: the result of [`Writer::finish`] can be written to any
+//! container that supports named arrays.
 //!
 //! * **Exact**: a restored value equals the stored one, bit for bit.
-//! * **Without trust**: a reader believes nothing. Lengths are checked against the bytes that are there before anything is
-//!   allocated, and an array or a field that no type takes is an error.
+//! * **Without trust**: a reader trusts nothing. Lengths are checked against the bytes that are there before anything
+//!   is allocated, and an array or a field that no type takes is an error.
 //! * **Parts**: [`Writer::scoped`] and [`Reader::scoped`] put the name of a part and a slash before every name, so that
-//!   the same type can be stored many times. What all parts refer to is stored once ([`Writer::share`]), but for those of
-//!   another training set ([`Sharing`]).
+//!   the same type can be stored many times. A matrix that all parts refer to is stored once ([`Writer::share`]),
+//!   except for parts with another training set ([`Sharing`]).
 //!
 //! ```
 //! use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
@@ -64,28 +64,28 @@ pub trait Store {
     /// Writes everything that [`Restore`] needs.
     ///
     /// # Errors
-    /// [`StoreError`] for values that could not be restored, such as weights that are not finite.
+    /// [`StoreError`] for values that cannot be restored, such as weights that are not finite.
     fn store(&self, out: &mut Writer) -> Result<(), StoreError>;
 }
 
-/// A type that can be restored from what [`Store`] wrote.
+/// A type that can be restored from the data that [`Store`] wrote.
 pub trait Restore: Sized {
     /// Takes the arrays and fields of the type and checks them.
     ///
-    /// `sizes` come from the description of a model and are as little trusted as the arrays: an implementation checks that
-    /// its arrays have the lengths that follow from them, and allocates nothing by them.
+    /// `sizes` come from the description of a model and are no more trusted than the arrays: an implementation checks
+    /// that its arrays have the lengths that follow from `sizes`, and does not allocate memory based on them.
     ///
     /// # Errors
     /// [`StoreError`] if an array or a field is missing or invalid.
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError>;
 }
 
-/// Where the matrices that a part [shares](Writer::share) with others are stored.
+/// The place where matrices that a part [shares](Writer::share) with others are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Outside of the part, with those of the parts beside it.
+    /// Outside the part, together with the shared matrices of its sibling parts.
     Outside,
-    /// In the part, which is of another training set than those beside it.
+    /// Inside the part, which has another training set than its sibling parts.
     Inside,
 }
 
@@ -94,9 +94,9 @@ pub enum Sharing {
 pub struct Sizes {
     /// Number of training samples n.
     pub n_train: usize,
-    /// Number of features p that the model sees.
+    /// Number of features p of the model.
     pub n_features: usize,
-    /// Number of outputs d that it predicts.
+    /// Number of outputs d of the model.
     pub n_outputs: usize,
 }
 
@@ -164,7 +164,7 @@ mod tests {
         from.finish().unwrap();
     }
 
-    /// A part of another training set keeps the matrices that it shares, and its parts share those.
+    /// A part with another training set keeps its shared matrices, and its own parts share those.
     #[test]
     fn what_stands_apart_has_its_own_shared_matrices() {
         let [whole, part] = [Matrix::Sparse(sparse()), Matrix::Sparse(CsrMatrix::eye(3))].map(Arc::new);

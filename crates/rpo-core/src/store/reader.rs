@@ -1,4 +1,4 @@
-//! Named arrays and fields of a model that is restored.
+//! Reads the named arrays and fields of a stored model.
 
 use super::{ArrayView, Entries, Entry, Sharing, StoreError};
 use crate::Matrix;
@@ -9,20 +9,20 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// The arrays and fields of a model. Whoever reads one takes it; in the end none may be left.
+/// The arrays and fields of a model. Reading one removes it; none may be left at the end.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    /// Goes before every name; ends in a slash unless it is empty.
+    /// Prefix of every name; ends in a slash unless it is empty.
     pub(super) prefix: String,
     pub(super) arrays: BTreeMap<String, ArrayView<'a>>,
     pub(super) fields: Map<String, Value>,
     pub(super) shared: BTreeMap<&'static str, Arc<Matrix>>,
-    /// Length of the prefix of what shares matrices.
+    /// Length of the prefix of the part within which matrices are shared.
     pub(super) shares: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Takes the arrays and fields of a model.
+    /// Creates a reader of the arrays and fields of a model.
     pub fn new(
         arrays: impl IntoIterator<Item = (String, ArrayView<'a>)>,
         fields: Map<String, Value>,
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a part: `part` and a slash go before the names of what `restore` takes.
+    /// Reads a part: `part` and a slash are put before the names that `restore` uses.
     ///
     /// # Errors
     /// Those of `restore`.
@@ -60,12 +60,12 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// The name with that of its part.
+    /// Returns the name with the prefix of its part.
     pub(super) fn full(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
-    /// Returns true if there is an array of this name that was not taken.
+    /// Returns true if there is an array of this name that has not been taken.
     pub fn has(&self, name: &str) -> bool {
         self.arrays.contains_key(&self.full(name))
     }
@@ -100,12 +100,12 @@ impl<'a> Reader<'a> {
     /// Takes an array of one dimension.
     ///
     /// # Errors
-    /// [`StoreError::Array`] if there is none that can be read as this type.
+    /// [`StoreError::Array`] if there is no array that can be read as this type.
     pub fn array<T: Entry>(&mut self, name: &str) -> Result<Entries<'a, T>, StoreError> {
         self.take(name, "one dimension", |shape| shape.len() == 1)
     }
 
-    /// Takes finite numbers of 32 bits in rows of `width`.
+    /// Takes a table of finite 32-bit numbers with rows of length `width`.
     ///
     /// # Errors
     /// [`StoreError::Array`] if there is no such array, [`StoreError::Entry`] for numbers that are not finite.
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         table.where_all("a finite number", f32::is_finite)
     }
 
-    /// Takes a field; as an `Option`, one that need not be there.
+    /// Takes a field; an optional field is read as an `Option`.
     ///
     /// # Errors
     /// [`StoreError::Field`] if it is missing or of another type.
@@ -129,10 +129,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses arrays and fields that nothing took.
+    /// Refuses arrays and fields that have not been taken.
     ///
     /// # Errors
-    /// [`StoreError::Array`] or [`StoreError::Field`] with the first one.
+    /// [`StoreError::Array`] or [`StoreError::Field`] for the first one.
     pub fn finish(self) -> Result<(), StoreError> {
         if let Some(name) = self.arrays.into_keys().next() {
             return Err(StoreError::array(&name, "is unknown"));

@@ -1,4 +1,4 @@
-//! Named arrays and fields of a model that is stored.
+//! Writes the named arrays and fields of a model.
 
 use super::entries::{Entry, bytes_of};
 use super::{Array, ArrayView, Dtype, Reader, Sharing, StoreError};
@@ -13,28 +13,29 @@ use std::sync::Arc;
 /// Collects the arrays and fields of a model.
 #[derive(Debug, Default)]
 pub struct Writer {
-    /// Goes before every name; ends in a slash unless it is empty.
+    /// Prefix of every name; ends in a slash unless it is empty.
     prefix: String,
-    /// Arrays of the innermost part that is open, by full name.
+    /// Arrays of the innermost open part, by full name.
     arrays: BTreeMap<String, Array>,
-    /// Arrays of the parts that are closed. They may be taken out when they are there, so that they need not be kept.
+    /// Arrays of the closed parts. They may be removed as soon as they are there, so that they need not be kept in
+    /// memory.
     pub parts: Vec<(String, Array)>,
     shared: BTreeMap<&'static str, Arc<Matrix>>,
     fields: Map<String, Value>,
 }
 
-/// Everything that a [`Writer`] collected.
+/// The arrays and fields that a [`Writer`] collected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    /// The arrays in the order of the file: part by part as they were stored, then those outside of parts; in each the
-    /// widest type first, then by name.
+    /// The arrays in file order: part by part as they were stored, then those outside of parts. Within each, the widest
+    /// type comes first, then arrays are sorted by name.
     pub arrays: Vec<(String, Array)>,
     /// The fields.
     pub fields: Map<String, Value>,
 }
 
 impl Stored {
-    /// Reads everything back.
+    /// Returns a reader of the arrays and fields.
     pub fn reader(&self) -> Reader<'_> {
         let arrays = self.arrays.iter().map(|(name, array)| {
             let view = ArrayView {
@@ -64,7 +65,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Stores entries, in the type of array that [`Entry`] says.
+    /// Stores entries, in the array type that [`Entry`] chooses.
     ///
     /// # Errors
     /// [`StoreError::Array`] if the name is taken, as with every array.
@@ -73,7 +74,7 @@ impl Writer {
         self.add(name, dtype, vec![values.len()], bytes)
     }
 
-    /// Stores finite numbers as F16 if all of them are exact so, as F32 otherwise.
+    /// Stores finite numbers as F16 if all of them are exact in it, otherwise as F32.
     ///
     /// # Errors
     /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken.
@@ -87,7 +88,7 @@ impl Writer {
         self.add(name, Dtype::F16, vec![values.len()], bytes)
     }
 
-    /// Stores finite numbers as F32, in rows of `width`.
+    /// Stores finite numbers as F32, in rows of length `width`.
     ///
     /// # Errors
     /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken.
@@ -98,10 +99,10 @@ impl Writer {
         self.add(name, dtype, shape, bytes)
     }
 
-    /// Stores anything that has a JSON form.
+    /// Stores any value that has a JSON form.
     ///
     /// # Errors
-    /// [`StoreError::Field`] if it has none, or the name is taken.
+    /// [`StoreError::Field`] if it has no JSON form, or the name is taken.
     pub fn field(&mut self, name: &str, value: impl Serialize) -> Result<(), StoreError> {
         let name = format!("{}{name}", self.prefix);
         let value = serde_json::to_value(value).map_err(|e| StoreError::field(&name, e.to_string()))?;
@@ -112,7 +113,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Stores a part: `part` and a slash go before the names of what `store` writes.
+    /// Stores a part: `part` and a slash are put before the names that `store` uses.
     ///
     /// # Errors
     /// Those of `store`, and a shared matrix in the part that cannot be stored.
@@ -145,7 +146,7 @@ impl Writer {
         shared.try_for_each(|(name, matrix)| self.matrix(name, &matrix))
     }
 
-    /// Stores a matrix that several parts refer to once, outside of all parts but those with [`Sharing::Inside`].
+    /// Stores a matrix that several parts refer to once, outside of all parts except those with [`Sharing::Inside`].
     ///
     /// # Errors
     /// [`StoreError::Part`] if another matrix was shared under this name.
@@ -161,7 +162,7 @@ impl Writer {
         ))
     }
 
-    /// Returns everything, the shared matrices included.
+    /// Returns everything, including the shared matrices.
     ///
     /// # Errors
     /// [`StoreError`] if a shared matrix cannot be stored.
@@ -179,7 +180,7 @@ impl Writer {
 /// Refuses values that are infinite or NaN.
 ///
 /// # Errors
-/// [`StoreError::Entry`] with the first one.
+/// [`StoreError::Entry`] for the first one.
 pub fn check_finite(name: &str, values: &[f32]) -> Result<(), StoreError> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(()),

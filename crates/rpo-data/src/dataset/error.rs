@@ -1,9 +1,9 @@
-//! What can be wrong with a data set.
+//! Errors of a data set.
 
 use crate::message::quoted;
 use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
 
-/// Why a data set is refused.
+/// The reason why a data set is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
@@ -41,7 +41,7 @@ pub enum DatasetError {
         /// The value.
         value: f32,
     },
-    /// A nominal feature whose value is not a position in its list.
+    /// A nominal feature whose value is not a position in its list of values.
     #[error(
         "nominal feature {feature} of sample {sample} is {value}; its values are 0 to {n_values} exclusive"
     )]
@@ -58,7 +58,7 @@ pub enum DatasetError {
     /// A nominal feature without values.
     #[error("nominal feature {0} has an empty list of values")]
     NoValues(usize),
-    /// A weight of a sample that cannot be used.
+    /// An invalid sample weight.
     #[error(transparent)]
     Weight(#[from] WeightError),
     /// A sample, feature or output that does not exist.
@@ -77,7 +77,7 @@ pub enum DatasetError {
     /// A parameter outside its range.
     #[error(transparent)]
     Parameter(Box<ParameterError>),
-    /// A conversion to dense storage over the memory limit.
+    /// A conversion to dense storage that exceeds the memory limit.
     #[error(transparent)]
     Dense(#[from] MatrixError),
 }

@@ -1,27 +1,27 @@
-//! What samples have in a file beyond the columns of a set.
+//! Labels or features of samples in a file that were left out of the set.
 
 use std::collections::BTreeSet;
 
-/// Labels, or features, that samples have in a file and that were not among those to be read: the set is without them.
+/// Labels or features that samples have in a file but that were not to be read, so that the set does not contain them.
 ///
-/// Metrics see such a set as one whose samples never had these labels.
+/// For metrics, the samples of such a set never had these labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How often a sample had one of them.
+    /// Number of occurrences in samples.
     pub count: usize,
-    /// The first in the file, by the name or the index that it has there; `None` if there was none.
+    /// The first one in the file, by its name or index there; `None` if there was none.
     pub first: Option<String>,
-    /// Each of them once.
+    /// The distinct names.
     distinct: BTreeSet<String>,
 }
 
 impl LeftOut {
-    /// How many different ones there were.
+    /// Returns the number of distinct ones.
     pub fn n_distinct(&self) -> usize {
         self.distinct.len()
     }
 
-    /// Counts one that a sample had.
+    /// Counts one occurrence in a sample.
     pub(crate) fn add(&mut self, name: &str) {
         self.count += 1;
         if !self.distinct.contains(name) {

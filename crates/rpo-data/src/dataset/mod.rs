@@ -20,8 +20,8 @@ use std::fmt;
 use std::sync::Arc;
 use weights::Weights;
 
-/// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a dense
-/// entry takes one, and costs an indirection to read, so sparse storage pays from about 1 in 4.
+/// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a
+/// dense entry takes one, and costs an indirection to read, so that sparse storage pays off below about 1 in 4.
 pub const AUTO_DENSITY: f64 = 0.25;
 
 /// The kind of the outputs.
@@ -34,7 +34,7 @@ pub enum Task {
     Regression,
 }
 
-/// The columns of a set.
+/// A group of columns of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
     /// The features.
@@ -55,13 +55,13 @@ pub enum Layout {
     Auto,
 }
 
-/// The empty lines between the samples of an svmlight file. They are no samples to most programs, this one among them, and
-/// to some a sample without labels and features.
+/// The empty lines between the samples of an svmlight file. Most programs, including this one, do not treat them as
+/// samples; to some programs an empty line is a sample without labels and features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptyLines {
     /// Number of lines.
     pub count: u64,
-    /// The first, from 1.
+    /// Number of the first empty line, from 1.
     pub first_line: u64,
 }
 
@@ -79,25 +79,25 @@ impl fmt::Display for EmptyLines {
     }
 }
 
-/// A column that lists the labels of each sample.
+/// A column that holds a list of labels per sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelColumn {
     /// Its name.
     pub name: String,
-    /// The character between two labels.
+    /// The character that separates labels.
     pub separator: char,
 }
 
 /// Samples with features and outputs.
 ///
 /// Invariants: features and outputs have the same number of samples; features are finite or NaN (missing); labels are 0
-/// or 1 and stored as CSR whose stored values are all 1; regression targets are finite; a nominal feature holds
+/// or 1 and stored as CSR whose stored values are all 1; regression targets are finite; a nominal feature contains
 /// positions in its list of values, as `f32`.
 ///
-/// Outputs may be missing only in a set made by [`Dataset::with_missing`]. A missing output is NaN, among labels an explicitly
-/// stored NaN, as labels that are not stored are 0. Missing outputs take no part in statistics, splits, training and
-/// metrics.
+/// Outputs may be missing only in a set created by [`Dataset::with_missing`]. A missing output is NaN; among labels it
+/// is a stored NaN, as labels that are not stored are 0. Missing outputs are ignored in statistics, splits, training
+/// and metrics.
 ///
 /// ```
 /// use ndarray::array;
@@ -115,15 +115,15 @@ pub struct LabelColumn {
 pub struct Dataset {
     /// The name of the set; empty unless given.
     pub name: String,
-    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file that has some between samples.
+    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file with empty lines
+    /// between samples.
     pub empty_lines: Option<EmptyLines>,
-    /// The column of a file that the labels were listed in, if they were.
+    /// The column of a file in which the labels were listed, if there was one.
     pub label_column: Option<LabelColumn>,
-    /// Labels of samples that were not among those to be read ([`LabelList::labels`](crate::read::LabelList::labels),
+    /// Labels of samples that were not to be read ([`LabelList::labels`](crate::read::LabelList::labels),
     /// [`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_labels: LeftOut,
-    /// Features of samples that were not among those to be read
-    /// ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_features: LeftOut,
     task: Task,
     features: Matrix,
@@ -137,7 +137,7 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// A set with numbered columns and numeric features. Labels are brought into CSR.
+    /// Creates a set with numbered columns and numeric features. Labels are converted to CSR.
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`], [`DatasetError::InfiniteFeature`], [`DatasetError::NotALabel`],
@@ -146,7 +146,7 @@ impl Dataset {
         Self::checked(features, outputs, task, false)
     }
 
-    /// A set as made by [`new`](Self::new), except that outputs may be missing: NaN in any layout.
+    /// Like [`new`](Self::new), but outputs may be missing: NaN in any layout.
     ///
     /// ```
     /// use ndarray::array;
@@ -159,7 +159,7 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), except for outputs that are NaN.
+    /// As for [`new`](Self::new), except for outputs that are NaN.
     pub fn with_missing(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
         Self::checked(features, outputs, task, true)
     }
@@ -229,10 +229,10 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Declares which features are nominal, with their values; all others are numeric.
+    /// Declares the nominal features and their values; all other features are numeric.
     ///
     /// # Errors
-    /// [`DatasetError::OutOfRange`] for a feature that does not exist, [`DatasetError::NoValues`] for one with an
+    /// [`DatasetError::OutOfRange`] for a feature that does not exist, [`DatasetError::NoValues`] for a feature with an
     /// empty list, [`DatasetError::NotAPosition`] for a value that is not a position in the feature's list.
     pub fn with_nominal(mut self, nominal: BTreeMap<usize, Arc<[String]>>) -> Result<Self, DatasetError> {
         if let Some((&index, _)) = nominal.last_key_value() {
@@ -266,12 +266,12 @@ impl Dataset {
         self.task
     }
 
-    /// Features, n_samples x n_features; NaN where missing.
+    /// Features, n_samples x n_features; NaN if missing.
     pub fn features(&self) -> &Matrix {
         &self.features
     }
 
-    /// Outputs, n_samples x n_outputs; NaN where missing, in a set made by [`with_missing`](Self::with_missing).
+    /// Outputs, n_samples x n_outputs; NaN if missing, in a set created by [`with_missing`](Self::with_missing).
     pub fn outputs(&self) -> &Matrix {
         &self.outputs
     }
@@ -291,13 +291,13 @@ impl Dataset {
         &self.nominal
     }
 
-    /// The columns of texts, each by its first feature: it has a feature for each of its terms from there on, which is how
-    /// often the text has the term.
+    /// The text columns, by their first feature. From there on, a text column has one feature per term, which counts
+    /// the term in the text.
     pub fn texts(&self) -> &BTreeMap<usize, Arc<TextColumn>> {
         &self.texts
     }
 
-    /// Sets labels in place of the outputs.
+    /// Replaces the outputs by labels.
     pub(crate) fn with_labels(
         self,
         labels: Matrix,
@@ -316,7 +316,7 @@ impl Dataset {
         })
     }
 
-    /// Adds the features of texts after all others. All features are sparse then.
+    /// Appends the features of texts to all others, which makes all features sparse.
     pub(crate) fn with_texts(self, texts: &[(Arc<TextColumn>, Counts)]) -> Result<Self, DatasetError> {
         let mut names: Vec<String> = self.feature_names.iter().map(Cow::into_owned).collect();
         let mut firsts = Texts::new();
@@ -338,8 +338,8 @@ impl Dataset {
         self.replace_features(builder.finish(), Names::Given(names), nominal, firsts)
     }
 
-    /// Identifiers of the samples, which predictions are written beside, if they have any
-    /// ([`ReadOptions::id`](crate::read::ReadOptions::id)).
+    /// Identifiers of the samples, if there are any ([`ReadOptions::id`](crate::read::ReadOptions::id)). Predictions
+    /// are written with them.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
     }
@@ -369,8 +369,8 @@ impl Dataset {
         count_missing(&self.outputs)
     }
 
-    /// Fraction of feature values that are not 0, missing ones among them; 0 for an empty set. Zeros that a sparse matrix stores
-    /// are zeros.
+    /// Fraction of feature values that are not 0, including missing ones; 0 for an empty set. Stored zeros of a sparse
+    /// matrix count as zeros.
     pub fn feature_density(&self) -> f64 {
         let is_not_zero = |v: &&f32| **v != 0.0;
         let nonzero = match &self.features {
@@ -380,7 +380,7 @@ impl Dataset {
         nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
     }
 
-    /// This set with other features, the result of a transform, which is trusted except for names.
+    /// Returns this set with other features from a transform, which are trusted except for their names.
     pub(crate) fn replace_features(
         &self,
         features: Matrix,
@@ -400,7 +400,7 @@ impl Dataset {
         })
     }
 
-    /// This set with other values of its features, the result of a transform, which is trusted; the columns are the same.
+    /// Returns this set with other feature values from a transform, which are trusted; the columns stay the same.
     pub(crate) fn replace_values(&self, features: Matrix) -> Self {
         debug_assert_eq!(
             (features.n_rows(), features.n_cols()),
@@ -413,7 +413,7 @@ impl Dataset {
         }
     }
 
-    /// This set with other values of its outputs.
+    /// Returns this set with other output values.
     pub(crate) fn replace_outputs(&self, outputs: Matrix) -> Self {
         debug_assert_eq!(
             (outputs.n_rows(), outputs.n_cols()),
@@ -426,7 +426,7 @@ impl Dataset {
         }
     }
 
-    /// Everything but the numbers, for struct update syntax.
+    /// Returns everything except the matrices, for struct update syntax.
     fn without_matrices(&self) -> Self {
         let empty = || Matrix::Dense(ndarray::Array2::zeros((0, 0)));
         Self {
@@ -448,7 +448,7 @@ impl Dataset {
     }
 }
 
-/// CSR if sparse: the variant may hold a matrix stored by columns.
+/// Converts a sparse matrix to CSR, as it may be stored by columns.
 fn as_csr_or_dense(a: Matrix) -> Matrix {
     match a {
         Matrix::Sparse(a) => Matrix::from(a),
@@ -456,7 +456,7 @@ fn as_csr_or_dense(a: Matrix) -> Matrix {
     }
 }
 
-/// Returns the first stored value, in row order, that passes a test.
+/// Returns the first stored value, in row order, for which `test` returns true.
 fn find(a: MatrixView<'_>, test: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
     (0..a.n_rows()).find_map(|row| {
         let mut found = None;
@@ -476,7 +476,7 @@ fn count_missing(a: &Matrix) -> usize {
     }
 }
 
-/// CSR labels whose stored values are all 1, or NaN if labels may be missing.
+/// Converts labels to CSR whose stored values are all 1, or NaN if labels may be missing.
 fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> {
     let is_missing = |v: f32| missing && v.is_nan();
     let is_label = |v: f32| v == 0.0 || v == 1.0 || is_missing(v);

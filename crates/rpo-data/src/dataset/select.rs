@@ -1,4 +1,4 @@
-//! Selections of samples and columns, joined sets, other layouts.
+//! Selection of samples and columns, joining of sets, conversion of layouts.
 
 use super::{AUTO_DENSITY, Dataset, DatasetError, Layout, check_range};
 use crate::builder::MatrixBuilder;
@@ -23,8 +23,8 @@ impl Dataset {
         })
     }
 
-    /// Returns the given features with their names and kinds, in increasing order without repetition whatever the order
-    /// given. The terms of a text are plain numbers where some of them are left out.
+    /// Returns the given features with their names and kinds, in increasing order without repetition, whatever the
+    /// given order. The terms of a text become plain numbers if some of them are left out.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -36,7 +36,7 @@ impl Dataset {
             .enumerate()
             .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
             .collect();
-        // A column of texts is one as long as it has all its terms.
+        // A text column is kept only if it has all its terms.
         let texts = self.texts.iter().filter_map(|(&first, column)| {
             let new = kept.binary_search(&first).ok()?;
             let last = kept.get(new + column.n_features() - 1)?;
@@ -53,7 +53,7 @@ impl Dataset {
         })
     }
 
-    /// Returns the given outputs with their names, in increasing order without repetition whatever the order given.
+    /// Returns the given outputs with their names, in increasing order without repetition, whatever the given order.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -70,7 +70,7 @@ impl Dataset {
     }
 
     /// Returns the samples of this set followed by those of another with the same columns. The features of the result
-    /// are sparse if those of either set are.
+    /// are sparse if those of either set are sparse.
     ///
     /// # Errors
     /// [`DatasetError::Incompatible`] if task, names or kinds differ.
@@ -102,7 +102,7 @@ impl Dataset {
     /// ([`DEFAULT_MEMORY_LIMIT`](crate::DEFAULT_MEMORY_LIMIT) is a reasonable limit).
     ///
     /// # Errors
-    /// [`DatasetError::Dense`] before more than the limit is allocated.
+    /// [`DatasetError::Dense`], before more than the limit is allocated.
     pub fn with_layout(mut self, layout: Layout, memory_limit: usize) -> Result<Self, DatasetError> {
         let sparse = match layout {
             Layout::Dense => false,
@@ -125,7 +125,7 @@ fn sorted(columns: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// The given columns, which must increase.
+/// Selects the given columns, which must increase.
 fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
     match a {
         MatrixView::Dense(a) => Matrix::Dense(a.select(ndarray::Axis(1), columns)),

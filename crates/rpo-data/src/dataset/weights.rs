@@ -1,11 +1,11 @@
-//! How much samples weigh, and single outputs of samples.
+//! Weights of samples, and of individual outputs of samples.
 
 use super::{Dataset, DatasetError, check_range};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::sync::Arc;
 
-/// The weights of a set, where they are not all alike.
+/// The weights of a set, if they are not all equal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Weights {
     samples: Option<Arc<[f32]>>,
@@ -13,7 +13,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Those of some samples.
+    /// Returns the weights of some samples.
     pub(super) fn select_samples(&self, samples: &[usize]) -> Self {
         let of_samples = |weights: &Arc<[f32]>| samples.iter().map(|&sample| weights[sample]).collect();
         Self {
@@ -22,7 +22,7 @@ impl Weights {
         }
     }
 
-    /// Those of some outputs.
+    /// Returns the weights of some outputs.
     pub(super) fn select_outputs(&self, outputs: &[usize]) -> Self {
         Self {
             samples: self.samples.clone(),
@@ -35,12 +35,12 @@ impl Weights {
         Some(Arc::new(cells.select(axis, indices)))
     }
 
-    /// Returns true if the other set has weights of the same kinds.
+    /// Returns true if the other set has the same kinds of weights.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.samples.is_some() == other.samples.is_some() && self.cells.is_some() == other.cells.is_some()
     }
 
-    /// Those of this set followed by those of another, which are of the same kinds and outputs.
+    /// Appends the weights of another set, which has the same kinds of weights and the same outputs.
     pub(super) fn concat(&self, other: &Self) -> Self {
         let samples = self.samples.iter().zip(&other.samples).next();
         let cells = self.cells.iter().zip(&other.cells).next();
@@ -54,31 +54,31 @@ impl Weights {
     }
 }
 
-/// How much samples weigh, or single outputs of samples, for methods that take weights.
+/// Weights of samples, or of individual outputs of samples, for methods that support weights.
 ///
-/// A vector stands for [`Weighting::Samples`], a matrix for [`Weighting::Cells`].
+/// A vector converts to [`Weighting::Samples`], a matrix to [`Weighting::Cells`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Weighting {
     /// The weight of each sample.
     Samples(Vec<f32>),
-    /// A feature that holds the weight of each sample; it is no feature any more.
+    /// A feature with the weight of each sample, which is then removed from the features.
     Feature(usize),
-    /// The weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output of weight 0
-    /// counts as a missing one.
+    /// The weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output
+    /// of weight 0 counts as missing.
     Cells(Array2<f32>),
-    /// Weights of outputs under which the samples with a label and those without count the same: n/(2 n₊) and n/(2 n₋), of n
-    /// samples where the label is observed. A label that is always or never there keeps weight 1. They are dense, and multiply
-    /// weights of outputs that the set has.
+    /// Weights of outputs that give the samples with and without a label the same total: n/(2 n₊) and n/(2 n₋), for n
+    /// samples where the label is observed. A label that is constant keeps weight 1. The weights are dense and multiply
+    /// existing weights of outputs.
     Balanced,
-    /// Weights of outputs for labels that may be there where they are not recorded: 1/p where label l is recorded, of propensity
-    /// p (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
+    /// Weights of outputs for labels that may be relevant although they are not recorded: 1/p where a label of
+    /// propensity p is recorded (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
     ///
-    /// A label is recorded with probability p where it is there, and never where it is not. The sum of the losses of the labels
-    /// that are there alone is then estimated without bias by weights 1/p; the number of wrong labels by weights 2/p - 1, as each
-    /// recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et al., WWW 2021). They
-    /// are dense, and multiply weights of outputs that the set has.
+    /// A relevant label is recorded with probability p, an irrelevant one never. Weights 1/p then give an unbiased
+    /// estimate of the sum of the losses of the relevant labels alone. Weights 2/p - 1 do so for the number of wrong
+    /// labels, as each recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et
+    /// al., WWW 2021). The weights are dense and multiply existing weights of outputs.
     Propensity {
-        /// The propensities of labels by their counts in the set.
+        /// The model of the propensities of labels, by their counts in the set.
         model: Propensity,
         /// True for weights 2/p - 1.
         unbiased: bool,
@@ -98,7 +98,7 @@ impl From<Array2<f32>> for Weighting {
 }
 
 impl Dataset {
-    /// Sets weights of samples, or of single outputs of samples.
+    /// Sets weights of samples, or of individual outputs of samples.
     ///
     /// ```
     /// use ndarray::array;
@@ -112,10 +112,10 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// [`DatasetError::Mismatch`] for another number of samples or outputs, [`DatasetError::OutOfRange`] for a feature that there
-    /// is not, [`DatasetError::Weight`] for a weight that is negative or not finite, or if all are 0; of labels
-    /// [`DatasetError::Dense`] for weights that take more than [`DEFAULT_MEMORY_LIMIT`], [`DatasetError::Parameter`] for parameters
-    /// out of range or fewer than three samples.
+    /// [`DatasetError::Mismatch`] for a wrong number of samples or outputs, [`DatasetError::OutOfRange`] for a feature
+    /// that does not exist, [`DatasetError::Weight`] if a weight is negative or not finite, or all are 0. For labels
+    /// also [`DatasetError::Dense`] for weights that take more than [`DEFAULT_MEMORY_LIMIT`], and
+    /// [`DatasetError::Parameter`] for parameters out of range or fewer than three samples.
     pub fn with_weights(self, weights: impl Into<Weighting>) -> Result<Self, DatasetError> {
         match weights.into() {
             Weighting::Samples(weights) => self.with_sample_weights(weights),
@@ -126,12 +126,12 @@ impl Dataset {
         }
     }
 
-    /// The weight of each sample; `None` where all weigh the same.
+    /// The weight of each sample; `None` if all weights are equal.
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.samples.as_deref()
     }
 
-    /// The weight of each output of each sample; `None` where those of a sample weigh the same.
+    /// The weight of each output of each sample; `None` if the outputs of a sample have equal weights.
     pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
         self.weights.cells.as_ref().map(|cells| cells.view())
     }
@@ -207,7 +207,7 @@ impl Dataset {
         })
     }
 
-    /// Sets weights of outputs, for each label those of the samples with it and of the others.
+    /// Sets weights of outputs; `of` returns, for a label, the weights of the samples with it and without it.
     fn with_label_weights(self, of: impl Fn(usize) -> (f32, f32)) -> Result<Self, DatasetError> {
         let outputs = self.outputs().view();
         let mut weights = outputs

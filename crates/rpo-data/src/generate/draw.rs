@@ -1,4 +1,4 @@
-//! Draws multi-label sets, blocks of samples in parallel.
+//! Draws multi-label sets, with blocks of samples in parallel.
 
 use super::multi_label::{FeatureStyle, MultiLabelSet};
 use super::topics::{Model, Scratch};
@@ -8,7 +8,7 @@ use crate::dataset::{Dataset, Task};
 use rayon::prelude::*;
 use rpo_core::Seed;
 
-/// Rows drawn by one task.
+/// Number of rows drawn by one task.
 const BLOCK: usize = 2048;
 
 impl Generator for MultiLabelSet {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn label_frequencies_fall_as_asked() {
-        // One label per sample: no draw is lost to repetition, so counts are binomial.
+        // One label per sample: no draw is lost to repetition, so that counts are binomial.
         let n = 50_000;
         let set = MultiLabelSet {
             cardinality: 1.0,
@@ -100,8 +100,8 @@ mod tests {
         assert!((2.9..3.1).contains(&cardinality), "{cardinality}");
     }
 
-    /// Precision at 1 on fresh samples of scoring labels by the correlation of features with them, against always
-    /// predicting the most frequent label.
+    /// Returns the precision at 1 on new samples, of scoring labels by the correlation of features with them and of
+    /// always predicting the most frequent label.
     fn precision_at_1(data: &Dataset) -> (f64, f64) {
         let (n, p, d) = (data.n_samples() / 2, data.n_features(), data.n_outputs());
         let (x, y) = (data.features().view(), data.outputs().view());
@@ -184,7 +184,7 @@ mod tests {
             panic!("sparse")
         };
         let per_row = x.nnz() as f64 / x.rows() as f64;
-        // 8.1 of the labels' own, 2.7 for each of about 1.4 topics, 10 of noise less those that coincide.
+        // 8.1 features of the labels, 2.7 for each of about 1.4 topics, and 10 of noise, minus those that coincide.
         assert!((18.0..22.0).contains(&per_row), "{per_row}");
     }
 

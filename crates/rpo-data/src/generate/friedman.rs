@@ -1,4 +1,4 @@
-//! Friedman's first function with many outputs.
+//! Friedman's first function, with many outputs.
 
 use super::{GenerateError, Generator, check_memory, dense_bytes};
 use crate::dataset::{Dataset, Task};
@@ -16,7 +16,7 @@ use rpo_core::{Domain, Matrix, ParameterError, Seed};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// How the outputs of a [`Friedman`] problem depend on each other.
+/// The dependence between the outputs of a [`Friedman`] problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriedmanKind {
@@ -31,9 +31,9 @@ pub enum FriedmanKind {
 /// The synthetic regression problems of Joly, Wehenkel and Geurts (2019), section 4.2.1:
 /// f(x) = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5, e ~ N(0, 1) drawn for every sample and output.
 ///
-/// Departures from the print: inputs are uniform on [0, 1), for which f is defined and which alone explains the
-/// published scores (the paper says normal); the inputs of output j of the independent problem are
-/// 5(j-1)+1 to 5j (the slice printed runs past the last input).
+/// Departures from the paper: inputs are uniform on [0, 1), for which f is defined and which alone explains the
+/// published scores (the paper states normal); the inputs of output j of the independent problem are 5(j-1)+1 to 5j
+/// (the printed slice runs past the last input).
 ///
 /// ```
 /// use rpo_core::Seed;
@@ -47,24 +47,24 @@ pub enum FriedmanKind {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Friedman {
-    /// How the outputs depend on each other.
+    /// The dependence between the outputs.
     pub kind: FriedmanKind,
     /// Number of samples.
     pub n_samples: usize,
-    /// Number of outputs before any permuted ones.
+    /// Number of outputs, without permuted ones.
     pub n_outputs: usize,
-    /// Number of uniform inputs that no output depends on, after the others. Common generators of friedman1 have 5,
-    /// and with them the scores on the group problem are those published.
+    /// Number of uniform inputs that no output depends on, placed after the others. Common generators of friedman1 have
+    /// 5, and with 5 the scores on the group problem match the published ones.
     pub n_irrelevant: usize,
-    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. It explains the published scores on the
-    /// chain problem, for which nothing else does.
+    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. Only this explains the published scores on
+    /// the chain problem.
     pub chain_base_noise: bool,
-    /// Appends, for each output, its values in an order permuted at random over the samples: pure noise of the same
-    /// distribution (section 4.2.1, table 6).
+    /// Appends, for each output, its values in a random order over the samples: pure noise of the same distribution
+    /// (section 4.2.1, table 6).
     pub permuted_outputs: bool,
 }
 
-/// A problem of the paper's size, 300 samples (its training sets) and 16 outputs, without additions.
+/// Creates a problem of the paper's size, 300 samples (its training sets) and 16 outputs, without additions.
 impl From<FriedmanKind> for Friedman {
     fn from(kind: FriedmanKind) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Generator for Friedman {
 impl Friedman {
     fn draw_row(&self, seed: Seed, x: &mut [f32], y: &mut [f32]) {
         let mut rng = seed.stream();
-        // Of f32 precision from the start, so that the outputs belong to the inputs as stored.
+        // Rounded to f32 from the start, so that the outputs match the stored inputs.
         x.iter_mut().for_each(|x| *x = rng.r#gen());
         let mut noise = || rng.sample::<f64, _>(StandardNormal);
         let mut chain = f(x) + if self.chain_base_noise { noise() } else { 0.0 };
@@ -142,13 +142,13 @@ fn matrix(rows: usize, columns: usize, values: Vec<f32>) -> Matrix {
         .into()
 }
 
-/// Friedman's first function of the first five inputs.
+/// Computes Friedman's first function of the first five inputs.
 fn f(x: &[f32]) -> f64 {
     let x = |i: usize| f64::from(x[i]);
     10.0 * math::sin(PI * x(0) * x(1)) + 20.0 * (x(2) - 0.5).powi(2) + 10.0 * x(3) + 5.0 * x(4)
 }
 
-/// Fills the second half of each row's outputs with those of the first half of other rows, output by output.
+/// Fills the second half of each row's outputs with the first-half outputs of other rows, output by output.
 fn permute_outputs(y: &mut [f32], d: usize, seed: Seed) {
     let n = y.len() / d;
     for j in 0..d / 2 {
@@ -178,7 +178,7 @@ mod tests {
         values.map(|v| (v - mean).powi(2)).sum::<f64>() / n
     }
 
-    /// Residuals y - f(x) of output j, with the first of its inputs.
+    /// Returns the residuals y - f(x) of output j; `first` is the first of its inputs.
     fn residuals(data: &Dataset, j: usize, first: usize) -> Vec<f64> {
         let (x, y) = (dense(data.features()), dense(data.outputs()));
         let rows = x.rows().into_iter().zip(y.column(j));
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn noise_is_as_each_kind_says() {
-        // 4 standard errors of a variance of n normal draws: 4 sqrt(2 / n) of it.
+        // 4 standard errors of the variance of n normal draws: 4 sqrt(2 / n) times the variance.
         let n = 20_000;
         let tolerance = 4.0 * (2.0 / n as f64).sqrt();
         let check = |problem: &Friedman, j: usize, first: usize, expected: f64| {
@@ -269,7 +269,7 @@ mod tests {
         };
         let (short, long) = (problem(5), problem(50));
         assert_eq!(short, long.select_samples(&[0, 1, 2, 3, 4]).unwrap());
-        // A change of these values changes every experiment on generated data.
+        // Changing these values changes every experiment on generated data.
         let first = dense(short.features())[[0, 0]];
         assert_eq!((first, dense(short.outputs())[[0, 0]]), (0.60567796, 17.768015));
     }

@@ -1,8 +1,8 @@
 //! Synthetic data sets: regression problems with a known best prediction, and multi-label sets of any shape.
 //!
-//! Each sample draws from its own random stream, so that a set depends on its parameters and the
-//! [`Seed`] alone, whatever the number of threads. Of two sets that differ in the number of samples only,
-//! the smaller is the start of the larger (except for permuted outputs).
+//! Each sample draws from its own random stream, so that a set depends on its parameters and the [`Seed`] alone, for
+//! any number of threads. If two sets differ only in the number of samples, the smaller one is the start of the larger
+//! one (except for permuted outputs).
 
 mod draw;
 mod friedman;
@@ -15,16 +15,16 @@ pub use multi_label::{FeatureStyle, MultiLabelSet};
 use crate::dataset::{Dataset, DatasetError};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError, Seed};
 
-/// What sets can be drawn from.
+/// Parameters from which sets can be drawn.
 pub trait Generator {
-    /// Draws a set, which depends on the parameters and the seed alone.
+    /// Draws a set that depends on the parameters and the seed alone.
     ///
     /// # Errors
-    /// [`GenerateError`] for parameters that are out of range or have no effect, and a set of more than 4 GiB.
+    /// [`GenerateError`] for parameters that are out of range or have no effect, and for a set of more than 4 GiB.
     fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError>;
 }
 
-/// Why a set cannot be generated.
+/// The reason why a set cannot be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -34,12 +34,12 @@ pub enum GenerateError {
     /// A set of more than 4 GiB.
     #[error(transparent)]
     Memory(#[from] MemoryLimit),
-    /// Values that do not make a valid data set, drawn with extreme parameters.
+    /// Values drawn with extreme parameters that do not make a valid data set.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 }
 
-/// Refuses a set that takes more memory than the limit.
+/// Refuses a set that exceeds the memory limit.
 fn check_memory(bytes: f64) -> Result<(), GenerateError> {
     Ok(MemoryLimit::check(
         bytes as usize,
@@ -48,7 +48,7 @@ fn check_memory(bytes: f64) -> Result<(), GenerateError> {
     )?)
 }
 
-/// Bytes of a dense matrix.
+/// Number of bytes of a dense matrix.
 fn dense_bytes(rows: usize, columns: usize) -> f64 {
     rows as f64 * columns as f64 * size_of::<f32>() as f64
 }

@@ -4,21 +4,22 @@ use super::{GenerateError, check_memory, dense_bytes};
 use rpo_core::ParameterError;
 use serde::{Deserialize, Serialize};
 
-/// How the features of a [`MultiLabelSet`] depend on its labels.
+/// The dependence of the features of a [`MultiLabelSet`] on its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureStyle {
-    /// Like words of a text, CSR. Every label of a sample shows `per_label` features, half of them its own, half common
-    /// to the labels of its topic, each with probability 0.9 and a value uniform on [0.5, 1.5). On top come `noise`
-    /// features on average, of frequencies that fall like 1 / rank, with values of the same distribution.
+    /// Like words of a text, CSR. Every label of a sample shows `per_label` features, half of them its own and half
+    /// shared by the labels of its topic, each with probability 0.9 and a value uniform on [0.5, 1.5). In addition
+    /// there are `noise` features on average, whose frequencies fall like 1 / rank, with values of the same
+    /// distribution.
     Sparse {
-        /// Number of features by which a label shows.
+        /// Number of features per label.
         per_label: usize,
         /// Mean number of features per sample that do not depend on labels.
         noise: f64,
     },
-    /// Dense: the sum, over the labels of a sample, of the vectors of the labels and of their topics, both of
-    /// random signs and length 1 per feature over the square root of 2, plus normal noise.
+    /// Dense: the sum, over the labels of a sample, of the vectors of the labels and of their topics, both with random
+    /// signs and length 1 per feature divided by the square root of 2, plus normal noise.
     Dense {
         /// Standard deviation of the noise.
         noise: f64,
@@ -27,14 +28,14 @@ pub enum FeatureStyle {
 
 /// A multi-label set with power-law label frequencies, correlated labels and features from which labels can be learnt.
 ///
-/// Labels belong to topics at random. A sample draws its topics (1 + Poisson, by the sum of their labels' weights), the
-/// number of its labels (1 + Poisson) and each label from one of its topics. A draw so yields label j, from 0, with
+/// Labels belong to topics at random. A sample draws its topics (1 + Poisson, by the sum of their labels' weights), its
+/// number of labels (1 + Poisson) and each label from one of its topics. A draw thus yields label j, from 0, with
 /// probability proportional to (j + 1)^-exponent, and labels of one topic occur together. A label drawn twice counts
-/// once, which makes the most frequent labels a little rarer and the mean number of labels a little smaller than
+/// once, so that the most frequent labels are slightly rarer, and the mean number of labels slightly smaller, than
 /// requested.
 ///
-/// Time is O(stored values) for up to some hundred labels per sample, memory less than twice the set itself; sparse
-/// features are never stored dense.
+/// Takes O(stored values) time for up to a few hundred labels per sample, and less than twice the memory of the set
+/// itself; sparse features are never stored dense.
 ///
 /// ```
 /// use rpo_core::Seed;
@@ -55,10 +56,10 @@ pub struct MultiLabelSet {
     pub n_outputs: usize,
     /// Mean number of label draws per sample, from 1 to the number of labels.
     pub cardinality: f64,
-    /// Exponent of the power law of label frequencies, from 0 (all alike) to 4.
+    /// Exponent of the power law of label frequencies, from 0 (all equal) to 4.
     pub exponent: f64,
-    /// Number of topics, from 1 (labels without correlation) to the number of labels. By default one for every 50
-    /// labels, but as many as a sample has on average.
+    /// Number of topics, from 1 (labels without correlation) to the number of labels. The default is one per 50 labels,
+    /// but at least the mean number per sample.
     pub n_topics: Option<usize>,
     /// Mean number of topics per sample, from 1 to the number of topics.
     pub topics_per_sample: f64,
@@ -67,8 +68,8 @@ pub struct MultiLabelSet {
 }
 
 impl MultiLabelSet {
-    /// A set of this shape with 3 labels per sample (or as many as there are), exponent 1, 1.5 topics per sample
-    /// (or 1 of a single label), and sparse features, 6 per label and 10 of noise.
+    /// Creates a set of this shape with 3 labels per sample (or as many as there are), exponent 1, 1.5 topics per
+    /// sample (or 1 for a single label), and sparse features, 6 per label and 10 of noise.
     pub fn new(n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
         Self {
             n_samples,
@@ -115,7 +116,7 @@ impl MultiLabelSet {
             "in 1 to the number of topics",
         )?;
         let most_noise = |noise| range("noise", noise, 0.0, 1e6, "in 0 to 1e6");
-        // A stored entry takes a column and a value, a label or feature its weights and tables.
+        // A stored entry takes a column and a value; a label or feature takes its weights and tables.
         let entry = (size_of::<u32>() + size_of::<f32>()) as f64;
         let table = 12.0 * entry;
         let rows = self.n_samples as f64;

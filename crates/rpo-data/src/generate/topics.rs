@@ -13,10 +13,10 @@ use rpo_core::math;
 
 /// Probability that a label shows one of its features.
 const SHOWN: f64 = 0.9;
-/// Draws of a label before a sample is left with fewer labels than drawn.
+/// Number of attempts to draw a label before a sample is left with fewer labels than drawn.
 const ATTEMPTS: usize = 16;
 
-/// The random choices that are common to all samples.
+/// The random choices shared by all samples.
 pub(super) struct Model<'a> {
     params: &'a MultiLabelSet,
     seed: Seed,
@@ -30,7 +30,7 @@ pub(super) struct Model<'a> {
     n_noise: Option<Poisson<f64>>,
 }
 
-/// The draws of one sample, reused.
+/// Buffers for the draws of one sample, reused.
 #[derive(Default)]
 pub(super) struct Scratch {
     topics: Vec<u32>,
@@ -151,7 +151,7 @@ impl<'a> Model<'a> {
         }
         if let Some(noise) = &self.noise {
             for _ in 0..count(self.n_noise.as_ref(), rng) {
-                // Ranks are scattered, so that frequent noise does not fall on neighbouring columns.
+                // Ranks are scattered, so that frequent noise is not in neighbouring columns.
                 let rank = noise.sample(rng) as u64;
                 let feature = below(self.seed.purpose("noise").hash(rank), self.params.n_features);
                 features.push((feature, value(rng)));
@@ -167,7 +167,7 @@ impl<'a> Model<'a> {
         });
     }
 
-    /// The i-th feature of a label: even ones are its own, odd ones its topic's.
+    /// Returns the i-th feature of a label: even features are its own, odd ones those of its topic.
     fn feature_of(&self, label: u32, i: usize) -> u32 {
         let (kind, owner) = match i % 2 {
             0 => ("own feature", label),
@@ -198,12 +198,13 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Draws in constant time (Walker's alias method) from weights that are finite and not negative, with a positive sum.
+/// Creates a sampler with constant time per draw (Walker's alias method) from finite weights that are not negative,
+/// with a positive sum.
 fn alias(weights: Vec<f64>) -> WeightedAliasIndex<f64> {
     WeightedAliasIndex::new(weights).expect("positive finite weights")
 }
 
-/// A Poisson distribution, `None` for a mean of 0.
+/// Creates a Poisson distribution; `None` for a mean of 0.
 fn poisson(mean: f64) -> Option<Poisson<f64>> {
     (mean > 0.0).then(|| Poisson::new(mean).expect("a positive finite mean"))
 }
@@ -212,7 +213,7 @@ fn count(distribution: Option<&Poisson<f64>>, rng: &mut impl RngCore) -> usize {
     distribution.map_or(0, |poisson| poisson.sample(rng) as usize)
 }
 
-/// Maps random bits to 0 to n exclusive; n fits 32 bits.
+/// Maps random bits to an integer from 0 to n exclusive; n fits 32 bits.
 fn below(bits: u64, n: usize) -> u32 {
     (((bits >> 32) * n as u64) >> 32) as u32
 }

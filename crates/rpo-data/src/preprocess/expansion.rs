@@ -1,4 +1,4 @@
-//! Several columns in place of each nominal feature.
+//! Replaces each nominal feature by several columns.
 
 use super::{Nominal, PreprocessError, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
@@ -9,31 +9,32 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Which columns take the place of the nominal features of three or more values. One of two values is an indicator of the
-/// second already and stays, as do numeric ones.
+/// The columns that replace the nominal features of three or more values. A feature of two values already is an
+/// indicator of the second value and stays, as do numeric features.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expansion {
     nominal: Nominal,
     n_features: usize,
-    /// The features that are replaced, by increasing index.
+    /// The replaced features, by increasing index.
     replaced: Vec<Replaced>,
-    /// Of a dense result, in bytes.
+    /// Memory limit of a dense result, in bytes.
     pub(super) memory_limit: usize,
 }
 
-/// A feature that columns replace.
+/// A feature that is replaced by columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Replaced {
     pub(super) feature: usize,
     pub(super) values: Arc<[String]>,
-    /// Its first column in the result.
+    /// Index of its first column in the result.
     pub(super) first: usize,
-    /// How many it has there.
+    /// Number of its columns in the result.
     pub(super) n_columns: usize,
 }
 
 impl Expansion {
-    /// The columns of this many features, some of them nominal with these values: `width` of each list of values.
+    /// Creates the columns for `n_features` features, of which `nominal` have lists of values; `width` returns the
+    /// number of columns for a list of values.
     pub(super) fn new(n_features: usize, nominal: Nominal, width: impl Fn(&[String]) -> usize) -> Self {
         let mut replaced = Vec::new();
         for (&feature, values) in nominal.iter().filter(|(_, values)| values.len() > 2) {
@@ -52,13 +53,13 @@ impl Expansion {
         }
     }
 
-    /// Refuses a set with other features than those before.
+    /// Refuses a set whose features differ from those at fitting.
     pub(super) fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
         Mismatch::check("features", self.n_features, data.n_features())?;
         check_nominal(&self.nominal, data)
     }
 
-    /// The features that are replaced, by increasing index.
+    /// Returns the replaced features, by increasing index.
     pub(super) fn replaced(&self) -> &[Replaced] {
         &self.replaced
     }
@@ -68,28 +69,28 @@ impl Expansion {
         moved(&self.replaced, self.n_features)
     }
 
-    /// The column of a feature that stays.
+    /// Returns the column of a feature that stays.
     fn moved(&self, feature: usize) -> usize {
         let n_before = self.replaced.partition_point(|r| r.feature < feature);
         moved(&self.replaced[..n_before], feature)
     }
 
-    /// The texts in the result, from those before.
+    /// Maps text columns to their positions in the result.
     pub(super) fn texts(&self, before: &Texts) -> Texts {
         let texts = before.iter();
         let moved = texts.map(|(&first, column)| (self.moved(first), Arc::clone(column)));
         moved.collect()
     }
 
-    /// The nominal features that stay, in the result.
+    /// Returns the nominal features that stay, by their index in the result.
     pub(super) fn kept_nominal(&self) -> Nominal {
         let kept = self.nominal.iter().filter(|(_, values)| values.len() <= 2);
         let moved = kept.map(|(&feature, values)| (self.moved(feature), Arc::clone(values)));
         moved.collect()
     }
 
-    /// Name of a feature in the result, from the names before; `None` beyond the last. `name` makes that of a column in
-    /// the place of a feature from the feature's name and the place among its columns.
+    /// Returns the name of a feature in the result, from the names before; `None` beyond the last. `name` makes the
+    /// name of a column from the replaced feature, its name and the position among its columns.
     pub(super) fn feature_name(
         &self,
         names: &Names,
@@ -112,8 +113,8 @@ impl Expansion {
         }
     }
 
-    /// Features (n x p) with columns in place of nominal ones: `push` is given the matrix, the row, the position among the
-    /// replaced features and the value there: a position in the list of values, or NaN.
+    /// Replaces the nominal features of a matrix (n x p) by columns. `push` gets the matrix, the row, the position
+    /// among the replaced features and the value: a position in the list of values, or NaN.
     pub(super) fn expand(
         &self,
         x: MatrixView<'_>,
@@ -129,8 +130,8 @@ impl Expansion {
             MatrixView::Sparse(_) => MatrixBuilder::sparse(columns),
         };
         for row in 0..rows {
-            // A replaced feature that is not stored has its first value, so all of them are visited, in step with
-            // those that are stored.
+            // A replaced feature that is not stored has its first value, so that all replaced features are visited, in
+            // step with the stored ones.
             let mut rest = self.replaced.iter().enumerate().peekable();
             let (mut n_added, mut invalid) = (0, None);
             x.for_each_in_row(row, |j, v| {
@@ -165,7 +166,7 @@ impl Expansion {
     }
 }
 
-/// The column of a feature after others that are replaced.
+/// Returns the column of a feature that follows replaced features.
 fn moved(replaced: &[Replaced], feature: usize) -> usize {
     replaced
         .last()

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Nominal features only. Encode features of more than two values before ([`Encoding::OneHot`](super::Encoding::OneHot)),
-    /// so that each value is judged by itself.
+    /// Nominal features only. Encode features of more than two values first
+    /// ([`Encoding::OneHot`](super::Encoding::OneHot)), so that each value is judged separately.
     Nominal,
     /// All features.
     All,
 }
 
-/// A rule of which columns to drop.
+/// A rule for dropping columns.
 ///
 /// ```
 /// use ndarray::array;
@@ -39,25 +39,26 @@ pub enum Filter {
         /// The features that may be dropped.
         scope: Scope,
     },
-    /// Drops the labels whose imbalance ratio max(n₊, n₋) / min(n₊, n₋) is above the largest, constant ones always. (Daniels
-    /// and Metaxas 2017, section 4: 50, over the full data.)
+    /// Drops the labels whose imbalance ratio max(n₊, n₋) / min(n₊, n₋) is above the maximum; constant labels are
+    /// always dropped. (Daniels and Metaxas 2017, section 4: 50, over the full data.)
     ImbalancedLabels {
-        /// The largest ratio, at least 1.
+        /// The maximum ratio, at least 1.
         max_ratio: f64,
     },
-    /// Drops the labels that fewer samples have, or do not have, than this. (Not in the paper's text; the 124 labels of CAL500
-    /// in its Table 1 are those that at least 20 samples have, the rule of other work by the same protocol.)
+    /// Drops the labels with fewer positive, or fewer negative, samples than this. (Not in the paper's text; the 124
+    /// labels of CAL500 in its Table 1 are those with at least 20 samples, the rule of other work with the same
+    /// protocol.)
     RareLabels {
-        /// The fewest samples.
+        /// The minimum number of samples.
         min_count: usize,
     },
 }
 
 impl Filter {
-    /// Finds the columns of a set that the rule keeps.
+    /// Determines the columns of a set that the rule keeps.
     ///
     /// # Errors
-    /// [`PreprocessError::Parameter`], [`PreprocessError::NoSamples`], and of rules of labels [`PreprocessError::Task`].
+    /// [`PreprocessError::Parameter`], [`PreprocessError::NoSamples`], and for label rules [`PreprocessError::Task`].
     pub fn fit(self, data: &Dataset) -> Result<ColumnFilter, PreprocessError> {
         Ok(match self {
             Self::RareFeatures { min_fraction, scope } => {

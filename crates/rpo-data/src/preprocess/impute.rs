@@ -1,4 +1,4 @@
-//! Typical values in place of missing ones.
+//! Replaces missing values by typical ones.
 
 use super::{
     Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, is_position,
@@ -10,20 +10,21 @@ use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value.
+/// The value that replaces the missing values of a numeric feature; for a nominal feature it is always the most
+/// frequent value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// The median, of an even number of values the mean of the two in the middle; outliers do not move it.
+    /// The median; for an even number of values, the mean of the two in the middle. Outliers do not affect it.
     #[default]
     Median,
     /// The mean.
     Mean,
-    /// The most frequent value, the smallest of several.
+    /// The most frequent value; ties go to the smallest.
     MostFrequent,
 }
 
-/// Fills missing features as [`Fill`] has it.
+/// Fills missing features according to [`Fill`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Imputer {
     fill: Vec<Option<f32>>,
@@ -70,7 +71,7 @@ impl Imputer {
         })
     }
 
-    /// An imputer from the values that fill each feature.
+    /// Creates an imputer from the fill value of each feature.
     pub(super) fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, fill.len())?;
         for (feature, value) in fill.iter().enumerate() {
@@ -83,17 +84,17 @@ impl Imputer {
         Ok(Self { fill, nominal })
     }
 
-    /// The value that fills each feature; `None` for one that was never observed, which is filled with 0.
+    /// Returns the fill value of each feature; `None` for a feature that was never observed, which is filled with 0.
     pub(super) fn fill(&self) -> &[Option<f32>] {
         &self.fill
     }
 
-    /// Features that were never observed and are filled with 0.
+    /// Returns the features that were never observed and are filled with 0.
     pub(super) fn unobserved(&self) -> impl Iterator<Item = usize> {
         (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
     }
 
-    /// Features (n x p) with the missing ones filled in.
+    /// Fills the missing values of features (n x p).
     pub(super) fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.fill.len(), x.n_cols())?;
         Ok(map_values(x, |_, j, v| {
@@ -114,7 +115,7 @@ impl Transform for Imputer {
     }
 }
 
-/// The median of some values and `n_zeros` zeros.
+/// Returns the median of some values and `n_zeros` zeros.
 fn median(present: &mut [f32], n_zeros: usize) -> f32 {
     present.sort_unstable_by(f32::total_cmp);
     let n_negative = present.partition_point(|&v| v < 0.0);
@@ -128,13 +129,13 @@ fn median(present: &mut [f32], n_zeros: usize) -> f32 {
     ((f64::from(low) + f64::from(high)) / 2.0) as f32
 }
 
-/// The mean of some values and `n_zeros` zeros.
+/// Returns the mean of some values and `n_zeros` zeros.
 fn mean(present: &[f32], n_zeros: usize) -> f32 {
     let sum: f64 = present.iter().map(|&v| f64::from(v)).sum();
     (sum / (present.len() + n_zeros) as f64) as f32
 }
 
-/// The most frequent of some values and `n_zeros` zeros; the smallest of several.
+/// Returns the most frequent of some values and `n_zeros` zeros; ties go to the smallest.
 fn most_frequent(present: &mut [f32], n_zeros: usize) -> f32 {
     present.sort_unstable_by(f32::total_cmp);
     let runs = present.chunk_by(|a, b| a == b);

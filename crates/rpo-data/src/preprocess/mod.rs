@@ -1,9 +1,10 @@
 //! Transforms that are fitted on one set and applied to any other with the same columns.
 //!
-//! Fit on the training set alone and apply to training and test set; only a [`Filter`] is, in the protocol of Daniels and Metaxas (2017, section 4), fitted on the full data.
+//! Fit on the training set alone and apply to the training and the test set. Only a [`Filter`] is fitted on the full
+//! data in the protocol of Daniels and Metaxas (2017, section 4).
 //!
-//! [`Steps`] fits weights of texts, the encoding of nominal features, imputation, standardization and weights of features one
-//! after the other; the resulting [`Pipeline`] applies them to sets and to plain matrices.
+//! [`Steps`] fits text weights, the encoding of nominal features, imputation, standardization and feature weights in
+//! sequence; the resulting [`Pipeline`] applies them to sets and to plain matrices.
 //!
 //! ```
 //! use ndarray::array;
@@ -53,17 +54,17 @@ pub trait Transform {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError>;
 }
 
-/// Why a transform cannot be fitted or applied.
+/// The reason why a transform cannot be fitted or applied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PreprocessError {
     /// A set without samples to fit on.
     #[error("a transform cannot be fitted on a set without samples")]
     NoSamples,
-    /// Another number of columns than the transform was fitted on.
+    /// A number of columns that differs from the one the transform was fitted on.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A feature, by its index, with another kind or list of values than the transform was fitted on.
+    /// A feature, by its index, whose kind or list of values differs from the one the transform was fitted on.
     #[error("feature {0} is not declared as it was when the transform was fitted")]
     Kind(usize),
     /// A value that cannot fill a feature.
@@ -85,7 +86,7 @@ pub enum PreprocessError {
     /// A parameter outside its range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Targets of the wrong kind.
+    /// Targets of the wrong task.
     #[error("the outputs are {found:?}, the transform is for {expected:?}")]
     Task {
         /// The task of the transform.
@@ -93,7 +94,7 @@ pub enum PreprocessError {
         /// The task of the set.
         found: Task,
     },
-    /// A result over the memory limit.
+    /// A result that exceeds the memory limit.
     #[error(transparent)]
     Memory(#[from] MatrixError),
     /// A result that is not a valid data set.
@@ -109,7 +110,7 @@ fn check_samples(data: &Dataset) -> Result<(), PreprocessError> {
     }
 }
 
-/// For each feature, the number of samples where it is present: neither 0 nor missing.
+/// Returns the number of samples in which each feature is present: neither 0 nor missing.
 fn count_present(data: &Dataset) -> Vec<usize> {
     let features = data.features().view();
     let mut counts = vec![0; features.n_cols()];
@@ -130,10 +131,10 @@ fn check_task(data: &Dataset, expected: Task) -> Result<(), PreprocessError> {
     }
 }
 
-/// Nominal features and their values.
+/// Nominal features with their values.
 type Nominal = BTreeMap<usize, Arc<[String]>>;
 
-/// A matrix of the same layout with other values: `value` is given row, column and value of every one that is stored.
+/// Maps the stored values of a matrix, keeping the layout: `value` gets the row, column and value of each.
 fn map_values(x: MatrixView<'_>, value: impl Fn(usize, u32, f32) -> f32) -> Matrix {
     let mut builder = match x {
         MatrixView::Dense(_) => MatrixBuilder::dense(x.n_cols()),
@@ -146,13 +147,13 @@ fn map_values(x: MatrixView<'_>, value: impl Fn(usize, u32, f32) -> f32) -> Matr
     builder.finish()
 }
 
-/// The features of texts, increasing.
+/// Returns the features of texts, increasing.
 fn text_features(texts: &Texts) -> impl Iterator<Item = usize> + '_ {
     let columns = texts.iter();
     columns.flat_map(|(&first, column)| first..first + column.n_features())
 }
 
-/// Refuses nominal features that are beyond the number of features.
+/// Refuses nominal features whose index is not below the number of features.
 fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), PreprocessError> {
     match nominal.last_key_value() {
         Some((&feature, _)) if feature >= n_features => Err(PreprocessError::Kind(feature)),
@@ -160,12 +161,12 @@ fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), Preprocess
     }
 }
 
-/// Returns true for a position in a list of that many values.
+/// Returns true for a position in a list of `n_values` values.
 fn is_position(value: f32, n_values: usize) -> bool {
     value >= 0.0 && value < n_values as f32 && value.fract() == 0.0
 }
 
-/// Refuses a set with other texts than the transform was fitted on.
+/// Refuses a set whose texts differ from those the transform was fitted on.
 fn check_texts(expected: &Texts, data: &Dataset) -> Result<(), PreprocessError> {
     let found = data.texts();
     let firsts = expected.keys().chain(found.keys());
@@ -175,7 +176,8 @@ fn check_texts(expected: &Texts, data: &Dataset) -> Result<(), PreprocessError> 
         .map_or(Ok(()), |&first| Err(PreprocessError::Kind(first)))
 }
 
-/// Refuses a set with other nominal features than the transform was fitted on: positions would mean other values.
+/// Refuses a set whose nominal features differ from those the transform was fitted on: positions would mean other
+/// values.
 fn check_nominal(expected: &Nominal, data: &Dataset) -> Result<(), PreprocessError> {
     let found = data.nominal();
     let differing = expected

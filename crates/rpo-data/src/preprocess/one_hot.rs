@@ -1,4 +1,4 @@
-//! Indicators in place of nominal features.
+//! Replaces nominal features by indicators.
 
 use super::expansion::{Expansion, Replaced};
 use super::{Nominal, PreprocessError, Transform, check_features};
@@ -14,7 +14,7 @@ pub(super) struct OneHot {
 }
 
 impl OneHot {
-    /// The encoding of this many features, some of them nominal with these values.
+    /// Creates the encoding for `n_features` features, of which `nominal` have lists of values.
     pub(super) fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, n_features)?;
         Ok(Self {
@@ -22,18 +22,18 @@ impl OneHot {
         })
     }
 
-    /// Which columns take the place of which features.
+    /// Returns the columns that replace features.
     pub(super) fn columns(&self) -> &Expansion {
         &self.columns
     }
 
-    /// Name of a feature in the result, from the names before; `None` beyond the last.
+    /// Returns the name of a feature in the result, from the names before; `None` beyond the last.
     pub(super) fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
         let name = |r: &Replaced, feature: &str, value: usize| format!("{feature}={}", r.values[value]);
         self.columns.feature_name(names, column, name)
     }
 
-    /// The nominal features of the result and their values.
+    /// Returns the nominal features of the result and their values.
     pub(super) fn nominal(&self) -> Nominal {
         let indicator: Arc<[String]> = ["0", "1"].map(String::from).into();
         let mut nominal = self.columns.kept_nominal();
@@ -44,7 +44,7 @@ impl OneHot {
         nominal
     }
 
-    /// Features (n x p) with indicators in place of nominal ones.
+    /// Replaces the nominal features of a matrix (n x p) by indicators.
     pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         self.columns.expand(x, |matrix, _, index, position| {
             let r = &self.columns.replaced()[index];

@@ -1,4 +1,4 @@
-//! The preprocessing steps before a model, fitted one after the other.
+//! The preprocessing steps before a model, fitted in sequence.
 
 use super::expansion::Expansion;
 use super::impute::Imputer;
@@ -16,21 +16,22 @@ use crate::text::Texts;
 use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError};
 use std::borrow::Cow;
 
-/// How nominal features of three or more values are encoded.
+/// The encoding of nominal features of three or more values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Encoding<'t> {
-    /// They stay positions in their lists of values.
+    /// Keeps positions in the lists of values.
     #[default]
     Positions,
-    /// Indicators replace them, after missing values are filled in: one per value, nominal `{0,1}` and named `feature=value`.
-    /// A feature of two values is an indicator of the second already. A value that is missing is missing in all its indicators.
-    /// The layout of the features is kept.
+    /// Replaces them by indicators, after missing values are filled in: one per value, nominal `{0,1}` and named
+    /// `feature=value`. A feature of two values already is an indicator of the second. A missing value is missing in
+    /// all its indicators. The layout of the features is kept.
     OneHot,
-    /// Means of these targets replace them, those of missing values too: before others are filled in. See [`EncodingTargets`].
+    /// Replaces them by means of these targets, also where values are missing, before other missing values are filled
+    /// in. See [`EncodingTargets`].
     Target(&'t EncodingTargets),
 }
 
-/// The steps to fit, in the order of the fields; none by default, except for texts.
+/// The steps to fit, in the order of the fields. By default there are none, except for texts.
 ///
 /// ```
 /// use ndarray::array;
@@ -48,47 +49,49 @@ pub enum Encoding<'t> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Steps<'t> {
-    /// Weights the terms of texts, by tf-idf by default; sets without texts are left as they are.
+    /// Weights the terms of texts, by tf-idf by default; sets without texts are left unchanged.
     ///
-    /// Of the cⱼ times that a text has term j, the feature becomes wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with
-    /// wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c, where nⱼ of the n samples of the set have the term. The sum is
-    /// over the terms of that text, so that each column of texts has length 1, or 0 where a text has no term that is known. These
-    /// are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) of the same terms. Features that
-    /// are no terms are left as they are; sparse ones stay sparse.
+    /// If a text has term j cⱼ times, the feature becomes wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with
+    /// wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c, where nⱼ of the n samples of the set have the term.
+    /// The sum is over the terms of that text, so that each text column has length 1, or 0 if a text has no term of the
+    /// vocabulary. These are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) for
+    /// the same terms. Features that are not terms are left unchanged; sparse features stay sparse.
     pub texts: TextWeighting,
-    /// Fills missing features: numeric ones as [`Fill`] has it, nominal ones by their most frequent value, the first declared of
-    /// several. A feature that is never observed in the set is filled with 0 ([`Pipeline::unobserved`]).
+    /// Fills missing features: numeric ones according to [`Fill`], nominal ones with their most frequent value; ties go
+    /// to the value declared first. A feature that is never observed in the set is filled with 0
+    /// ([`Pipeline::unobserved`]).
     pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values.
     pub nominal: Encoding<'t>,
-    /// Standardizes numeric features: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
-    /// values of the set. A feature that is constant there becomes 0 everywhere. Missing values stay missing. The result is
-    /// dense, as subtracting a mean leaves no zeros, except of sets with texts, whose sparse features stay sparse; a value so
-    /// far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017, section 4.)
+    /// Standardizes numeric features: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
+    /// observed values of the set. A feature that is constant in the set becomes 0 everywhere. Missing values stay
+    /// missing. The result is dense, as subtracting a mean leaves no zeros, except for sets with texts, whose sparse
+    /// features stay sparse. A value so far from those of the set that the result would be infinite is an error.
+    /// (Daniels and Metaxas 2017, section 4.)
     pub standardize: bool,
-    /// Multiplies features by weights, which count the samples of the set where a feature is observed and not 0. By
-    /// [`FeatureWeights::Idf`] one that no sample has, or every one, becomes 0. Nominal features and the terms of texts are left
-    /// as they are, missing values stay missing, and sparse features sparse.
+    /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and
+    /// not 0. With [`FeatureWeights::Idf`], a feature that no sample or every sample has becomes 0. Nominal features
+    /// and the terms of texts are left unchanged, missing values stay missing, and sparse features stay sparse.
     pub weights: Option<FeatureWeights>,
-    /// Scales the features of each sample; all features are numbers then, and sparse ones stay sparse.
+    /// Scales the features of each sample. All features become numeric; sparse ones stay sparse.
     pub normalize: Option<Normalization>,
 }
 
 impl Steps<'_> {
-    /// Fits each step to the result of the steps before.
+    /// Fits each step to the result of the steps before it.
     ///
     /// # Errors
     /// [`PreprocessError::NoSamples`] if values are to be learned; [`PreprocessError::Memory`];
-    /// [`PreprocessError::Mismatch`] for targets of another number of samples.
+    /// [`PreprocessError::Mismatch`] for targets with another number of samples.
     pub fn fit(self, data: &Dataset) -> Result<Pipeline, PreprocessError> {
         self.fit_apply(data).map(|(pipeline, _)| pipeline)
     }
 
-    /// [`fit`](Self::fit), and the set as it is to be trained on: as the pipeline makes it of the set, but for means of
-    /// targets, which are out of fold.
+    /// Like [`fit`](Self::fit), but also returns the set to train on: the transformed set, except that means of targets
+    /// are out of fold.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
+    /// As for [`fit`](Self::fit).
     pub fn fit_apply(self, data: &Dataset) -> Result<(Pipeline, Cow<'_, Dataset>), PreprocessError> {
         let mut pipeline = Pipeline::of(data.n_features(), data.nominal().clone(), data.texts().clone());
         let mut data = Cow::Borrowed(data);
@@ -127,7 +130,7 @@ impl Steps<'_> {
     }
 }
 
-/// The set after a step, if there is one.
+/// Applies a step to the set, if there is one.
 fn applied<'a>(
     step: Option<&impl Transform>,
     data: Cow<'a, Dataset>,
@@ -138,7 +141,8 @@ fn applied<'a>(
     }
 }
 
-/// Fitted [`Steps`]: a transform of sets, and of plain matrices of features in the order of the set it was fitted on.
+/// Fitted [`Steps`]: a transform of sets, and of plain feature matrices whose columns are those of the set it was
+/// fitted on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
     n_features: usize,
@@ -153,18 +157,18 @@ pub struct Pipeline {
     normalize: Option<Normalization>,
 }
 
-/// What the steps of a pipeline learned, from which it can be made again.
+/// The learned state of a pipeline's steps, from which the pipeline can be rebuilt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Learned {
-    /// How terms of texts are weighted, and the weight of each, column by column.
+    /// The weighting of terms of texts, and the weight of each term, column by column.
     pub(super) texts: Option<(TextWeighting, Vec<f32>)>,
-    /// The targets whose means nominal features become, and those means.
+    /// The targets whose means replace nominal features, and those means.
     pub(super) target_encoding: Option<(Vec<String>, Vec<f32>)>,
-    /// The value that fills each feature after that.
+    /// The fill value of each feature after the target encoding.
     pub(super) fill: Option<Vec<Option<f32>>>,
-    /// True if nominal features become indicators.
+    /// True if indicators replace nominal features.
     pub(super) one_hot: bool,
-    /// Mean and factor of each column after that.
+    /// Mean and factor of each column after the encoding.
     pub(super) moments: Option<(Vec<f64>, Vec<f64>)>,
     /// Weight of each column.
     pub(super) weights: Option<Vec<f32>>,
@@ -172,7 +176,7 @@ pub(super) struct Learned {
 }
 
 impl Pipeline {
-    /// A pipeline without steps.
+    /// Creates a pipeline without steps.
     fn of(n_features: usize, nominal: Nominal, texts: Texts) -> Self {
         Self {
             n_features,
@@ -188,7 +192,7 @@ impl Pipeline {
         }
     }
 
-    /// Rebuilds a fitted pipeline from the number of features, the values of the nominal ones, and the results of fitting.
+    /// Rebuilds a fitted pipeline from the number of features, the values of nominal features, and the learned state.
     pub(super) fn new(
         n_features: usize,
         nominal: Nominal,
@@ -243,7 +247,7 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// The results of fitting.
+    /// Returns the learned state.
     pub(super) fn learned(&self) -> Learned {
         let moments = |s: &Standardizer| (s.mean().to_vec(), s.factor().to_vec());
         let texts = self.text_weights.as_ref();
@@ -261,13 +265,13 @@ impl Pipeline {
         }
     }
 
-    /// Which columns take the place of nominal features, if features are replaced.
+    /// Returns the columns that replace nominal features, if any are replaced.
     fn columns(&self) -> Option<&Expansion> {
         let targets = self.target_encoding.as_ref().map(TargetEncoding::columns);
         targets.or(self.one_hot.as_ref().map(OneHot::columns))
     }
 
-    /// The nominal features that are left after encoding.
+    /// Returns the nominal features that remain after encoding.
     fn encoded(&self) -> Nominal {
         match (&self.target_encoding, &self.one_hot) {
             (Some(encoding), _) => encoding.columns().kept_nominal(),
@@ -276,14 +280,14 @@ impl Pipeline {
         }
     }
 
-    /// Adds indicators, if there is a feature to replace.
+    /// Adds the one-hot step, if there is a feature to replace.
     fn with_one_hot(self) -> Result<Self, PreprocessError> {
         let one_hot = OneHot::new(self.n_features, self.nominal.clone())?;
         let one_hot = Some(one_hot).filter(|one_hot| !one_hot.columns().replaced().is_empty());
         Ok(Self { one_hot, ..self })
     }
 
-    /// Returns true if there are no steps: features stay as they are.
+    /// Returns true if there are no steps, so that features stay unchanged.
     pub fn is_identity(&self) -> bool {
         self.text_weights.is_none()
             && self.target_encoding.is_none()
@@ -299,8 +303,8 @@ impl Pipeline {
         self.columns().map_or(self.n_features, Expansion::n_columns)
     }
 
-    /// Name of a feature after the steps, from the names before; `None` beyond the last. Indicators are named
-    /// `feature=value`, means of targets `mean(target|feature)`.
+    /// Returns the name of a feature after the steps, from the names before; `None` beyond the last. Indicators are
+    /// named `feature=value`, means of targets `mean(target|feature)`.
     pub fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
         match (&self.target_encoding, &self.one_hot) {
             (Some(encoding), _) => encoding.feature_name(names, column),
@@ -309,14 +313,14 @@ impl Pipeline {
         }
     }
 
-    /// The features, by their index before the steps, that become means of targets: their missing values are encoded as values
-    /// are, and what a training sample has in their place contains its own targets.
+    /// Returns the features, by their index before the steps, that are replaced by means of targets. Their missing
+    /// values are encoded like other values, and the encoded values of a training sample include its own targets.
     pub fn target_encoded(&self) -> impl Iterator<Item = usize> + '_ {
         let replaced = self.target_encoding.iter().flat_map(|e| e.columns().replaced());
         replaced.map(|r| r.feature)
     }
 
-    /// Names, from those before the steps, of the features that no training sample has, for which imputation fills in 0.
+    /// Returns the names before the steps of the features that no training sample has, which imputation fills with 0.
     pub fn unobserved(&self, names: &Names) -> Vec<String> {
         let columns = self.imputer.iter().flat_map(Imputer::unobserved);
         let name = |column: usize| match &self.target_encoding {
@@ -326,11 +330,11 @@ impl Pipeline {
         columns.filter_map(name).collect()
     }
 
-    /// Features (n x p) after all steps, as those of [`apply`](Transform::apply).
+    /// Transforms features (n x p) by all steps, like [`apply`](Transform::apply).
     ///
     /// # Errors
-    /// [`PreprocessError::Mismatch`]; [`PreprocessError::Dataset`] for a value that is not in the list of a nominal
-    /// feature to be replaced, or would be infinite; [`PreprocessError::Memory`].
+    /// [`PreprocessError::Mismatch`]; [`PreprocessError::Dataset`] for a value that is not in the list of a replaced
+    /// nominal feature, or would become infinite; [`PreprocessError::Memory`].
     pub fn transform(&self, features: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, features.n_cols())?;
         let mut made = None;
@@ -358,7 +362,7 @@ impl Pipeline {
         Ok(made.unwrap_or_else(|| features.to_owned()))
     }
 
-    /// Refuses a set with other features than the pipeline was fitted on.
+    /// Refuses a set whose features differ from those the pipeline was fitted on.
     ///
     /// # Errors
     /// [`PreprocessError::Mismatch`], [`PreprocessError::Kind`].
@@ -386,7 +390,7 @@ impl Transform for Pipeline {
     }
 }
 
-/// The features after the steps so far.
+/// Returns the features after the steps so far.
 fn latest<'a>(made: Option<&'a Matrix>, features: &'a MatrixView<'_>) -> MatrixView<'a> {
     made.map_or_else(|| features.reborrow(), Matrix::view)
 }
@@ -399,7 +403,8 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::Seed;
 
-    /// Twelve samples: a number, a feature of four values, one of two, a number; a tenth is missing.
+    /// Twelve samples with a numeric feature, one of four values, one of two values, and a numeric one; a tenth of the
+    /// values is missing.
     fn data(seed: &[u8], layout: Layout) -> Dataset {
         let n_values = [f32::INFINITY, 4.0, 2.0, f32::INFINITY];
         let x = Array2::from_shape_fn((12, 4), |(i, j)| match f32::from(seed[4 * i + j]) {
@@ -421,8 +426,8 @@ mod tests {
     }
 
     proptest! {
-        /// A set and the bare matrix of its features come out the same, dense or sparse, all rows or some; and so they
-        /// do of the pipeline put together again.
+        /// A set and its feature matrix are transformed to the same values, dense or sparse, all rows or some, also by
+        /// the restored pipeline.
         #[test]
         fn sets_and_matrices_are_transformed_alike(
             seed in proptest::collection::vec(any::<u8>(), 48),
@@ -464,7 +469,7 @@ mod tests {
         let pipeline = Steps::default().fit(&data).unwrap();
         assert!(pipeline.is_identity());
         assert_eq!(pipeline.apply(&data), Ok(data.clone()));
-        // Nothing to replace.
+        // There is nothing to replace.
         let numbers = data.select_features(&[0, 2, 3]).unwrap();
         let one_hot = Steps {
             nominal: Encoding::OneHot,

@@ -1,4 +1,4 @@
-//! Weights of features, and samples of unit length.
+//! Feature weights, and scaling of samples to unit length.
 
 use super::{
     Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, count_present,
@@ -34,7 +34,7 @@ pub(super) struct Idf {
 }
 
 impl Idf {
-    /// Counts the samples of each feature.
+    /// Counts the samples that have each feature.
     pub(super) fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let n = data.n_samples() as f64;
@@ -53,7 +53,7 @@ impl Idf {
         Self::new(weights, data.nominal().clone())
     }
 
-    /// The step from its weights.
+    /// Creates the step from its weights.
     pub(super) fn new(weights: Vec<f32>, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, weights.len())?;
         let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
@@ -64,12 +64,12 @@ impl Idf {
         Ok(Self { weights, nominal })
     }
 
-    /// The weight of each feature.
+    /// Returns the weight of each feature.
     pub(super) fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// Features (n x p), weighted.
+    /// Weights features (n x p).
     pub(super) fn weigh(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.weights.len(), x.n_cols())?;
         let weighted = map_values(x, |_, j, v| v * self.weights[j as usize]);
@@ -89,20 +89,20 @@ impl Transform for Idf {
     }
 }
 
-/// Features (n x p) of which those of each sample that are observed have length 1; a sample whose features are all 0
-/// stays as it is.
+/// Scales features (n x p) so that the observed features of each sample have length 1; a sample whose features are all
+/// 0 stays unchanged.
 pub(super) fn unit_length(x: MatrixView<'_>) -> Matrix {
     let factors: Vec<f32> = (0..x.n_rows()).map(|row| x.unit_factor(row)).collect();
     map_values(x, |row, _, v| v * factors[row])
 }
 
-/// [`unit_length`] of a set, whose features are all numbers then.
+/// Applies [`unit_length`] to a set, whose features are all numeric afterwards.
 pub(super) fn of_unit_length(data: &Dataset) -> Result<Dataset, PreprocessError> {
     let features = unit_length(data.features().view());
     Ok(data.replace_values(features).with_nominal(Nominal::new())?)
 }
 
-/// The error of a value that a step made infinite.
+/// Converts the error of a value that a step made infinite.
 pub(super) fn infinite(error: MatrixError) -> PreprocessError {
     match error {
         MatrixError::NonFinite { row, column, value } => DatasetError::InfiniteFeature {
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn hand_computed() {
         let nan = f32::NAN;
-        // Features of one sample, two, none, all four, and one beside a missing value.
+        // Features of one sample, of two, of none, of all four, and one next to a missing value.
         let x = array![
             [2.0, 1.0, 0.0, 1.0, nan],
             [0.0, -3.0, 0.0, 1.0, 0.0],
@@ -157,7 +157,7 @@ mod tests {
             assert!((unit[[0, 0]].hypot(unit[[0, 1]]) - 1.0).abs() < 1e-6 && unit[[0, 4]].is_nan());
             assert!((unit[[1, 1]] + 1.0).abs() < 1e-6);
             assert_eq!(unit.row(3), array![0.0, 0.0, 0.0, 0.0, 0.0]);
-            // What no training sample had is ignored; too large a number is named.
+            // A feature that no training sample had is ignored; the error names a number that is too large.
             let new = data(array![[0.0, 0.0, 7.0, 0.0, f32::MAX]], layout);
             let expected = DatasetError::InfiniteFeature {
                 sample: 0,

@@ -1,4 +1,4 @@
-//! Zero mean, unit variance.
+//! Standardization to zero mean and unit variance.
 
 use super::scale::infinite;
 use super::{
@@ -10,10 +10,10 @@ use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, finite_or_missing};
 
-/// Standardizes targets: y' = (y - mean) / sd, with the mean and the standard deviation (divisor n) of the observed values of
-/// the set it is fitted on. A target that is constant there becomes 0 everywhere. Missing values stay missing; a value so far
-/// from those of fitting that it would be infinite is an error. Features are standardized by
-/// [`Steps::standardize`](super::Steps::standardize).
+/// Standardizes targets: y' = (y - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
+/// values of the set it is fitted on. A target that is constant in that set becomes 0 everywhere. Missing values stay
+/// missing; a value so far from those of that set that the result would be infinite is an error.
+/// [`Steps::standardize`](super::Steps::standardize) standardizes features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     of_targets: bool,
@@ -21,13 +21,13 @@ pub struct Standardizer {
     /// 1 / sd; 0 for a constant column.
     factor: Vec<f64>,
     nominal: Nominal,
-    /// Sparse values stay sparse, as most columns are left as they are.
+    /// True if sparse values stay sparse, since most columns are left unchanged.
     keeps_sparse: bool,
     memory_limit: usize,
 }
 
 impl Standardizer {
-    /// Fits the features.
+    /// Fits on the features.
     pub(super) fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let (mut mean, mut factor) = moments(data.features().view());
@@ -45,7 +45,7 @@ impl Standardizer {
         })
     }
 
-    /// Fits the targets of a regression; [`Standardizer::restore`] reverts predictions.
+    /// Fits on the targets of a regression; [`Standardizer::restore`] reverts predictions.
     ///
     /// # Errors
     /// [`PreprocessError::NoSamples`], [`PreprocessError::Task`].
@@ -63,8 +63,8 @@ impl Standardizer {
         })
     }
 
-    /// A standardizer of features from mean and factor 1 / sd of each (0 for a constant one), and the nominal
-    /// features, which have mean 0 and factor 1; and whether sparse values stay sparse.
+    /// Creates a standardizer of features from the mean and factor 1 / sd of each (0 for a constant feature). Nominal
+    /// features have mean 0 and factor 1. `keeps_sparse` is true if sparse values stay sparse.
     pub(super) fn new(
         mean: Vec<f64>,
         factor: Vec<f64>,
@@ -91,12 +91,12 @@ impl Standardizer {
         })
     }
 
-    /// Mean of each column in the set it was fitted on; 0 where values are left alone.
+    /// Mean of each column in the set it was fitted on; 0 where values are left unchanged.
     pub(super) fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// 1 / sd of each column in the set it was fitted on; 0 for a constant one, 1 where values are left alone.
+    /// 1 / sd of each column in the set it was fitted on; 0 for a constant column, 1 where values are left unchanged.
     pub(super) fn factor(&self) -> &[f64] {
         &self.factor
     }
@@ -128,7 +128,7 @@ impl Standardizer {
         ((f64::from(value) - self.mean[column]) * self.factor[column]) as f32
     }
 
-    /// Sparse values, standardized; a value that is not stored is one where its column has another mean than 0.
+    /// Standardizes sparse values. A zero that is not stored becomes stored if the mean of its column is not 0.
     fn standardize_sparse(&self, values: MatrixView<'_>) -> Matrix {
         let shifted = |j: &u32| self.mean[*j as usize] != 0.0;
         let shifted: Vec<u32> = (0..values.n_cols() as u32).filter(shifted).collect();
@@ -149,11 +149,11 @@ impl Standardizer {
         builder.finish()
     }
 
-    /// Targets (n x d), standardized and dense.
+    /// Standardizes targets (n x d); the result is dense.
     ///
     /// # Errors
-    /// [`PreprocessError::Mismatch`], [`PreprocessError::Memory`], and [`PreprocessError::Dataset`] for a value that would
-    /// be infinite.
+    /// [`PreprocessError::Mismatch`], [`PreprocessError::Memory`], and [`PreprocessError::Dataset`] for a value that
+    /// would become infinite.
     pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check(self.what(), self.mean.len(), values.n_cols())?;
         let moved = if self.keeps_sparse && matches!(values, MatrixView::Sparse(_)) {
@@ -187,7 +187,8 @@ impl Transform for Standardizer {
     }
 }
 
-/// Mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored are 0.
+/// Computes the mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored
+/// are 0.
 fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
     let p = a.n_cols();
     let mut present = vec![a.n_rows(); p];
@@ -225,7 +226,7 @@ fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
         if implied[j] > 0 {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
-        // Compared by its extremes: rounding of the mean can leave a constant column a tiny variance.
+        // Constant columns are detected by their extremes: rounding of the mean can give them a tiny variance.
         if low < high {
             (present[j] as f64 / squares[j]).sqrt()
         } else {
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn hand_computed() {
-        // Columns: mean 2, sd 1; constant; constant on the training part only.
+        // Columns: mean 2, sd 1; constant; constant in the training set only.
         let train = regression(array![[1.0, 0.1, 5.0], [3.0, 0.1, 5.0]]);
         let test = regression(array![[2.0, 0.1, 6.0]]);
         let fitted = Standardizer::of_features(&train).unwrap();
@@ -311,7 +312,7 @@ mod tests {
             again(f64::NAN, 1.0),
             Err(PreprocessError::Moment { feature: 1, .. })
         ));
-        // A value that is so far from those of fitting that its standardised form is no f32.
+        // A value so far from those of the training set that its standardised form exceeds f32.
         let narrow = regression(array![[0.0], [1e-30]]);
         let far = regression(array![[0.0], [1e20]]);
         let (row, column, value) = (1, 0, f32::INFINITY);

@@ -1,4 +1,4 @@
-//! Pipelines as arrays, and back. Indicators follow from the values of nominal features.
+//! Storing of pipelines as arrays, and restoring. Indicators follow from the values of nominal features.
 
 use super::pipeline::Learned;
 use super::{Nominal, Pipeline};
@@ -48,8 +48,8 @@ impl Store for Pipeline {
 }
 
 impl Pipeline {
-    /// Restores a pipeline of this many features, some of them nominal with these values and some the terms of texts;
-    /// one without steps if none is stored.
+    /// Restores a pipeline for `n_features` features, of which `nominal` have lists of values and `texts` are terms of
+    /// texts. If nothing is stored, the pipeline has no steps.
     ///
     /// # Errors
     /// [`StoreError`] for arrays that are invalid or do not fit the features.

@@ -1,4 +1,4 @@
-//! Means of targets in place of nominal features.
+//! Replaces nominal features by means of targets.
 
 use super::expansion::{Expansion, Replaced};
 use super::{Nominal, PreprocessError, Transform, check_features, check_samples};
@@ -11,28 +11,28 @@ use rpo_core::{
     DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, ParameterError, Seed, check_dense, finite_or_missing,
 };
 
-/// The folds whose samples are encoded by the means of the others.
+/// Number of folds; each fold is encoded by the means of the others.
 const FOLDS: usize = 5;
 
-/// The targets of [`Encoding::Target`](super::Encoding::Target): few numbers for each sample of a set. Each nominal feature of
-/// three or more values becomes k columns: the means of k targets over the training samples with the value, shrunken towards
-/// the mean μ over all training samples in which the feature is observed.
+/// The targets of [`Encoding::Target`](super::Encoding::Target): a few numbers for each sample of a set. Each nominal
+/// feature of three or more values becomes k columns: the means of k targets over the training samples with the value,
+/// shrunken towards the mean μ over all training samples in which the feature is observed.
 ///
-/// A value v that n of them have, with the mean ȳ of a target, becomes w ȳ + (1 - w) μ with w = n τ² / (n τ² + σ²). Here
-/// σ² is the variance of the target within values and τ² that between them, both estimated for the feature from the
-/// analysis of variance of one way with random effects (Searle, Casella and McCulloch 1992, *Variance Components*,
-/// section 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples,
-/// where n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing
-/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values, as a value that occurs once
-/// shows no variance, and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So
-/// does a missing value, and one that no training sample has.
+/// A value v of n samples, for which a target has the mean ȳ, becomes w ȳ + (1 - w) μ with w = n τ² / (n τ² + σ²). Here
+/// σ² is the variance of the target within values and τ² that between values, both estimated for the feature by a
+/// one-way analysis of variance with random effects (Searle, Casella and McCulloch 1992, *Variance Components*, section
+/// 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples, where
+/// n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing scheme
+/// for high-cardinality categorical attributes", section 3), but with one σ² for all values, as a value that occurs
+/// once shows no variance and its mean would not be shrunken. If τ² is not positive, or no value is repeated, all
+/// values become μ; so do a missing value and a value that no training sample has.
 ///
-/// *The training samples themselves* are encoded out of fold ([`Steps::fit_apply`](super::Steps::fit_apply)): each by the other four of five
-/// folds, drawn by the seed of the targets. Encoded by means that contain their own targets, a model would trust the
-/// columns far more than it may.
+/// *The training samples themselves* are encoded out of fold ([`Steps::fit_apply`](super::Steps::fit_apply)): each of
+/// five folds, drawn with the seed of the targets, by the means of the other four. If samples were encoded by means
+/// that contain their own targets, a model would trust the columns far too much.
 ///
-/// Columns are named `mean(target|feature)`. All samples count the same, whatever their weights. The layout of the features
-/// is kept; features of one or two values stay as they are.
+/// Columns are named `mean(target|feature)`. All samples count equally, whatever their weights. The layout of the
+/// features is kept; features of one or two values stay unchanged.
 ///
 /// ```
 /// use ndarray::array;
@@ -62,7 +62,7 @@ pub struct EncodingTargets {
 }
 
 impl EncodingTargets {
-    /// Targets (n x k; NaN where missing) with their names, and the seed of the folds.
+    /// Creates targets (n x k; NaN if missing) with their names, and the seed of the folds.
     ///
     /// # Errors
     /// [`PreprocessError::Mismatch`] unless there are k names, [`PreprocessError::Parameter`] if k is 0,
@@ -81,17 +81,17 @@ impl EncodingTargets {
 pub(super) struct TargetEncoding {
     columns: Expansion,
     targets: Vec<String>,
-    /// Of each feature that is replaced.
+    /// The means for each replaced feature.
     means: Vec<Means>,
 }
 
-/// The means of k targets for each value of a feature, and then those for a missing one, row by row.
+/// The means of k targets for each value of a feature, followed by those for a missing value, row by row.
 #[derive(Debug, Clone, PartialEq)]
 struct Means(Vec<f32>);
 
 impl TargetEncoding {
-    /// Learns the means from a set and returns with them the set encoded for training, each sample by the means of the
-    /// folds that it is not in.
+    /// Learns the means from a set. Also returns the set encoded for training, in which each sample is encoded by the
+    /// means of the other folds.
     pub(super) fn fit_apply(
         data: &Dataset,
         targets: &EncodingTargets,
@@ -136,8 +136,9 @@ impl TargetEncoding {
         Ok((encoding, encoded))
     }
 
-    /// The encoding of this many features, some of them nominal with these values, by means of targets of these names:
-    /// those of the values of the first feature, then those where it is missing, and so on.
+    /// Creates the encoding for `n_features` features, of which `nominal` have lists of values, from the names and the
+    /// means of targets. The means are those of the values of the first feature, then those for its missing values,
+    /// then those of the next feature.
     pub(super) fn new(
         n_features: usize,
         nominal: Nominal,
@@ -169,34 +170,35 @@ impl TargetEncoding {
         })
     }
 
-    /// Which columns take the place of which features.
+    /// Returns the columns that replace features.
     pub(super) fn columns(&self) -> &Expansion {
         &self.columns
     }
 
-    /// The names of the targets.
+    /// Returns the names of the targets.
     pub(super) fn targets(&self) -> &[String] {
         &self.targets
     }
 
-    /// All means, as [`new`](Self::new) takes them.
+    /// Returns all means in the order of [`new`](Self::new).
     pub(super) fn means(&self) -> Vec<f32> {
         self.means.iter().flat_map(|means| &means.0).copied().collect()
     }
 
-    /// Name of a feature in the result, from the names before; `None` beyond the last.
+    /// Returns the name of a feature in the result, from the names before; `None` beyond the last.
     pub(super) fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
         let name =
             |_: &Replaced, feature: &str, target: usize| format!("mean({}|{feature})", self.targets[target]);
         self.columns.feature_name(names, column, name)
     }
 
-    /// Features (n x p) with means in place of nominal ones.
+    /// Replaces the nominal features of a matrix (n x p) by means.
     pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         self.encode_by(x, |_, index| &self.means[index])
     }
 
-    /// Features by the means that a function of the row and the position among the features that are replaced returns.
+    /// Replaces nominal features by the means that `means` returns for a row and a position among the replaced
+    /// features.
     fn encode_by<'a>(
         &self,
         x: MatrixView<'_>,
@@ -216,7 +218,7 @@ impl TargetEncoding {
         })
     }
 
-    /// The set with encoded features.
+    /// Returns the set with encoded features.
     fn replaced(&self, data: &Dataset, features: Matrix) -> Result<Dataset, PreprocessError> {
         let names = (0..self.columns.n_columns()).filter_map(|j| self.feature_name(data.feature_names(), j));
         Ok(data.replace_features(
@@ -235,12 +237,12 @@ impl Transform for TargetEncoding {
     }
 }
 
-/// Refuses an encoding by no target.
+/// Refuses an encoding without targets.
 fn check_names(names: &[String]) -> Result<(), ParameterError> {
     ParameterError::unless(!names.is_empty(), "targets", names.len(), "at least 1")
 }
 
-/// The fold of each sample, and their number: no fold is empty.
+/// Returns the fold of each sample and the number of folds. No fold is empty.
 fn folds(n_samples: usize, seed: Seed) -> (Vec<usize>, usize) {
     let n_folds = FOLDS.min(n_samples);
     let mut fold_of = vec![0; n_samples];
@@ -253,9 +255,9 @@ fn folds(n_samples: usize, seed: Seed) -> (Vec<usize>, usize) {
     (fold_of, n_folds)
 }
 
-/// The values of the features that are replaced, feature by feature: positions, or NaN.
+/// Returns the values of the replaced features, feature by feature: positions, or NaN.
 fn positions(data: &Dataset, replaced: &[Replaced]) -> Vec<Vec<f32>> {
-    // What is not stored is the first value.
+    // A value that is not stored is the first value.
     let mut positions = vec![vec![0.0; data.n_samples()]; replaced.len()];
     let mut place = vec![None; data.n_features()];
     for (index, r) in replaced.iter().enumerate() {
@@ -271,7 +273,7 @@ fn positions(data: &Dataset, replaced: &[Replaced]) -> Vec<Vec<f32>> {
     positions
 }
 
-/// A group of numbers: how many, their mean, and their squared deviations from it.
+/// Summary of a group of numbers: their count, mean and sum of squared deviations from the mean.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     n: f64,
@@ -288,7 +290,7 @@ impl Group {
         });
     }
 
-    /// Takes in other numbers (Chan, Golub and `LeVeque` 1983).
+    /// Merges another group (Chan, Golub and `LeVeque` 1983).
     fn merge(&mut self, other: &Self) {
         if other.n > 0.0 {
             let (n, difference) = (self.n + other.n, other.mean - self.mean);
@@ -299,10 +301,10 @@ impl Group {
     }
 }
 
-/// The k targets of the samples with each value of a feature.
+/// Summaries of the k targets of the samples with each value of a feature.
 #[derive(Debug, Clone)]
 struct Groups {
-    /// Those of the targets for the first value, then for the second, and so on.
+    /// The k summaries for the first value, then those for the second, and so on.
     groups: Vec<Group>,
     k: usize,
 }
@@ -315,7 +317,7 @@ impl Groups {
         }
     }
 
-    /// Takes in the targets of a sample with this value.
+    /// Adds the targets of a sample with this value.
     fn push(&mut self, value: usize, y: ArrayView1<'_, f32>) {
         let groups = &mut self.groups[value * self.k..][..self.k];
         for (groups, &y) in groups.iter_mut().zip(y) {
@@ -325,13 +327,13 @@ impl Groups {
         }
     }
 
-    /// Takes in other samples.
+    /// Merges the summaries of other samples.
     fn merge(&mut self, other: &Self) {
         let pairs = self.groups.iter_mut().zip(&other.groups);
         pairs.for_each(|(mine, other)| mine.merge(other));
     }
 
-    /// The shrunken means.
+    /// Returns the shrunken means.
     fn means(&self) -> Means {
         let mut means = vec![0.0; self.groups.len() + self.k];
         for target in 0..self.k {
@@ -350,7 +352,7 @@ impl Groups {
     }
 }
 
-/// The mean of all, and the weight of the mean of a value of n samples against it.
+/// Returns the overall mean, and a function from the number of samples with a value to the weight of its mean.
 fn shrinkage<'a>(values: impl Iterator<Item = &'a Group> + Clone) -> (f64, impl Fn(f64) -> f64) {
     let (mut all, mut n_values, mut sum_of_squares) = (Group::default(), 0.0, 0.0);
     for value in values.clone().filter(|value| value.n > 0.0) {
@@ -363,7 +365,7 @@ fn shrinkage<'a>(values: impl Iterator<Item = &'a Group> + Clone) -> (f64, impl 
     let within = within / (all.n - n_values);
     let size = (all.n - sum_of_squares / all.n) / (n_values - 1.0);
     let between = (between / (n_values - 1.0) - within) / size;
-    // NaN, which is not positive, where there is one value or none is repeated.
+    // NaN, which is not positive, if there is one value or no value is repeated.
     let weight = move |n: f64| match between > 0.0 {
         true => n * between / (n * between + within),
         false => 0.0,

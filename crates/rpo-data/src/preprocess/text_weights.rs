@@ -10,17 +10,17 @@ use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How often a text has each term becomes its features.
+/// The weighting of term counts of texts as features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextWeighting {
-    /// The count c of a term times log((1 + n) / (1 + nⱼ)) + 1, where nⱼ of n samples have the term; then each text is
+    /// The count c of a term times log((1 + n) / (1 + nⱼ)) + 1, where nⱼ of n samples have the term; each text is then
     /// scaled to length 1.
     #[default]
     TfIdf,
-    /// The same with 1 + log c in place of c: a term that is repeated counts less.
+    /// Like `tf-idf`, but with 1 + log c in place of c, so that repeated terms count less.
     LogTfIdf,
-    /// The counts as they are.
+    /// The raw counts.
     Counts,
 }
 
@@ -28,15 +28,15 @@ pub enum TextWeighting {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TextWeights {
     pub(super) weighting: TextWeighting,
-    /// Of all terms of the first column, those of the second, and so on.
+    /// Weights of all terms of the first column, then those of the second, and so on.
     pub(super) weights: Vec<f32>,
     texts: Texts,
-    /// For each feature the position of its column among the texts, and its weight; none for other features.
+    /// For each feature, the position of its column among the texts, and its weight; `None` for other features.
     places: Vec<Option<(u32, f32)>>,
 }
 
 impl TextWeights {
-    /// Counts the samples of each term; `None` if counts are left as they are.
+    /// Counts the samples with each term; returns `None` if counts are not weighted.
     pub(super) fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Option<Self>, PreprocessError> {
         if weighting == TextWeighting::Counts {
             return Ok(None);
@@ -48,7 +48,7 @@ impl TextWeights {
         Self::new(weighting, weights, data.texts().clone(), data.n_features()).map(Some)
     }
 
-    /// The step from the weights of the terms of all texts.
+    /// Creates the step from the weights of the terms of all texts.
     pub(super) fn new(
         weighting: TextWeighting,
         weights: Vec<f32>,
@@ -77,7 +77,7 @@ impl TextWeights {
         })
     }
 
-    /// Features (n x p), weighted.
+    /// Weights features (n x p).
     pub(super) fn weigh(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.places.len(), x.n_cols())?;
         let weighted = |weight: f32, count: f32| {

@@ -1,4 +1,4 @@
-//! The types of the columns of a CSV file: declared by the caller, or those of the values.
+//! Types of the columns of a CSV file, declared by the caller or inferred from the values.
 
 use super::csv::CsvReader;
 use super::date::{Moment, part_name, parts};
@@ -11,20 +11,20 @@ use crate::names::nearest;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-/// What a column is read as.
+/// The use of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnUse {
-    /// It is not read.
+    /// The column is ignored.
     Ignored,
-    /// It identifies the samples.
+    /// The column identifies the samples.
     Id,
-    /// It lists the labels of the samples.
+    /// The column lists the labels of the samples.
     Labels,
     /// A feature or an output.
     Value(ColumnType),
 }
 
-/// What the options say of each column; `None` where its values decide.
+/// Returns the use of each column according to the options; `None` if its values decide.
 pub(super) fn declared(
     columns: &[String],
     is_target: &[bool],
@@ -46,7 +46,7 @@ pub(super) fn declared(
         }
     };
     let is_exact = |name: &str| position(name).is_some();
-    // Two exact names of a column contradict each other; a pattern gives way to one.
+    // Two exact names of a column contradict each other; an exact name takes precedence over a pattern.
     let contradiction = |j: usize, other| ReadErrorKind::TargetIsOther {
         name: columns[j].clone(),
         other,
@@ -62,7 +62,7 @@ pub(super) fn declared(
             Ok(found) => found
                 .into_iter()
                 .for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
-            // A file that was written as it was read has the features of such a column in its place.
+            // If a file was written with the features of such a column in its place, read those.
             Err(_) if options.ignore_untyped => features(name, kind, options)
                 .iter()
                 .filter_map(|feature| position(feature))
@@ -95,7 +95,8 @@ pub(super) fn declared(
     Ok(uses)
 }
 
-/// Names of the features of a column of dates, or of texts that are read as those of another set were.
+/// Returns the names of the features of a column of dates, or of texts that are read with the vocabulary of another
+/// set.
 fn features(name: &str, kind: ColumnType, options: &ReadOptions) -> Vec<String> {
     let text = options.texts.iter().find(|column| column.name == name);
     match (kind, text) {
@@ -104,7 +105,7 @@ fn features(name: &str, kind: ColumnType, options: &ReadOptions) -> Vec<String> 
     }
 }
 
-/// Whether the targets name a column that is one of them, rather than count it or match it by a pattern.
+/// Returns true if the targets name the column exactly, rather than by position or by a pattern.
 fn is_named(column: &str, targets: &Targets) -> bool {
     match targets {
         Targets::None | Targets::Last(_) | Targets::First(_) => false,
@@ -114,7 +115,7 @@ fn is_named(column: &str, targets: &Targets) -> bool {
     }
 }
 
-/// Fills in the types of the columns that are not declared, from all values of the file.
+/// Infers the types of the columns that are not declared from all values of the file.
 pub(super) fn infer<R: BufRead>(
     mut reader: CsvReader<R>,
     declared: &[Option<ColumnUse>],
@@ -140,7 +141,7 @@ pub(super) fn infer<R: BufRead>(
     types.collect()
 }
 
-/// What the values of a column are.
+/// Statistics of the values of a column.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     numbers: usize,
@@ -224,7 +225,7 @@ pub(super) fn parse_number(text: &[u8]) -> Result<f64, NotANumber> {
     }
 }
 
-/// Returns true for digits, a comma, and digits.
+/// Returns true for digits, a comma and digits.
 fn has_decimal_comma(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = text.split(|b| *b == b',');

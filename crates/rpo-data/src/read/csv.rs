@@ -13,7 +13,8 @@ use rpo_core::Mismatch;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-/// A streaming reader of [`Format::Csv`](super::Format::Csv): the names of the columns, then a row at a time.
+/// A streaming reader of [`Format::Csv`](super::Format::Csv): reads the names of the columns first, then one row at a
+/// time.
 #[derive(Debug)]
 pub(super) struct CsvReader<R> {
     records: csv::Reader<QuotedLines<R>>,
@@ -23,8 +24,8 @@ pub(super) struct CsvReader<R> {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    /// Reads the names of the columns; the first line shows the delimiter unless one is given. A first line that does not
-    /// name columns is refused: numbers, unless they are distinct whole numbers as column numbers are.
+    /// Reads the names of the columns; the first line determines the delimiter unless one is given. A first line that
+    /// does not name columns is refused: a line of numbers, unless they are distinct integers, like column numbers.
     pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Option<u8>) -> Result<Self, ReadError> {
         if !next_line(&mut lines, None)? {
             return Err(ReadErrorKind::Empty("a header of column names").into());
@@ -77,7 +78,7 @@ impl<R: BufRead> CsvReader<R> {
         self.lines().number()
     }
 
-    /// Reads the next row, of numbers; returns false at the end. The content of `row` is unspecified after an error.
+    /// Reads the next row of numbers; returns false at the end. The content of `row` is unspecified after an error.
     pub(super) fn read_row(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         if !self.next_line()? {
             return Ok(false);
@@ -95,7 +96,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    /// Reads the next row and calls `visit` with each column and its text, `None` where missing; returns false at the end.
+    /// Reads the next row and calls `visit` with each column and its text, `None` if missing; returns false at the end.
     pub(super) fn read_texts(
         &mut self,
         mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
@@ -128,12 +129,12 @@ impl<R: BufRead> CsvReader<R> {
         next_line(&mut self.records.get_mut().lines, Some(delimiter))
     }
 
-    /// A line without quotes, the usual one, is split and parsed in one pass; the `csv` crate has the others.
+    /// A line without quotes, the usual case, is split and parsed in one pass; the `csv` crate handles the others.
     fn is_quoted(&self) -> bool {
         memchr(b'"', self.lines().line()).is_some()
     }
 
-    /// Reads the record that starts with the line last read.
+    /// Reads the record that starts at the line last read.
     fn read_quoted(&mut self) -> Result<(), ReadError> {
         let source = self.records.get_mut();
         let (start, text) = (source.lines.number(), lossy(source.lines.line()));
@@ -150,16 +151,16 @@ impl<R: BufRead> CsvReader<R> {
     }
 }
 
-/// The lines of records that contain quotes, for the `csv` crate: as many as it takes to close the last quote.
+/// The lines of records with quotes, for the `csv` crate: up to the line that closes the last quote.
 #[derive(Debug)]
 struct QuotedLines<R> {
     lines: LineReader<R>,
     delimiter: u8,
     /// Bytes of the current line that have not been read yet.
     rest: VecDeque<u8>,
-    /// True if the bytes before have opened quotes that they do not close.
+    /// True if the preceding bytes open a quote without closing it.
     inside: bool,
-    /// Why there are no more lines: an error, or the end of the file.
+    /// The reason why there are no more lines: an error, or the end of the file.
     failed: Option<Option<ReadError>>,
 }
 
@@ -174,8 +175,8 @@ impl<R: BufRead> QuotedLines<R> {
         }
     }
 
-    /// Makes the current line the next to be read, without the blanks around its fields, which the `csv` crate would
-    /// keep, and after a check that quotes are where they may be, which it does not check.
+    /// Makes the current line the next to be read. First removes the blanks around its fields, which the `csv` crate
+    /// would keep, and checks the positions of quotes, which it does not check.
     fn give_line(&mut self) -> Result<(), ReadError> {
         let (line, delimiter) = (self.lines.line(), self.delimiter);
         let is_text = |byte: &&u8| !is_blank(**byte, delimiter);
@@ -214,7 +215,7 @@ impl<R: BufRead> QuotedLines<R> {
 impl<R: BufRead> Read for QuotedLines<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.rest.is_empty() {
-            // The line last read ends within quotes.
+            // The line last read ends inside quotes.
             match self.lines.advance() {
                 Ok(true) => self.failed = self.give_line().err().map(Some),
                 Ok(false) => self.failed = Some(None),
@@ -225,7 +226,8 @@ impl<R: BufRead> Read for QuotedLines<R> {
     }
 }
 
-/// Returns true if names are the values of a row: numbers (or missing), not all of which are whole and distinct.
+/// Returns true if the names look like the values of a row: numbers (or missing values), not all of them distinct
+/// integers.
 fn is_row(names: &Names) -> bool {
     let Names::Given(texts) = names else { return false };
     let is_missing = |text: &String| matches!(text.as_str(), "" | "NA");
@@ -236,7 +238,7 @@ fn is_row(names: &Names) -> bool {
     all_numbers && (!given.all(is_whole) || names.duplicate().is_some())
 }
 
-/// Reads the next line that is not blank; returns false at the end. Tabs that separate columns are not blank.
+/// Reads the next line that is not blank; returns false at the end. Tabs that separate columns do not count as blank.
 fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Result<bool, ReadError> {
     while lines.advance()? {
         let mut bytes = lines.line().iter();
@@ -247,7 +249,8 @@ fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Re
     Ok(false)
 }
 
-/// The delimiter of a first line: a comma if it has one outside of quotes, else the most frequent of the others.
+/// Returns the delimiter of a first line: a comma if it has one outside quotes, otherwise the most frequent of the
+/// others.
 fn delimiter_of(line: &[u8]) -> u8 {
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
     let mut inside = false;
@@ -265,13 +268,13 @@ fn delimiter_of(line: &[u8]) -> u8 {
     }
 }
 
-/// Returns true for a blank or a tab that does not separate columns.
+/// Returns true for a blank or tab that is not the delimiter.
 #[inline]
 fn is_blank(byte: u8, delimiter: u8) -> bool {
     matches!(byte, b' ' | b'\t') && byte != delimiter
 }
 
-/// The text of a field, `None` if it is a missing value.
+/// Returns the text of a field; `None` if it is a missing value.
 pub(super) fn present(text: &[u8]) -> Option<&[u8]> {
     Some(text).filter(|text| !matches!(*text, b"" | b"NA"))
 }
@@ -294,7 +297,7 @@ fn visit_fields(
 }
 
 fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    // `None` once the line has ended: a delimiter after the last column would begin one more field.
+    // `None` once the line has ended: a delimiter after the last column would start another field.
     let mut rest = Some(line);
     for column in columns {
         let Some(mut field) = rest else { break };

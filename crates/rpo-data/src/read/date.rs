@@ -1,4 +1,4 @@
-//! Dates and times of ISO 8601.
+//! ISO 8601 dates and times.
 
 use super::number;
 use super::options::ColumnType;
@@ -7,13 +7,13 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use std::fmt;
 
-/// The features of a date, in their order; the last is for dates with times alone.
+/// The features of a date, in order; the last one applies only to dates with times.
 const PARTS: [&str; 4] = ["days", "month", "weekday", "hour"];
 
 /// Nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400_000_000_000;
 
-/// Names of the parts that a column of dates is read as.
+/// Returns the names of the parts as which a column of dates is read.
 pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
     match kind {
         ColumnType::Number | ColumnType::Category | ColumnType::Text => &[],
@@ -22,12 +22,12 @@ pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
     }
 }
 
-/// Name of the feature that is a part of a column of dates.
+/// Returns the name of the feature for a part of a column of dates.
 pub(super) fn part_name(column: &str, part: &str) -> String {
     format!("{column}[{part}]")
 }
 
-/// A date, and whether the text gives a time.
+/// A date, possibly with a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
     time: DateTime,
@@ -35,16 +35,16 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The moment so many nanoseconds after 1970-01-01; `None` outside of the years -9999 to 9999.
+    /// Creates the moment this number of nanoseconds after 1970-01-01; `None` outside the years -9999 to 9999.
     pub(super) fn new(nanoseconds: i128, has_time: bool) -> Option<Self> {
         let timestamp = Timestamp::from_nanosecond(nanoseconds).ok()?;
         let time = timestamp.to_zoned(TimeZone::UTC).datetime();
         Some(Self { time, has_time })
     }
 
-    /// Parses `YYYY-MM-DD`, or that with a time, which may have an offset from UTC; `None` for anything else.
+    /// Parses `YYYY-MM-DD`, optionally with a time, which may have an offset from UTC; `None` for anything else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
-        // The library reads more forms than the usual one, some of which numbers have.
+        // The library accepts more forms than the usual one, including forms of numbers.
         let [_, _, _, _, b'-', _, _, b'-', _, _, rest @ ..] = text else {
             return None;
         };
@@ -67,7 +67,7 @@ impl Moment {
         Some(Self { time, has_time: true })
     }
 
-    /// The value of each part.
+    /// Returns the value of each part.
     pub(super) fn values(self, kind: ColumnType) -> impl Iterator<Item = f64> {
         const DAY: f64 = 86_400.0;
         let since = self
@@ -87,7 +87,7 @@ impl Moment {
     }
 }
 
-/// The text that parses as the moment.
+/// Formats the moment as text that parses to the same moment.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.has_time {
@@ -97,8 +97,8 @@ impl fmt::Display for Moment {
     }
 }
 
-/// Returns a date of ISO 8601, with or without a time, as days since 1970-01-01, and a number as it is; `None` for any other
-/// text.
+/// Converts an ISO 8601 date, with or without a time, to days since 1970-01-01, and returns a number unchanged; `None`
+/// for any other text.
 ///
 /// ```
 /// use rpo_data::read::time_of;

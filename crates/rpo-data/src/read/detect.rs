@@ -1,4 +1,4 @@
-//! Opens files, compressed or not, and tells formats apart.
+//! Opens files, compressed or not, and detects their format.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
@@ -13,13 +13,13 @@ use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
 const GZIP: &[u8] = b"\x1f\x8b";
-/// The formats that are no text, by their first bytes.
+/// The binary formats, by their first bytes.
 const BINARY: [(&[u8], Format); 3] = [
     (b"PAR1", Format::Parquet),
     (b"ARROW1", Format::Arrow),
     (b"FEA1", Format::Arrow),
 ];
-/// Bytes looked at to tell the format: enough for the first line of most files; a longer one is cut.
+/// Number of bytes used to detect the format: enough for the first line of most files; a longer line is truncated.
 const GLANCE: u64 = 1 << 16;
 
 /// Opens a file, decompressing it if it is gzip.
@@ -28,7 +28,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, ReadError> {
     decompressed(BufReader::with_capacity(BUFFER, file))
 }
 
-/// The content of a reader, decompressed if it is gzip.
+/// Returns the content of a reader, decompressed if it is gzip.
 pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, ReadError> {
     let (start, whole) = peek(reader, GZIP.len() as u64)?;
     Ok(if start == GZIP {
@@ -45,7 +45,7 @@ pub(super) fn is_gzip(path: &Path) -> Result<bool, ReadError> {
     Ok(peek(BufReader::new(file), GZIP.len() as u64)?.0 == GZIP)
 }
 
-/// The first bytes of a reader, and a reader of everything.
+/// Returns the first bytes of a reader, and a reader of everything.
 fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), ReadError> {
     let mut start = Vec::new();
     reader
@@ -56,7 +56,7 @@ fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), Re
     Ok((start.clone(), Cursor::new(start).chain(reader)))
 }
 
-/// The format that the first bytes or the first line say, and a reader of everything.
+/// Detects the format from the first bytes or the first line; also returns a reader of everything.
 pub(super) fn format_of_content<'a>(
     reader: impl BufRead + 'a,
 ) -> Result<(Format, Box<dyn BufRead + 'a>), ReadError> {
@@ -65,7 +65,7 @@ pub(super) fn format_of_content<'a>(
         return Ok((*format, Box::new(whole)));
     }
     let cut = start.len() as u64 == GLANCE;
-    // The glance may end between CR and LF.
+    // The bytes may end between CR and LF.
     let mut lines = LineReader::new(start.strip_suffix(b"\r").filter(|_| cut).unwrap_or(&start));
     let mut empty = true;
     while lines.advance()? {
@@ -80,7 +80,7 @@ pub(super) fn format_of_content<'a>(
     }
     let first = lines.line();
     let first = match first.iter().rposition(|b| matches!(b, b' ' | b'\t')) {
-        // Half a number would be taken for a whole one.
+        // A truncated number would be taken for a whole one.
         Some(blank) if cut && start.ends_with(first) => &first[..blank],
         _ => first.trim_ascii_end(),
     };

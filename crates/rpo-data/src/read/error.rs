@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and where.
+//! Errors in files, with their position.
 
 use super::format::Format;
 use super::number::NotANumber;
@@ -9,31 +9,31 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A file that could not be read: which, where in it, why.
+/// A file that could not be read, with the position and the reason.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReadError {
     /// The file, if one was named.
     pub path: Option<Box<Path>>,
-    /// Line, from 1, comments and blank lines included; the row, from 1, of a file that has no lines.
+    /// Line, from 1, including comments and blank lines; for a file without lines, the row, from 1.
     pub line: Option<u64>,
-    /// Byte in the line, from 1, where it makes sense.
+    /// Byte in the line, from 1, if applicable.
     pub column: Option<u64>,
-    /// True for a file that has no lines but rows.
+    /// True for a file that has rows rather than lines.
     pub has_rows: bool,
-    /// What is wrong.
+    /// The problem.
     pub kind: ReadErrorKind,
 }
 
 impl ReadError {
-    /// Names the file, unless one is named already.
+    /// Sets the file, unless one is already set.
     #[must_use]
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         self.path.get_or_insert_with(|| path.into());
         self
     }
 
-    /// Makes the line a row, as the file has no lines.
+    /// Marks the line as a row, since the file has no lines.
     #[cfg(feature = "arrow")]
     #[must_use]
     pub(crate) fn of_row(mut self) -> Self {
@@ -82,7 +82,7 @@ impl From<ReadErrorKind> for ReadError {
     }
 }
 
-/// What is wrong with a file.
+/// The problem of a file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
@@ -94,10 +94,10 @@ pub enum ReadErrorKind {
         /// The system's message.
         message: String,
     },
-    /// Compressed data that are damaged or followed by something else.
+    /// Compressed data that are damaged or followed by other data.
     #[error("the gzip data are damaged, or followed by bytes that are not gzip, such as padding by zeros")]
     Gzip,
-    /// A byte that text does not contain.
+    /// A byte that does not occur in text.
     #[error("a NUL byte: the file is binary, or text in UTF-16; text in UTF-8 is expected")]
     NulByte,
     /// Line ends of old Macintosh computers.
@@ -112,7 +112,7 @@ pub enum ReadErrorKind {
     /// A table that would take more memory than the options allow.
     #[error(transparent)]
     Memory(#[from] MemoryLimit),
-    /// A column of texts without a term that is in enough samples.
+    /// A column of texts in which no term occurs in enough samples.
     #[error(
         "no term of the texts of {} is in {} or more",
         quoted(column),
@@ -121,19 +121,19 @@ pub enum ReadErrorKind {
     NoTerms {
         /// The column.
         column: String,
-        /// The fewest samples that have a term.
+        /// The minimum number of samples with a term.
         min_samples: u32,
     },
     /// Options that are out of range.
     #[error(transparent)]
     Parameter(Box<ParameterError>),
-    /// More text than is held in memory.
+    /// More text than fits into memory within the limit.
     #[error("more than {limit} bytes, which are held in memory; a file may be larger")]
     TooMuchText {
         /// The limit.
         limit: usize,
     },
-    /// Neither the name nor the first line of the file, which is given, tells the format.
+    /// A format that cannot be determined from the name or the first line of the file, which is given.
     #[error(
         "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight, \
          csv, parquet or arrow",
@@ -143,7 +143,7 @@ pub enum ReadErrorKind {
     /// A Parquet or Arrow file for a program that was built without the feature `arrow`.
     #[error("{0} files are not read: the program was built without the feature arrow")]
     NotBuilt(Format),
-    /// A Parquet or Arrow file that is damaged, or uses what is not read.
+    /// A Parquet or Arrow file that is damaged, or uses unsupported features.
     #[error(
         "{}{}the {format} file cannot be decoded: {message}",
         part.map_or_else(String::new, |part| match format {
@@ -157,12 +157,12 @@ pub enum ReadErrorKind {
         format: Format,
         /// The row group of a Parquet file or the record batch of an Arrow file, from 0.
         part: Option<u64>,
-        /// The column, if it is known.
+        /// The column, if it can be determined.
         column: Option<Box<str>>,
-        /// What is wrong.
+        /// The problem.
         message: Box<str>,
     },
-    /// A column of a Parquet or Arrow file of a type that is not read.
+    /// A column of a Parquet or Arrow file with an unsupported type.
     #[error(
         "column {} holds {found}; numbers, booleans, texts, dates and times are read",
         quoted(column)
@@ -173,7 +173,7 @@ pub enum ReadErrorKind {
         /// Its type.
         found: Box<str>,
     },
-    /// A date that no calendar of four digits has.
+    /// A date outside the years that four digits can express.
     #[error(
         "a date in {} lies {days} days after 1970-01-01, outside of the years -9999 to 9999",
         quoted(column)
@@ -184,7 +184,7 @@ pub enum ReadErrorKind {
         /// Days since 1970-01-01.
         days: i64,
     },
-    /// An option that the format does not take.
+    /// An option that does not apply to the format.
     #[error("option {option:?} does not apply to {format} files")]
     Option {
         /// The option.
@@ -198,20 +198,20 @@ pub enum ReadErrorKind {
     /// A file without content, and what was expected.
     #[error("the file is empty; {0} expected")]
     Empty(&'static str),
-    /// A size that is not the expected one: values of a row, or columns that the options demand.
+    /// A number that differs from the expected one: values of a row, or columns required by the options.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
 
     /// A line that starts with `@` and an unknown word.
     #[error("unknown keyword {}; @relation, @attribute or @data expected", quoted(.0))]
     UnknownKeyword(String),
-    /// Text in a header that belongs nowhere.
+    /// Unexpected text in a header.
     #[error("unexpected {} in the header; a line starting with @relation, @attribute or @data expected", quoted(.0))]
     UnexpectedInHeader(String),
     /// Text after a complete declaration.
     #[error("unexpected {} after the declaration of {}", quoted(text), quoted(name))]
     AfterDeclaration {
-        /// The name declared.
+        /// The declared name.
         name: String,
         /// The text.
         text: String,
@@ -269,7 +269,7 @@ pub enum ReadErrorKind {
     /// A quote that neither encloses a field of a CSV file nor is doubled.
     #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
     StrayQuote(String),
-    /// A column of a CSV file that an option names and that is not there.
+    /// A CSV column that an option names but that does not exist.
     #[error(
         "{option} names the column {}, which does not exist{}",
         quoted(name),
@@ -280,10 +280,10 @@ pub enum ReadErrorKind {
         option: &'static str,
         /// The name or pattern.
         name: String,
-        /// The most similar name, if one is similar.
+        /// The most similar name, if there is a similar one.
         nearest: Option<Box<str>>,
     },
-    /// A column that is named as a target and as something else.
+    /// A column that is named both as a target and as something else.
     #[error(
         "{} is named both as a target and as {other}; it can be one of them",
         quoted(name)
@@ -294,7 +294,7 @@ pub enum ReadErrorKind {
         /// "ignored" or "the id".
         other: &'static str,
     },
-    /// A column of a CSV file with a few words among numbers, or a few dates.
+    /// A CSV column with a few words among numbers, or with a few dates.
     #[error(
         "{} is not a number; most values of {} are, so {} {} of {total} may be mistakes",
         quoted(text),
@@ -307,12 +307,12 @@ pub enum ReadErrorKind {
         column: String,
         /// The first value that is not a number.
         text: String,
-        /// Values that are not numbers.
+        /// Number of values that are not numbers.
         others: u32,
-        /// Values that are not missing.
+        /// Number of values that are not missing.
         total: u32,
     },
-    /// A column of a CSV file with a few other values among dates.
+    /// A CSV column with a few other values among dates.
     #[error(
         "{} is not a date; most values of {} are, so {} {} of {total} may be mistakes",
         quoted(text),
@@ -325,9 +325,9 @@ pub enum ReadErrorKind {
         column: String,
         /// The first value that is not a date.
         text: String,
-        /// Values that are not dates.
+        /// Number of values that are not dates.
         others: u32,
-        /// Values that are not missing.
+        /// Number of values that are not missing.
         total: u32,
     },
     /// A character that cannot separate columns.
@@ -359,7 +359,7 @@ pub enum ReadErrorKind {
         /// The text.
         text: String,
     },
-    /// A column of a CSV file with more different words than a feature can have.
+    /// A CSV column with more distinct words than a feature can have.
     #[error(
         "{} holds more than {limit} different words, too many for a category",
         quoted(column)
@@ -367,7 +367,7 @@ pub enum ReadErrorKind {
     TooManyCategories {
         /// Name of the column.
         column: String,
-        /// The largest number.
+        /// The maximum number.
         limit: usize,
     },
     /// An empty field where a value is required.
@@ -389,7 +389,7 @@ pub enum ReadErrorKind {
         /// The text.
         text: String,
     },
-    /// A number beyond the largest f64, or beyond the largest f32 where that is what a data set stores.
+    /// A number beyond the largest f64, or beyond the largest f32 if a data set stores it as such.
     #[error(
         "{} for {} is too large, outside the range of a {bits}-bit float",
         quoted(text),
@@ -422,7 +422,7 @@ pub enum ReadErrorKind {
         /// The text.
         text: String,
     },
-    /// Index 0 where counting starts at 1.
+    /// Index 0 although counting starts at 1.
     #[error("feature index 0 in a file that counts from 1; if it counts from 0, say so")]
     IndexZero,
     /// An index beyond the last column.
@@ -440,7 +440,7 @@ pub enum ReadErrorKind {
     TooManyImplied {
         /// "feature" or "label".
         what: &'static str,
-        /// The largest number of columns that may be implied.
+        /// The maximum number of columns that may be implied.
         limit: u32,
     },
     /// An index given twice in a row.
@@ -451,14 +451,14 @@ pub enum ReadErrorKind {
         /// The index.
         index: u64,
     },
-    /// Indices that do not increase where they must.
+    /// Indices that do not increase although they must.
     #[error("{what} index {index} after {previous} is out of order; indices must be increasing")]
     UnsortedIndex {
         /// "attribute" or "feature".
         what: &'static str,
         /// The index.
         index: u64,
-        /// The one before it.
+        /// The index before it.
         previous: u64,
     },
     /// An index without a value.
@@ -472,7 +472,7 @@ pub enum ReadErrorKind {
     /// Text after a complete row or field.
     #[error("unexpected {} after {after}", quoted(text))]
     TextAfter {
-        /// What is complete.
+        /// The complete element.
         after: &'static str,
         /// The text.
         text: String,
@@ -483,7 +483,7 @@ pub enum ReadErrorKind {
     /// A query, the text after `qid:`, that is not an integer.
     #[error("{} is not a valid query; qid: is followed by an integer", quoted(.0))]
     BadQuery(String),
-    /// A line without content where each line is a sample.
+    /// A blank line where each line is a sample.
     #[error("the line is blank; a sample without labels and features is written as {0}")]
     BlankLine(&'static str),
     /// A blank line among names.
@@ -492,15 +492,15 @@ pub enum ReadErrorKind {
     /// A first line that is not three numbers.
     #[error("{} is not a header; three integer numbers expected: samples, features, labels", quoted(.0))]
     BadHeader(String),
-    /// Another number of samples than the header says.
+    /// A number of samples that differs from that in the header.
     #[error("the header says {promised} samples, the file has {found}{}", if found > promised { " or more" } else { "" })]
     SampleCount {
-        /// Samples by the header.
+        /// Number of samples according to the header.
         promised: u64,
-        /// Samples read.
+        /// Number of samples read.
         found: u64,
     },
-    /// More columns than indices of 32 bits can address.
+    /// More columns than 32-bit indices can address.
     #[error("{count} {what}s are more than the {} that can be indexed", u32::MAX)]
     TooManyColumns {
         /// "feature" or "label".
@@ -509,10 +509,10 @@ pub enum ReadErrorKind {
         count: u64,
     },
 
-    /// A label file that is not well-formed XML, and why.
+    /// A label file that is not well-formed XML, with the reason.
     #[error("malformed XML: {0}")]
     Xml(String),
-    /// An element or text that a list of labels does not contain.
+    /// An element or text that does not belong in a label file.
     #[error("unexpected {}; a label file holds <labels> with nested <label name=\"...\"> elements", quoted(.0))]
     NotALabelFile(String),
     /// An element, by its name, that is never closed.
@@ -534,15 +534,15 @@ pub enum ReadErrorKind {
     UnknownTarget {
         /// Its name or pattern.
         name: String,
-        /// The most similar name of a column, if one is similar.
+        /// The most similar column name, if there is a similar one.
         nearest: Option<Box<str>>,
     },
     /// More targets than columns.
     #[error("{asked} targets requested, but the file has only {columns} columns")]
     TooManyTargets {
-        /// Targets requested.
+        /// Number of requested targets.
         asked: usize,
-        /// Columns of the file.
+        /// Number of columns of the file.
         columns: usize,
     },
     /// A target whose declaration does not fit the task.
@@ -552,7 +552,7 @@ pub enum ReadErrorKind {
         name: String,
         /// Its declaration.
         found: String,
-        /// The declarations of the task.
+        /// The declarations that the task requires.
         expected: &'static str,
     },
     /// A label that is neither 0 nor 1.
@@ -563,7 +563,7 @@ pub enum ReadErrorKind {
         /// The value.
         value: f64,
     },
-    /// Targets of which some are labels and others numbers.
+    /// Targets that are partly labels and partly numbers.
     #[error(
         "target {} is a label and target {} a number; say which task it is",
         quoted(label),
@@ -575,10 +575,10 @@ pub enum ReadErrorKind {
         /// A target declared numeric.
         number: String,
     },
-    /// A target, by its name, without a value where the options refuse that.
+    /// A target, by its name, that is missing although the options refuse missing targets.
     #[error("target {} is missing, which the options refuse", quoted(.0))]
     MissingTarget(String),
-    /// A feature, by its name, without a value where the options refuse that.
+    /// A feature, by its name, that is missing although the options refuse missing features.
     #[error("feature {} is missing, which the options refuse", quoted(.0))]
     MissingFeature(String),
     /// Content that does not make a valid data set.
@@ -592,7 +592,7 @@ fn did_you_mean(nearest: &Option<Box<str>>) -> String {
 }
 
 impl ReadErrorKind {
-    /// The error in a line, from 1.
+    /// Adds the line of the error, from 1.
     pub(crate) fn at(self, line: u64) -> ReadError {
         ReadError {
             line: Some(line),
@@ -600,7 +600,7 @@ impl ReadErrorKind {
         }
     }
 
-    /// A text that should have been a number.
+    /// Creates the error for a text that should be a number.
     pub(crate) fn number(why: NotANumber, column: impl Into<String>, text: &[u8]) -> Self {
         let (column, text) = (column.into(), lossy(text));
         match why {
@@ -618,7 +618,7 @@ impl ReadErrorKind {
 impl From<&io::Error> for ReadErrorKind {
     fn from(e: &io::Error) -> Self {
         let (kind, message) = (e.kind(), e.to_string());
-        // What the decompressor says where it looks for the next member of a gzip file.
+        // The decompressor's message if it finds no next member of a gzip file.
         if kind == io::ErrorKind::InvalidInput && message.contains("gzip") {
             Self::Gzip
         } else {

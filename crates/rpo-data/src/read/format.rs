@@ -6,55 +6,58 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// File formats. Any of them may be compressed by gzip, which is recognised by its first bytes. Parquet and Arrow are read
-/// and written with the feature `arrow`.
+/// File formats. All of them may be compressed by gzip, which is recognised by its first bytes. Reading and writing
+/// Parquet and Arrow requires the feature `arrow`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`, `.parquet`, `.arrow`,
-    /// `.arrows`, `.feather`, `.ipc`; `.gz` stripped), else by the first bytes or the first line.
+    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`, `.parquet`,
+    /// `.arrow`, `.arrows`, `.feather`, `.ipc`; `.gz` is stripped), otherwise by the first bytes or the first line.
     #[default]
     Auto,
     /// ARFF.
     ///
-    /// * Keywords and types in any case. Types `numeric`, `real`, `integer` and `{value,...}`; string, date and
-    ///   relational attributes are refused.
+    /// * Keywords and types in upper or lower case. Types `numeric`, `real`, `integer` and `{value,...}`; string, date
+    ///   and relational attributes are refused.
     /// * Names and values are bare or quoted by `'` or `"`. A backslash escapes inside quotes only.
     /// * `?` is a missing value. A nominal value becomes its position in the declaration.
-    /// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, indices increasing). Values that a sparse row leaves out are 0,
+    /// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, increasing indices). Values that a sparse row omits are 0,
     ///   which for a nominal attribute is the value declared first.
     /// * Lines that start with `%` are comments. `@data` ends the header; `@relation` may be missing.
     Arff,
     /// The Extreme Classification Repository's text format: a line `n p d` (samples, features, labels), then a line per
     /// sample, `label,label feature:value feature:value`, all indices from 0.
     ///
-    /// A line without labels starts with a blank, so that one blank is a sample without labels and features; labels and
-    /// features may come in any order, but not twice. An empty line is not a sample: it is refused before the last sample
-    /// and ignored after it.
+    /// A line without labels starts with a blank, so that a single blank is a sample without labels and features.
+    /// Labels and features may come in any order, but not twice. An empty line is not a sample: it is refused before
+    /// the last sample and ignored after it.
     XmlRepo,
     /// Multi-label svmlight: a line per sample, `label,label index:value index:value`.
     ///
-    /// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`](super::FirstFeature)) and increase. A
-    /// line that starts with a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a
-    /// comment. Empty lines are skipped; those between two samples are counted, see [`EmptyLines`](crate::EmptyLines).
+    /// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`](super::FirstFeature)) and
+    /// increase. A line that starts with a blank or a pair has no labels. `qid:` and its integer are ignored; text
+    /// after `#` is a comment. Empty lines are skipped; those between two samples are counted, see
+    /// [`EmptyLines`](crate::EmptyLines).
     ///
-    /// A line of blanks alone is refused: some programs write a sample without labels and features so, others skip it, and
-    /// one sample more or less would shift the rest. `qid:0` after a blank is such a sample for all.
+    /// A line that contains only blanks is refused: some programs write a sample without labels and features in this
+    /// way, others skip it, and one sample more or less would shift the rest. `qid:0` after a blank is such a sample
+    /// for all programs.
     SvmLight,
-    /// CSV: a line of column names, then a line per row, separated by commas or, where the first line has none, by the
-    /// semicolons, tabs or vertical bars that it has.
+    /// CSV: a line of column names, then one line per row, separated by commas or, if the first line has none, by the
+    /// semicolons, tabs or vertical bars in it.
     ///
-    /// A field may be quoted by `"`, doubled inside; it may contain line ends, which are read as LF. Blanks around the text
-    /// of a field are dropped, blank lines skipped. A field that is empty or `NA` is a missing value.
+    /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
+    /// around the text of a field are dropped, and blank lines are skipped. A field that is empty or `NA` is a missing
+    /// value.
     Csv,
-    /// Parquet, with columns of numbers, booleans, texts (dictionaries too), dates and times.
+    /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and times.
     Parquet,
-    /// Arrow IPC with the same columns: a file, which is Feather version 2, or a stream.
+    /// Arrow IPC with the same types of columns: a file, which is Feather version 2, or a stream.
     Arrow,
 }
 
 impl Format {
-    /// All formats with their names on a command line.
+    /// All formats with their command-line names.
     pub const NAMES: [(Self, &'static str); 7] = [
         (Self::Auto, "auto"),
         (Self::Arff, "arff"),
@@ -65,7 +68,7 @@ impl Format {
         (Self::Arrow, "arrow"),
     ];
 
-    /// The format of files whose names end as this one, `None` if there is none.
+    /// Returns the format for the extension of a file name; `None` if there is none.
     pub fn of_name(path: &Path) -> Option<Self> {
         let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
         let extension = match path.extension().map(lower)?.as_str() {
@@ -90,7 +93,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is not a format.
+/// A name that does not belong to a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight, csv, parquet or arrow expected")]
 pub struct UnknownFormatName(pub String);

@@ -1,4 +1,4 @@
-//! MULAN label files: XML that names the label attributes of an ARFF file.
+//! MULAN label files: XML with the names of the label attributes of an ARFF file.
 
 use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The labels of a MULAN label file:
-/// `<labels xmlns="http://mulan.sourceforge.net/labels"><label name="..."/>...</labels>`, where a label may hold
+/// `<labels xmlns="http://mulan.sourceforge.net/labels"><label name="..."/>...</labels>`, where a label may contain
 /// others.
 ///
 /// ```
@@ -24,11 +24,11 @@ use std::path::Path;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelFile {
-    /// Names in the order of the document.
+    /// Names, in document order.
     pub labels: Vec<String>,
-    /// For each label, the position of the label that holds it.
+    /// Position of the parent label of each label, if it has one.
     pub parents: Vec<Option<usize>>,
-    /// For each label, the line that names it.
+    /// Line in which each label is named.
     pub lines: Vec<u64>,
 }
 
@@ -50,8 +50,8 @@ impl TryFrom<&[u8]> for LabelFile {
     /// Reads the text of a label file.
     ///
     /// # Errors
-    /// [`ReadError`] with the line: XML that is not well-formed, other elements, labels without a name or with
-    /// one that is taken, no label at all.
+    /// [`ReadError`] with the line: XML that is not well-formed, other elements, labels without a name or with one that
+    /// is already used, no labels.
     fn try_from(text: &[u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(text).map_err(|e| {
             let bad = &text[e.valid_up_to()..];
@@ -65,7 +65,7 @@ impl TryFrom<&[u8]> for LabelFile {
     }
 }
 
-/// An element that is open.
+/// An open element.
 enum Open {
     Labels,
     Label(usize),
@@ -78,7 +78,7 @@ struct Parser<'a> {
     taken: BTreeSet<String>,
     open: Vec<Open>,
     closed: bool,
-    /// A byte and its line: lines are counted from there on.
+    /// A byte and its line, from which counting of lines continues.
     counted: (usize, u64),
 }
 
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
     }
 
-    /// An error at a byte of the text.
+    /// Creates an error at a byte of the text.
     fn error(&self, position: usize, kind: ReadErrorKind) -> ReadError {
         kind.at(line_of(self.text.as_bytes(), position))
     }
@@ -214,7 +214,7 @@ fn syntax_error(e: &XmlError) -> ReadErrorKind {
     }
 }
 
-/// The line, from 1, of a byte.
+/// Returns the line of a byte, from 1.
 fn line_of(text: &[u8], position: usize) -> u64 {
     1 + line_ends(&text[..position.min(text.len())])
 }

@@ -1,4 +1,4 @@
-//! A column that lists the labels of each sample.
+//! Columns that list the labels of each sample.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::options::{LabelList, ReadOptions, Targets};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct LabelLists {
     list: LabelList,
     task: Option<Task>,
-    /// The number of each label, in the order of the given ones, or else of their first appearance.
+    /// The index of each label, in the order of the given labels, or else of first appearance.
     numbers: BTreeMap<String, u32>,
     ends: Vec<usize>,
     labels: Vec<u32>,
@@ -22,7 +22,7 @@ pub(super) struct LabelLists {
 
 impl LabelLists {
     /// # Panics
-    /// If the targets are no list.
+    /// If the targets are not a list.
     pub(super) fn new(options: &ReadOptions) -> Self {
         let Targets::List(list) = &options.targets else {
             unreachable!("the targets are a list")
@@ -60,7 +60,7 @@ impl LabelLists {
         }
         let sample = &mut self.labels[start..];
         sample.sort_unstable();
-        // A label that is listed twice is there once.
+        // A label that is listed twice counts once.
         let mut kept = start;
         for i in start..self.labels.len() {
             if i == start || self.labels[i] != self.labels[i - 1] {
@@ -98,7 +98,7 @@ impl LabelLists {
         Ok(())
     }
 
-    /// The set with these labels as its outputs.
+    /// Returns the set with these labels as its outputs.
     pub(super) fn finish(self, data: Dataset) -> Result<Dataset, ReadError> {
         if self.task == Some(Task::Regression) {
             let expected = "regression needs numeric targets";

@@ -1,14 +1,14 @@
-//! Reads text line by line and keeps one line at a time.
+//! Reads text line by line, holding one line at a time.
 
 use super::error::{ReadError, ReadErrorKind};
 use memchr::memchr;
 use std::io::{BufRead, Read};
 
-/// The longest line that is read unless the options say otherwise: 1 GiB.
+/// Default length of the longest line that is accepted: 1 GiB.
 pub(super) const DEFAULT_LONGEST_LINE: usize = 1 << 30;
 
-/// Lines of a reader, counted from 1, without line end (LF or CR LF) and byte order mark. One buffer is reused for
-/// all.
+/// The lines of a reader, counted from 1, without line ends (LF or CR LF) and byte order mark. One buffer is reused for
+/// all lines.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     inner: R,
@@ -22,7 +22,7 @@ impl<R: BufRead> LineReader<R> {
         Self::with_longest(inner, DEFAULT_LONGEST_LINE)
     }
 
-    /// A reader that refuses lines of more bytes.
+    /// Creates a reader that refuses lines longer than `longest` bytes.
     pub(crate) fn with_longest(inner: R, longest: usize) -> Self {
         Self {
             inner,
@@ -40,7 +40,7 @@ impl<R: BufRead> LineReader<R> {
     /// Reads the next line; returns false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
-        // Two bytes more than the longest line: its line end.
+        // Two bytes more than the longest line, for its line end.
         let most = (self.longest as u64).saturating_add(2);
         let length = (&mut self.inner)
             .take(most)
@@ -73,12 +73,12 @@ impl<R: BufRead> LineReader<R> {
         Ok(true)
     }
 
-    /// The line last read.
+    /// Returns the line last read.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line
     }
 
-    /// An error in the line last read; without a line if there was none.
+    /// Creates an error in the line last read; without a line number if there was none.
     pub(crate) fn error(&self, kind: ReadErrorKind) -> ReadError {
         match self.number {
             0 => kind.into(),
@@ -89,7 +89,7 @@ impl<R: BufRead> LineReader<R> {
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Position of the first byte from `start` on that is neither blank nor tab.
+/// Returns the position of the first byte, from `start` on, that is neither a blank nor a tab.
 #[inline]
 pub(crate) fn skip_blanks(line: &[u8], start: usize) -> usize {
     let mut at = start;

@@ -1,8 +1,8 @@
 //! Streaming readers of ARFF, CSV, svmlight, the Extreme Classification Repository's format, Parquet and Arrow IPC.
 //!
-//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. They keep one line
-//! of the file at a time (of Parquet and Arrow one batch of rows), accept LF and CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a
-//! [`ReadError`] that names the line.
+//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. They hold one line of the file at a
+//! time (for Parquet and Arrow one batch of rows), accept LF and CR LF line ends and a UTF-8 byte order mark, and
+//! refuse malformed input with a [`ReadError`] that names the line.
 
 mod arff;
 mod columns;
@@ -48,12 +48,12 @@ use line::LineReader;
 use std::io::BufRead;
 use std::path::Path;
 
-/// Reads a data set from a file, which may be compressed by gzip. It is named after the file.
+/// Reads a data set from a file, which may be compressed by gzip. The set is named after the file.
 ///
-/// Dense rows give dense features, sparse rows CSR ones; labels are CSR always. Zeros are not stored in CSR.
+/// Dense rows give dense features, sparse rows give CSR features; labels are always CSR. Zeros are not stored in CSR.
 ///
 /// # Errors
-/// [`ReadError`] with path, line and, where it makes sense, column.
+/// [`ReadError`] with path, line and, if applicable, column.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let path = path.as_ref();
     let read = || {
@@ -66,7 +66,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
             given => (given, reader),
         };
         refuse_options_of_others(format, options)?;
-        // A file is opened anew, as its columns may have to be looked at twice; a pipe is read once.
+        // A file is reopened, as its columns may have to be read twice; a pipe is read once.
         if format == Format::Csv && path.is_file() {
             return table::read_csv(|| open(path), options);
         }
@@ -85,7 +85,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 }
 
 /// Reads a data set from a reader, whose content may be compressed by gzip. A set from ARFF has the name of its
-/// relation. The text of a CSV file is held in memory, as its columns may have to be looked at twice.
+/// relation. The text of a CSV file is held in memory, as its columns may have to be read twice.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, Targets, read_from};
@@ -111,7 +111,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 /// ```
 ///
 /// # Errors
-/// [`ReadError`] with line and, where it makes sense, column.
+/// [`ReadError`] with line and, if applicable, column.
 pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let reader = decompressed(reader)?;
     let (format, reader) = match options.format {
@@ -149,7 +149,7 @@ fn read_format(
     }
 }
 
-/// The text of a reader, line by line, so that what is not text is refused before it fills the memory.
+/// Reads the text of a reader line by line, so that input that is not text is refused before it fills the memory.
 fn read_lines(mut lines: LineReader<impl BufRead>) -> Result<Vec<u8>, ReadError> {
     let mut text = Vec::new();
     while lines.advance()? {
@@ -159,8 +159,8 @@ fn read_lines(mut lines: LineReader<impl BufRead>) -> Result<Vec<u8>, ReadError>
     Ok(text)
 }
 
-/// Refuses what is said of single columns, in formats that leave nothing to say of them. Types to which the columns of a
-/// model are read, wherever they have any, are no such demand.
+/// Refuses options for individual columns in formats that do not support them. The types of a model's columns, which
+/// apply to whichever columns a file has, are not refused.
 fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
     let option = if !options.types.is_empty() && !options.ignore_untyped {
         "types"
@@ -174,7 +174,7 @@ fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), Re
     Err(ReadErrorKind::Option { option, format })
 }
 
-/// Refuses options of one format, where the file is of another.
+/// Refuses options that only apply to another format.
 fn refuse_options_of_others(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
     let option = if options.first_feature.is_some() && format != Format::SvmLight {
         "first_feature"

@@ -1,4 +1,4 @@
-//! Files of names, one on each line.
+//! Files of names, one per line.
 
 use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
@@ -8,8 +8,8 @@ use crate::names::Names;
 use std::io::BufRead;
 use std::path::Path;
 
-/// Reads names of columns from a file with a name on each line, in the order of the columns: for formats that number them.
-/// Blanks around names are dropped; lines at the end may be blank.
+/// Reads column names from a file with one name per line, in column order, for formats that number columns. Blanks
+/// around names are dropped; lines at the end may be blank.
 ///
 /// # Errors
 /// [`ReadError`] with path and line: a blank line before the last name, text that is not UTF-8.

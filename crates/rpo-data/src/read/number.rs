@@ -1,6 +1,6 @@
 //! Decimal numbers and column ids.
 
-/// Why a text is not a number.
+/// The reason why a text is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotANumber {
     /// "nan", "inf" or "infinity", signed or not, in any case.
@@ -11,11 +11,11 @@ pub(crate) enum NotANumber {
     Malformed,
 }
 
-/// Returns the finite number that starts the text, `[+-] digits [. digits] [e [+-] digits]` with at least one digit
-/// before the exponent, and its length. The value is the f64 nearest to the decimal text.
+/// Parses the finite number at the start of the text, `[+-] digits [. digits] [e [+-] digits]` with at least one digit
+/// before the exponent; returns it with its length. The value is the f64 nearest to the decimal text.
 #[inline]
 pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
-    // One digit, the usual value of labels and counts, takes a faster path.
+    // A single digit, the usual value of labels and counts, takes a faster path.
     if let [digit @ b'0'..=b'9', b',' | b' ', ..] = text {
         return Some((f64::from(digit - b'0'), 1));
     }
@@ -25,7 +25,7 @@ pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
     }
 }
 
-/// Returns the number that is the whole text.
+/// Parses a number that spans the whole text.
 pub(crate) fn parse(text: &[u8]) -> Result<f64, NotANumber> {
     match fast_float2::parse::<f64, _>(text) {
         Ok(value) if value.is_finite() => Ok(value),
@@ -35,7 +35,8 @@ pub(crate) fn parse(text: &[u8]) -> Result<f64, NotANumber> {
     }
 }
 
-/// Returns the unsigned integer that starts the text and its length; `None` without a digit or beyond a u64.
+/// Parses the unsigned integer at the start of the text; returns it with its length, `None` without a digit or beyond a
+/// u64.
 #[inline]
 pub(crate) fn scan_id(text: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
@@ -47,7 +48,7 @@ pub(crate) fn scan_id(text: &[u8]) -> Option<(u64, usize)> {
     (length > 0).then_some((value, length))
 }
 
-/// Returns the unsigned integer that is the whole text.
+/// Parses an unsigned integer that spans the whole text.
 pub(crate) fn parse_id(text: &[u8]) -> Option<u64> {
     scan_id(text)
         .filter(|&(_, length)| length == text.len())

@@ -1,4 +1,4 @@
-//! What to read, and how.
+//! Options for reading files.
 
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
@@ -32,32 +32,32 @@ impl FirstFeature {
     }
 }
 
-/// The columns of an ARFF, CSV, Parquet or Arrow file that are outputs. They keep the order of the columns.
+/// The output columns of an ARFF, CSV, Parquet or Arrow file, in the order of the columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Targets {
-    /// None: every column is a feature. The right choice for formats that mark labels themselves.
+    /// No outputs: every column is a feature. The right choice for formats that mark labels themselves.
     #[default]
     None,
-    /// The columns that a MULAN label file names; they are labels.
+    /// The columns named by a MULAN label file, which are labels.
     LabelFile(PathBuf),
-    /// The last columns, this many.
+    /// The given number of last columns.
     Last(usize),
-    /// The first columns, this many.
+    /// The given number of first columns.
     First(usize),
-    /// The columns with these names; each must exist. In a name that no column has, `*` stands for any characters and `?`
-    /// for one.
+    /// The columns with these names; each must exist. In a name that is not that of a column, `*` matches any
+    /// characters and `?` matches one.
     Names(Vec<String>),
-    /// The columns with these names that exist: for files to predict, with or without outputs.
+    /// The columns with these names, if they exist: for files to predict, with or without outputs.
     NamesIfPresent(Vec<String>),
     /// The labels that a column lists for each sample.
     List(LabelList),
 }
 
-/// A column of a CSV, Parquet or Arrow file that lists the labels of each sample: `red;round`, or a list of texts of
+/// A column of a CSV, Parquet or Arrow file that lists the labels of each sample: `red;round`, or a list of texts in
 /// Parquet and Arrow.
 ///
-/// Blanks around a label are not part of it. A missing or empty value is a sample without labels.
+/// Blanks around a label are dropped. A missing or empty value is a sample without labels.
 ///
 /// ```
 /// use rpo_data::read::{LabelList, ReadOptions, Targets, read_from};
@@ -72,16 +72,16 @@ pub enum Targets {
 pub struct LabelList {
     /// The name of the column.
     pub column: String,
-    /// The character between two labels; a semicolon by default.
+    /// The character that separates labels; a semicolon by default.
     pub separator: char,
-    /// The labels there are, such as those of a model: others are left out, and counted by
-    /// [`Dataset::other_labels`](crate::Dataset::other_labels). By default every label that a sample has, in
+    /// The labels to read, such as those of a model; others are left out and counted in
+    /// [`Dataset::other_labels`](crate::Dataset::other_labels). The default is every label that a sample has, in
     /// alphabetical order.
     pub labels: Option<Vec<String>>,
 }
 
 impl Default for LabelList {
-    /// Whichever labels there are, with semicolons between them; the column is yet to be named.
+    /// All labels, separated by semicolons; the name of the column must be set.
     fn default() -> Self {
         Self {
             column: String::new(),
@@ -91,7 +91,7 @@ impl Default for LabelList {
     }
 }
 
-/// The labels of a column that a set had, whichever there are.
+/// The label column of a set, with all its labels.
 impl From<LabelColumn> for LabelList {
     fn from(column: LabelColumn) -> Self {
         Self {
@@ -108,21 +108,21 @@ impl From<LabelColumn> for LabelList {
 pub enum ColumnType {
     /// Numbers; true and false, in any case, are 1 and 0.
     Number,
-    /// Words, one nominal feature. Its values are in the order of the alphabet, or of size if all are numbers.
+    /// Words, one nominal feature. Its values are in alphabetical order, or in numerical order if all are numbers.
     Category,
-    /// Dates of ISO 8601, such as 2024-01-31: the features `column[days]` since 1970-01-01, `column[month]` (1 to 12)
-    /// and `column[weekday]` (1 for Monday to 7).
+    /// ISO 8601 dates, such as 2024-01-31: the features `column[days]` since 1970-01-01, `column[month]` (1 to 12) and
+    /// `column[weekday]` (1 for Monday to 7).
     Date,
-    /// Dates, most with a time, such as 2024-01-31T18:30:00 (a blank may stand for the T), with a fraction of a second
-    /// and an offset from UTC or not; times with an offset are converted to UTC. The features of a date, days with a
-    /// fraction, and `column[hour]` with a fraction.
+    /// Dates, most with a time, such as 2024-01-31T18:30:00 (or with a blank in place of the T), optionally with a
+    /// fraction of a second and an offset from UTC; times with an offset are converted to UTC. The features are those
+    /// of a date, with fractional days, and `column[hour]` with a fraction.
     DateTime,
-    /// Texts: the features `column[term]` of the terms of [`ReadOptions::text`], after all other features.
+    /// Texts: one feature `column[term]` per term of [`ReadOptions::text`], after all other features.
     Text,
 }
 
 impl ColumnType {
-    /// All types with their names on a command line.
+    /// All types with their command-line names.
     pub const NAMES: [(Self, &'static str); 5] = [
         (Self::Number, "number"),
         (Self::Category, "category"),
@@ -139,7 +139,7 @@ impl fmt::Display for ColumnType {
     }
 }
 
-/// A name that is not a type of columns.
+/// A name that does not belong to a column type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a type; number, category, date, date-time or text is")]
 pub struct UnknownColumnType(pub String);
@@ -155,7 +155,7 @@ impl FromStr for ColumnType {
     }
 }
 
-/// What to do about missing values.
+/// Treatment of missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
@@ -166,7 +166,7 @@ pub enum Missing {
     Refuse,
 }
 
-/// How to read a file. The default detects the format and reads every column as a feature.
+/// Options for reading a file. The default detects the format and reads every column as a feature.
 ///
 /// ```
 /// use rpo_data::read::{Format, ReadOptions, Targets};
@@ -176,67 +176,68 @@ pub enum Missing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    /// The format; detected by default.
+    /// The file format; detected by default.
     pub format: Format,
-    /// The columns that are outputs; none by default.
+    /// The output columns; none by default.
     pub targets: Targets,
-    /// The kind of the outputs. By default a label file's are labels; other targets of an ARFF file are labels if all
-    /// are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a row and every
-    /// value that is not missing is 0 or 1.
+    /// The kind of the outputs. By default the targets of a label file are labels; other targets of an ARFF file are
+    /// labels if all are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a
+    /// row and every value that is not missing is 0 or 1.
     ///
-    /// Labels that are declared numeric are accepted only if this says so, and must be 0 or 1.
+    /// Labels that are declared numeric are accepted only if this is set accordingly, and must be 0 or 1.
     pub task: Option<Task>,
-    /// The number of features there must be. An svmlight file, which does not declare it, gets that many; by default
-    /// one more than its largest index, which then is below 2^27.
+    /// The required number of features. An svmlight file, which does not declare it, gets this number; the default is
+    /// one more than its largest index, which must then be below 2^27.
     pub n_features: Option<usize>,
-    /// The number of outputs there must be, in the same sense.
+    /// The required number of outputs, in the same sense.
     pub n_outputs: Option<usize>,
-    /// Leaves out what an svmlight file has beyond `n_features` and `n_outputs`, and counts it in
+    /// Leaves out the features and labels of an svmlight file beyond `n_features` and `n_outputs`, and counts them in
     /// [`Dataset::other_features`](crate::Dataset::other_features) and
-    /// [`Dataset::other_labels`](crate::Dataset::other_labels): for files read for a model, as its training set need not have
-    /// had the last columns that there are. False by default: an index beyond is an error.
+    /// [`Dataset::other_labels`](crate::Dataset::other_labels). For files read for a model, whose training set need not
+    /// contain the last columns. False by default: a larger index is an error.
     pub leave_out: bool,
-    /// What to do about missing features; kept by default.
+    /// Treatment of missing features; kept by default.
     pub missing: Missing,
-    /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a target
-    /// that is missing by mistake would silently change what is learnt and measured; kept, they make a
-    /// [`Dataset::with_missing`](crate::Dataset::with_missing). The formats of sparse labels have no missing labels and refuse
-    /// the option.
+    /// Treatment of missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a target that is
+    /// missing by mistake would silently change training and evaluation; if kept, the result is a
+    /// [`Dataset::with_missing`](crate::Dataset::with_missing). The formats of sparse labels have no missing labels and
+    /// refuse the option.
     pub missing_targets: Option<Missing>,
     /// The index of the first feature in an svmlight file; 1 by default.
     pub first_feature: Option<FirstFeature>,
-    /// The character between the columns of a CSV file. By default a comma or, where the first line has none, the most
+    /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
     /// frequent of semicolon, tab and vertical bar.
     pub delimiter: Option<char>,
-    /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, columns not named here have the type of their
-    /// values: numbers, dates, or else categories, unless most of a column's values are numbers, which is an error. In
-    /// Parquet and Arrow they have the type that the file gives them: numbers and booleans are numbers, texts and
-    /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value. In a name that no
-    /// column has, `*` stands for any characters and `?` for one; the type of a column's own name comes before that of a pattern.
-    /// Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they leave the types aside.
+    /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, the type of other columns is that of their
+    /// values: numbers, dates, or else categories; a column in which most, but not all, values are numbers is an error.
+    /// In Parquet and Arrow, it is that of the file: numbers and booleans are numbers, texts and dictionaries are
+    /// categories, as they are written; null, and NaN among floats, is a missing value. In a name that is not that of a
+    /// column, `*` matches any characters and `?` matches one; an exact name takes precedence over a pattern. Other
+    /// formats refuse this option, `ignore` and `id`; with `ignore_untyped` they ignore the types.
     pub types: BTreeMap<String, ColumnType>,
-    /// How columns of the type text become features.
+    /// The conversion of text columns to features.
     pub text: TextOptions,
-    /// Columns of texts that are read as those of another set were, with its vocabulary: those that
-    /// [`Dataset::texts`](crate::Dataset::texts) and the schema of a model have. No part of a serialized form.
+    /// Text columns that are read with the vocabulary of another set: those in
+    /// [`Dataset::texts`](crate::Dataset::texts) and in the schema of a model. Not part of the serialized form.
     #[serde(skip)]
     pub texts: Vec<Arc<TextColumn>>,
-    /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
-    /// A pattern leaves out no column that the targets name; a name that they name too is refused.
+    /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` matches any characters,
+    /// `?` matches one. A pattern does not apply to columns that the targets name; an exact name of such a column is
+    /// refused.
     pub ignore: Vec<String>,
-    /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
-    /// that do not exist: for files to predict, whose other columns a model does not ask for. In place of a column of dates that
-    /// does not exist, the columns named like its parts are read, as numbers; in place of one of `texts`, those named like its
-    /// terms. False by default.
+    /// Reads only the columns of a CSV, Parquet or Arrow file that are targets or have a type in `types`, and allows
+    /// types of columns that do not exist: for files to predict, whose other columns a model does not need. If a column
+    /// of dates does not exist, the columns named like its parts are read instead, as numbers; if one of `texts` does
+    /// not exist, those named like its terms. False by default.
     pub ignore_untyped: bool,
-    /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
-    /// One that the targets name is refused.
+    /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes
+    /// [`Dataset::ids`](crate::Dataset::ids), not a feature. A column that the targets name is refused.
     pub id: Option<String>,
-    /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
-    /// would be read into memory whole.
+    /// Length of the longest accepted line in bytes; 1 GiB by default. A longer line is an error, as a file of another
+    /// kind would be read into memory whole.
     pub longest_line: usize,
-    /// Bytes that the rows of a Parquet or Arrow file may take in memory, and the terms of a column of texts; 4 GiB by
-    /// default. A small file can hold any number of rows that are alike.
+    /// Memory limit in bytes for the rows of a Parquet or Arrow file, and for the terms of a column of texts; 4 GiB by
+    /// default. A small file can contain any number of equal rows.
     pub memory_limit: usize,
 }
 
@@ -266,7 +267,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Refuses another number of features or outputs than the options demand.
+    /// Refuses a number of features or outputs that differs from the required one.
     pub(super) fn check_columns(&self, n_features: usize, n_outputs: usize) -> Result<(), Mismatch> {
         Mismatch::check("features", self.n_features.unwrap_or(n_features), n_features)?;
         Mismatch::check("outputs", self.n_outputs.unwrap_or(n_outputs), n_outputs)

@@ -1,7 +1,7 @@
-//! Columns by name or by pattern.
+//! Finds columns by name or by pattern.
 
-/// Returns the position of the column with this name or, if there is none, those of all columns that the name matches as
-/// a pattern: `*` stands for any characters, `?` for one.
+/// Returns the position of the column with this name. If there is none, returns the positions of all columns that match
+/// the name as a pattern: `*` matches any characters, `?` matches one.
 pub(super) fn matching<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
     if let Some(position) = columns.clone().position(|column| column == name) {
         return vec![position];
@@ -9,7 +9,7 @@ pub(super) fn matching<'a>(name: &str, columns: impl Iterator<Item = &'a str> + 
     if !name.contains(['*', '?']) {
         return Vec::new();
     }
-    // Brackets are characters like any other in the names of columns.
+    // Brackets are ordinary characters in column names.
     let pattern = name.replace('[', "[[]");
     let Ok(pattern) = glob::Pattern::new(&pattern) else {
         return Vec::new();

@@ -9,25 +9,25 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// True for a row that the file writes as sparse: columns left out are 0.
+    /// Returns true for a row that is sparse in the file: omitted columns are 0.
     pub(super) fn is_sparse(&self) -> bool {
         self.sparse
     }
 
-    /// The columns in the file, increasing; all of them in a dense row.
+    /// The columns in the file, increasing; in a dense row, all columns.
     pub(super) fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// The value of each of [`Row::columns`], NaN where missing, the position of the value in its declaration
-    /// where nominal.
+    /// The value of each of [`Row::columns`]: NaN if missing; for a nominal column, the position of the value in its
+    /// declaration.
     pub(super) fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// Starts a dense row of `n` values.
     pub(super) fn start_dense(&mut self, n: usize) {
-        // The columns of the last dense row still stand.
+        // The columns of the last dense row are still valid.
         if self.sparse || self.columns.len() != n {
             self.columns.clear();
             self.columns.extend(0..n as u32);

@@ -1,4 +1,4 @@
-//! Rows of a table that is in memory: of JSON, of a form.
+//! Rows of a table in memory, such as from JSON or a form.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::options::ReadOptions;
@@ -9,16 +9,16 @@ use crate::dataset::Dataset;
 /// A value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// None.
+    /// A missing value.
     Missing,
     /// A number.
     Number(f64),
-    /// A text, which is read as the text of a CSV file: a number, a word or a date, by the type of its column.
+    /// A text, which is read like that of a CSV file: as a number, a word or a date, by the type of its column.
     Text(&'a str),
 }
 
-/// Reads a data set from rows in memory, as [`read`](super::read) does from a CSV file. Columns that are neither targets nor
-/// have a type in [`ReadOptions::types`] are not read. Errors have the number of the row, from 1, as their line.
+/// Reads a data set from rows in memory, like [`read`](super::read) from a CSV file. Columns that are neither targets
+/// nor have a type in [`ReadOptions::types`] are not read. Errors have the number of the row, from 1, as their line.
 ///
 /// ```
 /// use rpo_data::read::{Cell, ColumnType, ReadOptions, read_rows};
@@ -33,7 +33,7 @@ pub enum Cell<'a> {
 /// ```
 ///
 /// # Errors
-/// [`ReadError`]: a row of another number of values than columns, a value that is not of its column's type.
+/// [`ReadError`]: a row whose number of values is not that of the columns, a value that is not of its column's type.
 pub fn read_rows(
     columns: &[String],
     rows: &[Vec<Cell<'_>>],
@@ -49,7 +49,7 @@ pub fn read_rows(
     )
 }
 
-/// Rows in memory as a table of fields.
+/// Adapts rows in memory to a table of fields.
 pub(super) struct Rows<'a> {
     columns: &'a [String],
     rows: &'a [Vec<Cell<'a>>],

@@ -1,4 +1,4 @@
-//! Lines of labels and `index:value` pairs, as two formats write them.
+//! Lines of labels and `index:value` pairs, which two formats use.
 
 use super::error::ReadErrorKind;
 use super::line::skip_blanks;
@@ -6,7 +6,7 @@ use super::number;
 use super::text::Fault;
 use crate::message::lossy;
 
-/// A sample of a file of labels and features, reused from sample to sample.
+/// A sample from a file of labels and features, reused for every sample.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Sample {
     /// Labels, increasing.
@@ -20,9 +20,9 @@ pub(super) struct Sample {
 pub(super) struct Syntax {
     /// Index of the first feature: 0 or 1.
     pub(super) first_feature: u64,
-    /// True if features that do not increase are an error; else they are sorted.
+    /// True if features that do not increase are an error; otherwise they are sorted.
     pub(super) sorted: bool,
-    /// True if a field `qid:INTEGER` may stand before the features. It is ignored.
+    /// True if a field `qid:INTEGER` may precede the features. It is ignored.
     pub(super) query: bool,
     /// Number of features.
     pub(super) n_features: u64,
@@ -30,10 +30,10 @@ pub(super) struct Syntax {
     pub(super) n_labels: u64,
 }
 
-/// Indices are stored in 32 bits.
+/// Maximum number of columns, as indices are stored in 32 bits.
 pub(super) const MOST_COLUMNS: u64 = u32::MAX as u64;
 
-/// Parses `[label[,label]...] [index:value]...`. A line that starts with a blank, or with a field that has a
+/// Parses `[label[,label]...] [index:value]...`. A line that starts with a blank, or with a field that contains a
 /// colon, has no labels.
 pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) -> Result<(), Fault> {
     sample.labels.clear();
@@ -91,7 +91,7 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
     Ok(())
 }
 
-/// The error of an index that is beyond the last column or does not come after the previous one.
+/// Returns the error for an index that is beyond the last column or not greater than the previous one.
 #[cold]
 pub(super) fn misplaced(what: &'static str, index: u64, previous: Option<u64>, count: u64) -> ReadErrorKind {
     match previous {
@@ -105,7 +105,7 @@ pub(super) fn misplaced(what: &'static str, index: u64, previous: Option<u64>, c
     }
 }
 
-/// The labels that start the line, and where they end.
+/// Parses the labels at the start of the line; returns the position after them.
 fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<usize, Fault> {
     const WHAT: &str = "label";
     let mut at = 0;
@@ -131,7 +131,7 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
             _ if labels.is_empty() && syntax.query && line.starts_with(b"qid:") => return Ok(0),
             _ => {
                 let field = &line[at..field_end(line, at)];
-                // A feature that stands first is a better guess than a label if there is a colon.
+                // A first field with a colon is more likely a feature than a label.
                 if labels.is_empty() && field.contains(&b':') {
                     return Ok(0);
                 }
@@ -151,7 +151,7 @@ fn feature_index(written: u64, syntax: &Syntax) -> Result<u32, ReadErrorKind> {
     Err(misplaced("feature", written, None, syntax.n_features))
 }
 
-/// What is wrong with a field that is not `index:value`.
+/// Returns the error for a field that is not `index:value`.
 fn bad_pair(field: &[u8]) -> ReadErrorKind {
     match field.iter().position(|&b| b == b':') {
         None => ReadErrorKind::NoColon(lossy(field)),
@@ -162,7 +162,7 @@ fn bad_pair(field: &[u8]) -> ReadErrorKind {
     }
 }
 
-/// Refuses a repetition among sorted indices.
+/// Refuses repeated values among sorted indices.
 fn refuse_repeated(what: &'static str, first: u64, sorted: impl Iterator<Item = u32>) -> Result<(), Fault> {
     let mut previous = None;
     for index in sorted {

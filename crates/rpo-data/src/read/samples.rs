@@ -1,4 +1,4 @@
-//! Turns samples of labels and pairs into a data set.
+//! Converts samples of labels and pairs to a data set.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
@@ -57,11 +57,11 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     Ok(data)
 }
 
-/// Takes what is beyond the columns there are out of samples.
+/// Removes labels and features beyond the existing columns from samples.
 struct Others {
     n_features: Option<usize>,
     n_labels: Option<usize>,
-    /// The index of the first feature in the file.
+    /// Index of the first feature in the file.
     first_feature: u64,
     features: LeftOut,
     labels: LeftOut,
@@ -85,7 +85,7 @@ impl Others {
     }
 }
 
-/// Refuses options that apply to tables alone.
+/// Refuses options that only apply to tables.
 fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
     let option = if options.targets != Targets::None {
         "targets"
@@ -99,12 +99,12 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
     Err(ReadErrorKind::Option { option, format })
 }
 
-/// The largest number of columns that indices may imply. More must be declared: a single wrong index would cost
-/// gigabytes in everything that is kept per column.
+/// Maximum number of columns that indices may imply. Larger numbers must be declared: a single wrong index would cost
+/// gigabytes in everything that is stored per column.
 const MOST_IMPLIED: u32 = 1 << 27;
 
-/// Reads all samples; numbers of columns that are not given are one more than the largest index. `read_sample` also
-/// returns the line it has reached.
+/// Reads all samples. A number of columns that is not given is one more than the largest index. `read_sample` also
+/// returns the current line.
 fn assemble(
     n_features: Option<usize>,
     n_labels: Option<usize>,
@@ -143,8 +143,8 @@ fn assemble(
         .map_err(|e| ReadErrorKind::from(e).into())
 }
 
-/// Returns the f32 nearest to a value, NaN for NaN; the decimal text has been rounded to an f64 before, so that the last
-/// bit may differ from a direct conversion in one case of about 2^29.
+/// Returns the f32 nearest to a value, NaN for NaN. The decimal text has already been rounded to an f64, so that the
+/// last bit may differ from a direct conversion in about one of 2^29 cases.
 #[inline]
 pub(super) fn narrow(value: f64, column: impl Fn() -> String) -> Result<f32, ReadErrorKind> {
     let stored = value as f32;

@@ -1,4 +1,4 @@
-//! Lists of samples to train on and to test on, as the Extreme Classification Repository publishes them.
+//! Lists of training and test samples, as the Extreme Classification Repository publishes them.
 
 use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
@@ -10,13 +10,13 @@ use rpo_core::{Mismatch, ParameterError};
 use std::io::BufRead;
 use std::path::Path;
 
-/// Reads one of the splits of a set that is published in one file: from a file of the samples to train on and one of those
-/// to test on. On each line is a sample for each repetition of the experiment, counted from 1. Samples in neither list are
-/// in neither part.
+/// Reads one of the splits of a set that is published as a single file, from a file of training samples and one of test
+/// samples. Each line lists one sample per repetition of the experiment, counted from 1. Samples in neither list are in
+/// neither set.
 ///
 /// # Errors
-/// [`ReadError`] for repetition 0; with path and line: no column for the repetition, text in place of a number, a sample beyond `n_samples`,
-/// a sample that is listed twice, be it in both files.
+/// [`ReadError`] for repetition 0; with path and line: no column for the repetition, text in place of a number, a
+/// sample beyond `n_samples`, a sample that is listed twice, also if once in each file.
 pub fn read_split(
     train: impl AsRef<Path>,
     test: impl AsRef<Path>,
@@ -35,7 +35,7 @@ pub fn read_split(
     Ok(Split { train, test })
 }
 
-/// The samples of a list, from 0 and increasing.
+/// Returns the samples of a list, from 0 and increasing.
 fn samples(
     mut lines: LineReader<impl BufRead>,
     repetition: usize,
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn repetitions_count_from_one() {
-        // Before any file is opened.
+        // This is refused before any file is opened.
         let e = read_split("nowhere", "nowhere", 0, 4).unwrap_err();
         assert_eq!(
             e.to_string(),
@@ -112,7 +112,7 @@ mod tests {
             assert_eq!(read(text, repetition), Err(kind.at(line)), "{text}");
         };
         check("1\n1\n", 1, 2, ReadErrorKind::RepeatedIndex { what, index: 1 });
-        // In the list before.
+        // Already in the other list.
         check("1\n4\n", 1, 2, ReadErrorKind::RepeatedIndex { what, index: 4 });
         for index in [0, 5] {
             let count = 4;

@@ -1,4 +1,4 @@
-//! Multi-label svmlight.
+//! Multi-label svmlight files.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
@@ -20,7 +20,7 @@ pub(super) struct SvmLightReader<R> {
 }
 
 impl<R: BufRead> SvmLightReader<R> {
-    /// A reader that refuses indices beyond numbers of features and labels, where they are given.
+    /// Creates a reader that refuses indices beyond the numbers of features and labels, if these are given.
     pub(super) fn from_lines(
         lines: LineReader<R>,
         first_feature: FirstFeature,
@@ -44,7 +44,7 @@ impl<R: BufRead> SvmLightReader<R> {
         }
     }
 
-    /// The empty lines between the samples read so far.
+    /// Returns the empty lines between the samples read so far.
     pub(super) fn empty_lines(&self) -> Option<EmptyLines> {
         self.empty
     }

@@ -1,4 +1,4 @@
-//! Turns the columns of a table into features and outputs.
+//! Converts the columns of a table to features and outputs.
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, declared, infer};
@@ -41,8 +41,8 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
     Ok(data)
 }
 
-/// Reads a CSV file, which `open` opens: once if all columns are numbers, else again for their types and once more for
-/// their values.
+/// Reads a CSV file, opened by `open`: once if all columns are numbers, otherwise again for the types and once more for
+/// the values.
 pub(super) fn read_csv<'a>(
     open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
     options: &ReadOptions,
@@ -71,7 +71,7 @@ pub(super) fn read_csv<'a>(
     read_typed(open()?, &columns, &is_target, &uses, options)
 }
 
-/// Reads rows whose columns have types; columns without one are not read.
+/// Reads rows of columns with types; columns without a type are not read.
 pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let columns: Vec<Attribute> = rows.columns().iter().map(numeric).collect();
     let is_target = target_columns(&columns, false, options)?;
@@ -87,7 +87,7 @@ pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Data
     read_typed(rows, &columns, &is_target, &uses, options)
 }
 
-/// Reads a file whose columns have types.
+/// Reads a file with typed columns.
 #[cfg(feature = "arrow")]
 pub(super) fn read_container(
     container: Box<dyn Container>,
@@ -107,7 +107,7 @@ pub(super) fn read_container(
     read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)
 }
 
-/// A column of numbers.
+/// Returns a numeric column.
 fn numeric(name: impl Into<String>) -> Attribute {
     Attribute {
         name: name.into(),
@@ -115,7 +115,7 @@ fn numeric(name: impl Into<String>) -> Attribute {
     }
 }
 
-/// Reads a table with columns of these uses.
+/// Reads a table whose columns have the given uses.
 fn read_typed(
     source: impl Fields,
     columns: &[Attribute],
@@ -126,7 +126,7 @@ fn read_typed(
     let checked = options.text.check();
     checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
     let mut reader = TypedReader::new(source, uses, options);
-    // Columns of the file, and those of the rows that are made of each.
+    // The columns of the file, and the columns of the rows made from each.
     let names = reader.names();
     for ((target, column), found) in is_target.iter().zip(columns).zip(uses) {
         let found = match found {
@@ -153,7 +153,7 @@ fn read_typed(
         .flat_map(|(made, &target)| made.iter().map(move |_| target))
         .collect();
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
-    // The features of texts, and the labels of lists, are counted when all are read.
+    // The features of texts and the labels of lists are counted once all rows are read.
     let has_texts = uses.contains(&ColumnUse::Value(ColumnType::Text));
     let counted = ReadOptions {
         n_features: options.n_features.filter(|_| !has_texts),
@@ -194,7 +194,7 @@ fn read_typed(
     Ok(data)
 }
 
-/// The delimiter of the options, which must be a single byte that no field needs.
+/// Returns the delimiter of the options, which must be a single byte that fields do not need.
 pub(super) fn delimiter_of_options(options: &ReadOptions) -> Result<Option<u8>, ReadErrorKind> {
     let Some(delimiter) = options.delimiter else {
         return Ok(None);
@@ -215,7 +215,7 @@ struct Roles {
     task: Option<Task>,
 }
 
-/// A column's place among the features or among the outputs.
+/// A column's index among the features or among the outputs.
 #[derive(Clone, Copy)]
 struct Role {
     output: bool,
@@ -223,7 +223,7 @@ struct Role {
 }
 
 impl Roles {
-    /// `typed`: the file itself declares its columns, and so which are labels and which numbers.
+    /// `typed` is true if the file declares its columns, and thereby which are labels and which are numbers.
     fn new(
         columns: &[Attribute],
         is_target: &[bool],
@@ -320,8 +320,8 @@ fn label_file_columns(
     Ok(is_target)
 }
 
-/// Returns which columns have one of the names, or match one that no column has; `absent` is called for each name
-/// without a column.
+/// Returns the columns that have one of the names, or match a name that is not that of a column; `absent` is called for
+/// each name without a column.
 fn named_columns(
     columns: &[Attribute],
     names: &[String],
@@ -345,7 +345,7 @@ fn named_columns(
     Ok(is_target)
 }
 
-/// Returns the task of the options or, without one, that of the declarations of the targets.
+/// Returns the task of the options or, if it is not given, that of the declarations of the targets.
 fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
     targets: impl Fn() -> I,
     typed: bool,
@@ -390,7 +390,7 @@ fn is_label(column: &Attribute) -> bool {
     matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
 }
 
-/// Reads all rows: features, outputs and the task. `read_row` also returns the line it has reached.
+/// Reads all rows into features, outputs and the task. `read_row` also returns the current line.
 fn assemble(
     columns: &[Attribute],
     roles: &Roles,
@@ -408,7 +408,7 @@ fn assemble(
     }
 }
 
-/// Puts a data set together.
+/// Creates the data set.
 fn dataset(
     columns: Vec<Attribute>,
     roles: &Roles,
@@ -435,7 +435,7 @@ struct Table<'a> {
     options: &'a ReadOptions,
     features: MatrixBuilder,
     outputs: MatrixBuilder,
-    /// There is a row, and every observed output is 0 or 1.
+    /// True if there is a row, and every observed output is 0 or 1.
     all_labels: bool,
 }
 
@@ -503,7 +503,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns true for 0, 1 and missing.
+/// Returns true for 0, 1 and NaN.
 fn is_label_value(value: f64) -> bool {
     value == 0.0 || value == 1.0 || value.is_nan()
 }

@@ -1,25 +1,25 @@
-//! Fields of a line: bare or quoted text, as ARFF writes names and values.
+//! Fields of a line: bare or quoted text, in ARFF syntax.
 
 use super::error::ReadErrorKind;
 use crate::message::lossy;
 use std::borrow::Cow;
 
-/// An error and its byte in the line, from 0.
+/// An error with its byte in the line, from 0.
 pub(crate) type Fault = (usize, ReadErrorKind);
 
 /// A field of a line.
 #[derive(Debug)]
 pub(crate) struct Field<'a> {
-    /// Its text, unquoted.
+    /// The text, unquoted.
     pub(crate) text: Cow<'a, [u8]>,
-    /// True if it was quoted; a quoted `?` or empty text is a value like any other.
+    /// True if it was quoted; a quoted `?` or empty text is an ordinary value.
     pub(crate) quoted: bool,
-    /// Position after it.
+    /// Position after the field.
     pub(crate) end: usize,
 }
 
-/// The field that starts at a position: quoted by `'` or `"`, else everything before the first byte that
-/// `stops` says, without trailing blanks.
+/// Parses the field that starts at a position: text quoted by `'` or `"`, otherwise everything before the first byte
+/// for which `stops` is true, without trailing blanks.
 pub(crate) fn field(line: &[u8], start: usize, stops: impl Fn(u8) -> bool) -> Result<Field<'_>, Fault> {
     if let Some(&quote @ (b'\'' | b'"')) = line.get(start) {
         let (text, end) = quoted(line, start, quote)?;
@@ -39,9 +39,9 @@ pub(crate) fn field(line: &[u8], start: usize, stops: impl Fn(u8) -> bool) -> Re
     })
 }
 
-/// The text between the quote at `start` and its partner. In it, a backslash before a quote, a percent
-/// sign or another backslash stands for that byte, `\n`, `\r` and `\t` for what they do elsewhere (so Weka
-/// writes them); any other backslash stands for itself.
+/// Parses the text between the quote at `start` and the closing quote. A backslash before a quote, a percent sign or
+/// another backslash stands for that byte; `\n`, `\r` and `\t` have their usual meaning, as Weka writes them; any other
+/// backslash stands for itself.
 fn quoted(line: &[u8], start: usize, quote: u8) -> Result<(Cow<'_, [u8]>, usize), Fault> {
     let inside = &line[start + 1..];
     let plain = inside.iter().position(|&b| b == quote || b == b'\\');
@@ -71,7 +71,7 @@ fn quoted(line: &[u8], start: usize, quote: u8) -> Result<(Cow<'_, [u8]>, usize)
     Err((start, ReadErrorKind::UnclosedQuote { quote, text }))
 }
 
-/// The text as UTF-8.
+/// Converts the text to UTF-8.
 pub(crate) fn utf8(text: &[u8], at: usize) -> Result<String, Fault> {
     std::str::from_utf8(text)
         .map(str::to_owned)

@@ -1,4 +1,4 @@
-//! The text of each sample of a file, to copy samples as they are written.
+//! The source text of each sample of a file, to copy samples verbatim.
 
 use super::arff::ArffReader;
 use super::csv::CsvReader;
@@ -15,11 +15,11 @@ use super::xmlrepo::XmlRepoReader;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-/// The lines of a file that hold its header and each of its samples.
+/// The positions of the header and of each sample in a file.
 ///
-/// Parts of a file are copied byte for byte, below the header that all have: comments and blank lines go with the sample
-/// that follows them. In the header of the Extreme Classification Repository's format the number of samples is that of the
-/// part. The rows of a Parquet or Arrow file become a file of the same columns.
+/// Parts of a file are copied byte for byte, each below the header; comments and blank lines go with the sample that
+/// follows them. In the header of the Extreme Classification Repository's format the number of samples is that of the
+/// part. The rows of a Parquet or Arrow file become a file with the same columns.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, TextOfSamples};
@@ -44,11 +44,11 @@ pub struct TextOfSamples {
 }
 
 impl TextOfSamples {
-    /// Finds the samples of a file, which may be compressed by gzip. Of the options the format, the delimiter, the longest
-    /// line and the first feature matter; values of a CSV file are not looked at.
+    /// Finds the samples of a file, which may be compressed by gzip. Only the format, the delimiter, the longest line
+    /// and the first feature of the options are used; values of a CSV file are not parsed.
     ///
     /// # Errors
-    /// [`ReadError`] as [`read`](super::read).
+    /// [`ReadError`] as for [`read`](super::read).
     pub fn find(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, ReadError> {
         let path = path.as_ref();
         Self::find_in(path, options).map_err(|e| e.in_file(path))
@@ -65,7 +65,7 @@ impl TextOfSamples {
         let mut sample = Sample::default();
         let (header, last) = match format {
             Format::Auto => unreachable!("the format is detected"),
-            // Their rows are no text, but have numbers.
+            // Their rows are not text, but are numbered.
             #[cfg(feature = "arrow")]
             Format::Parquet | Format::Arrow => (0, Vec::new()),
             #[cfg(not(feature = "arrow"))]
@@ -110,10 +110,10 @@ impl TextOfSamples {
         })
     }
 
-    /// Writes parts of the file: for each the samples, increasing, and where to.
+    /// Writes parts of the file; each part has increasing sample indices and an output.
     ///
     /// # Errors
-    /// Those of the system; a file that has become shorter.
+    /// System errors; a file that has become shorter.
     pub fn copy(&self, parts: &mut [(&[usize], &mut (dyn Write + Send))]) -> io::Result<()> {
         #[cfg(feature = "arrow")]
         if matches!(self.format, Format::Parquet | Format::Arrow) {
@@ -163,7 +163,7 @@ impl TextOfSamples {
     }
 }
 
-/// The lines at which the samples end, as long as `next` finds one.
+/// Returns the lines at which samples end, until `next` returns `None`.
 fn ends(mut next: impl FnMut() -> Result<Option<u64>, ReadError>) -> Result<Vec<u64>, ReadError> {
     let mut last = Vec::new();
     while let Some(line) = next()? {
@@ -172,7 +172,7 @@ fn ends(mut next: impl FnMut() -> Result<Option<u64>, ReadError>) -> Result<Vec<
     Ok(last)
 }
 
-/// Lines with their ends.
+/// Lines including their line ends.
 struct RawLines<R> {
     reader: R,
     number: u64,

@@ -1,4 +1,4 @@
-//! Tables whose columns are not all numbers.
+//! Tables whose columns are not all numeric.
 
 use super::columns::{ColumnUse, parse_number};
 use super::csv::{CsvReader, present};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// The most different values of a category: positions are stored as `f32`.
+/// Maximum number of distinct values of a category: positions are stored as `f32`.
 pub(super) const MOST_CATEGORIES: usize = 1 << 24;
 
 /// A field of a table.
@@ -35,12 +35,12 @@ pub(super) enum Field<'a> {
     Single(f32),
     Integer(i128),
     Truth(bool),
-    /// A date, or one with a time, since 1970-01-01.
+    /// A date, optionally with a time, relative to 1970-01-01.
     Time {
         nanoseconds: i128,
         has_time: bool,
     },
-    /// What a file has written.
+    /// Text as written in the file.
     Text(&'a [u8]),
     /// A list: the items from `start` to `end`.
     List {
@@ -52,17 +52,17 @@ pub(super) enum Field<'a> {
 
 /// The items of the lists of a column.
 pub(super) trait Items {
-    /// The item at an index.
+    /// Returns the item at an index.
     fn item(&self, index: usize) -> Field<'_>;
 }
 
 impl<'a> Field<'a> {
-    /// The field of a text without blanks around it.
+    /// Creates the field of a text without surrounding blanks.
     pub(super) fn of_text(text: &'a [u8]) -> Self {
         present(text).map_or(Self::Missing, Self::Text)
     }
 
-    /// As a number, a finite one.
+    /// Converts the field to a finite number; NaN if it is missing.
     fn number(self) -> Result<f64, NotANumber> {
         let value = match self {
             Self::Missing => return Ok(f64::NAN),
@@ -78,7 +78,7 @@ impl<'a> Field<'a> {
             .ok_or(NotANumber::NotFinite)
     }
 
-    /// As a date of a column.
+    /// Converts the field to a date of a column.
     fn moment(self, column: &str) -> Result<Moment, ReadErrorKind> {
         if let Self::Time {
             nanoseconds,
@@ -97,7 +97,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// As text; empty if it is missing.
+    /// Converts the field to text; empty if it is missing.
     pub(super) fn text(self) -> Cow<'a, [u8]> {
         let text = match self {
             Self::Missing => String::new(),
@@ -119,7 +119,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Rows of fields below names of columns.
+/// Rows of fields below column names.
 pub(super) trait Fields {
     fn columns(&self) -> &[String];
 
@@ -150,14 +150,14 @@ impl<R: BufRead> Fields for CsvReader<R> {
     }
 }
 
-/// A reader of rows of numbers from columns of several types: words become positions in a list that grows, dates their
+/// A reader of numeric rows from columns of several types: words become positions in a growing list, dates become their
 /// parts.
 pub(super) struct TypedReader<S> {
     source: S,
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
-    /// Missing texts are refused.
+    /// True if missing texts are refused.
     refuse_missing: bool,
 }
 
@@ -171,13 +171,13 @@ enum Column {
     Labels(LabelLists),
 }
 
-/// What columns had that became no values of rows.
+/// Data of columns that are not values of rows.
 pub(super) struct Finished {
     /// The identifiers of the samples.
     pub(super) ids: Option<Vec<String>>,
-    /// The values of each column of categories, by its position in the file.
+    /// The values of each category column, by its position in the file.
     pub(super) categories: BTreeMap<usize, Categories>,
-    /// The texts, in the order of their columns.
+    /// The texts, in column order.
     pub(super) texts: Vec<(Arc<TextColumn>, Counts)>,
     /// The labels, if a column lists them.
     pub(super) labels: Option<LabelLists>,
@@ -211,7 +211,7 @@ impl<S: Fields> TypedReader<S> {
         }
     }
 
-    /// Names of the columns of the rows: for each column of the file none, one, or one for each part of a date.
+    /// Names of the columns of the rows: for each column of the file, none, one, or one per part of a date.
     pub(super) fn names(&self) -> Vec<Vec<String>> {
         let columns = self.names.iter().zip(&self.columns);
         let names = columns.map(|(name, column)| match column {
@@ -265,7 +265,7 @@ impl<S: Fields> TypedReader<S> {
         Ok((more, self.source.line()))
     }
 
-    /// What is left of the columns after the last row.
+    /// Returns the remaining data of the columns after the last row.
     pub(super) fn finish(self, options: &ReadOptions) -> Result<Finished, ReadErrorKind> {
         let (mut categories, mut texts, mut labels) = (BTreeMap::new(), Vec::new(), None);
         for (j, column) in self.columns.into_iter().enumerate() {
@@ -290,7 +290,7 @@ impl<S: Fields> TypedReader<S> {
     }
 }
 
-/// The different values of a column, in the order of their first appearance.
+/// The distinct values of a column, in order of first appearance.
 #[derive(Default)]
 pub(super) struct Categories {
     positions: BTreeMap<String, u32>,
@@ -298,7 +298,7 @@ pub(super) struct Categories {
 
 impl Categories {
     fn position<'a>(&mut self, text: &[u8], column: impl Fn() -> &'a str) -> Result<u32, ReadErrorKind> {
-        // Almost always a value that is known, which takes no new string.
+        // Usually the value is already in the list, so that no new string is needed.
         let known = std::str::from_utf8(text)
             .ok()
             .and_then(|text| self.positions.get(text));
@@ -315,8 +315,7 @@ impl Categories {
         Ok(position as u32)
     }
 
-    /// Brings the values into order, that of numbers if all are numbers, and their positions in a dense column of
-    /// features with them.
+    /// Sorts the values, numerically if all are numbers, and updates their positions in a dense column of features.
     pub(super) fn sort(self, features: &mut Matrix, feature: usize) -> Arc<[String]> {
         let mut sorted: Vec<(String, u32)> = self.positions.into_iter().collect();
         let numbers: Option<Vec<f64>> = sorted

@@ -7,7 +7,7 @@ use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use crate::message::lossy;
 use std::io::BufRead;
 
-/// A streaming reader of [`Format::XmlRepo`](super::Format::XmlRepo). Nothing is allocated by what the header promises.
+/// A streaming reader of [`Format::XmlRepo`](super::Format::XmlRepo). No memory is allocated based on the header.
 #[derive(Debug)]
 pub(super) struct XmlRepoReader<R> {
     lines: LineReader<R>,
@@ -17,7 +17,8 @@ pub(super) struct XmlRepoReader<R> {
 }
 
 impl<R: BufRead> XmlRepoReader<R> {
-    /// Reads the header: three integers, of which those of features and labels are such that 32 bits can index them.
+    /// Reads the header: three integers, of which the numbers of features and labels must be such that 32 bits can
+    /// index them.
     pub(super) fn from_lines(mut lines: LineReader<R>) -> Result<Self, ReadError> {
         if !lines.advance()? {
             return Err(ReadErrorKind::Empty("a header of three numbers").into());
@@ -44,7 +45,7 @@ impl<R: BufRead> XmlRepoReader<R> {
         })
     }
 
-    /// Numbers of features and labels by the header.
+    /// Returns the numbers of features and labels according to the header.
     pub(super) fn sizes(&self) -> (usize, usize) {
         (self.syntax.n_features as usize, self.syntax.n_labels as usize)
     }
@@ -54,8 +55,8 @@ impl<R: BufRead> XmlRepoReader<R> {
         self.lines.number()
     }
 
-    /// Reads the next sample; returns false at the end, which is an error if there are not as many samples as the header
-    /// says. The content of `sample` is unspecified after an error.
+    /// Reads the next sample; returns false at the end, which is an error if the number of samples differs from that in
+    /// the header. The content of `sample` is unspecified after an error.
     pub(super) fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
         while self.lines.advance()? {
             if self.n_read == self.n_samples {
@@ -85,7 +86,7 @@ impl<R: BufRead> XmlRepoReader<R> {
     }
 }
 
-/// The three numbers of a header.
+/// Parses the three numbers of a header.
 pub(super) fn parse_header(line: &[u8]) -> Option<[u64; 3]> {
     let mut words = line
         .split(|b| matches!(b, b' ' | b'\t'))

@@ -7,26 +7,27 @@ use super::{
 use crate::dataset::{Dataset, DatasetError, Task};
 use rpo_core::{Mismatch, Seed};
 
-/// The samples that a split withholds to test on.
+/// The samples that a split withholds for testing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Withheld<'a> {
-    /// Labels keep their frequencies (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); of numbers samples are
-    /// drawn at random.
+    /// Preserves the frequencies of labels (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); for numeric
+    /// outputs samples are drawn at random.
     #[default]
     Stratified,
     /// Drawn at random, whatever the outputs.
     Random,
-    /// Whole groups, drawn at random, by the group of each sample: all samples of a group are on the same side, as those of a
-    /// customer, a patient, a document.
+    /// Whole groups, drawn at random, by the group of each sample: all samples of a group, such as a customer, a
+    /// patient or a document, are on the same side.
     Groups(&'a [String]),
-    /// The latest by the time of each sample: no training sample is later than a test sample, and samples of one time are on
-    /// the same side.
+    /// The latest samples, by the time of each sample: no training sample is later than a test sample, and samples of
+    /// the same time are on the same side.
     Latest(&'a [f64]),
 }
 
 impl Dataset {
-    /// Splits the samples into a training and a test set: labels keep their frequencies (iterative stratification,
-    /// Sechidis, Tsoumakas, Vlahavas 2011), numbers are split at random. Depends on the set and the seed alone.
+    /// Splits the samples into a training and a test set. The frequencies of labels are preserved (iterative
+    /// stratification, Sechidis, Tsoumakas, Vlahavas 2011); sets with numeric outputs are split at random. Depends on
+    /// the set and the seed alone.
     ///
     /// ```
     /// use rpo_core::Seed;
@@ -62,8 +63,9 @@ impl Split {
     /// ```
     ///
     /// # Errors
-    /// A fraction that is not strictly between 0 and 1, a time that is NaN, another number of groups or times than samples, and
-    /// a side that would be empty: too few samples, groups or times, or groups too large.
+    /// A fraction that is not strictly between 0 and 1, a time that is NaN, a number of groups or times that is not
+    /// that of the samples, and a side that would be empty: too few samples, groups or times, or groups that are too
+    /// large.
     pub fn withholding(
         data: &Dataset,
         withheld: Withheld<'_>,
@@ -92,8 +94,9 @@ impl Split {
         }
     }
 
-    /// k folds, each against all others. Labels keep their frequencies, for which the sizes of folds may differ by more than 1;
-    /// numbers are split at random, into folds whose sizes differ by at most 1.
+    /// Splits a set into k folds, each of which is tested against all others. The frequencies of labels are preserved,
+    /// for which the sizes of folds may differ by more than 1; sets with numeric outputs are split at random, into
+    /// folds whose sizes differ by at most 1.
     ///
     /// # Errors
     /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples than folds.

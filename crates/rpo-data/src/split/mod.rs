@@ -1,4 +1,4 @@
-//! Splits the samples of a set, at random, by labels, by groups or by time.
+//! Splits of the samples of a set: at random, by labels, by groups or by time.
 //!
 //! All splits are functions of the number of samples (or of the labels) and a [`Seed`] alone. Samples are listed in
 //! increasing order.
@@ -24,7 +24,7 @@ use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;
 use rpo_core::{Domain, ParameterError, Seed};
 
-/// Why samples cannot be split.
+/// The reason why samples cannot be split.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
@@ -34,14 +34,14 @@ pub enum SplitError {
     /// A sample that the set does not have.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// More samples requested than there are.
+    /// More samples are requested than there are.
     #[error("{train} training and {test} test samples requested, there are {n_samples}")]
     Sizes {
-        /// Training samples.
+        /// Number of training samples.
         train: usize,
-        /// Test samples.
+        /// Number of test samples.
         test: usize,
-        /// Samples.
+        /// Number of samples.
         n_samples: usize,
     },
     /// A time that is not a number.
@@ -53,12 +53,12 @@ pub enum SplitError {
     /// A partition without samples.
     #[error("a partition of the {n_samples} samples would be empty; use another fraction, or more samples")]
     Empty {
-        /// Samples.
+        /// Number of samples.
         n_samples: usize,
     },
 }
 
-/// Samples to train on and samples to test on.
+/// Training samples and test samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// Training samples, increasing.
@@ -79,7 +79,7 @@ impl Split {
         ))
     }
 
-    /// Each fold against all others.
+    /// Creates the splits that test each fold against all others.
     fn one_against_rest(folds: &[Vec<usize>]) -> Vec<Self> {
         let n_samples: usize = folds.iter().map(Vec::len).sum();
         let mut fold_of = vec![0; n_samples];
@@ -94,16 +94,16 @@ impl Split {
     }
 }
 
-/// The number of samples to test on.
+/// The number of test samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestSize {
-    /// A fraction of the samples, rounded to the nearest number; the rest are for training.
+    /// A fraction of the samples, rounded to the nearest number; the rest is for training.
     Fraction(f64),
-    /// Numbers of samples for training and for testing; others are left out.
+    /// Numbers of samples for training and for testing; the remaining samples are left out.
     Counts {
-        /// Training samples.
+        /// Number of training samples.
         train: usize,
-        /// Test samples.
+        /// Number of test samples.
         test: usize,
     },
 }
@@ -138,7 +138,7 @@ pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Spli
     })
 }
 
-/// Splits samples at random into k folds whose sizes differ by at most 1; each fold is tested on once.
+/// Splits samples at random into k folds whose sizes differ by at most 1; each fold is the test set once.
 pub(crate) fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
     check_folds(k, n_samples)?;
     let rows = shuffled(n_samples, seed.purpose("k-fold"));
@@ -158,7 +158,7 @@ fn check_folds(folds: usize, n_samples: usize) -> Result<(), ParameterError> {
     ParameterError::unless(in_range, "folds", folds, "in 2 to the number of samples")
 }
 
-/// 0 to n exclusive in random order.
+/// Returns the numbers 0 to n exclusive in random order.
 fn shuffled(n: usize, seed: Seed) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..n).collect();
     rows.shuffle(&mut seed.rng());
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn values_are_stable() {
-        // A change of these changes every experiment that splits at random.
+        // Changing these values changes every experiment that splits at random.
         let split = random_split(10, TestSize::Counts { train: 3, test: 3 }, Seed::new(1)).unwrap();
         assert_eq!((split.train, split.test), (vec![1, 3, 9], vec![0, 7, 8]));
     }

@@ -1,12 +1,12 @@
-//! Iterative stratification: partitions in which every label is as frequent as in the whole set.
+//! Iterative stratification: partitions in which every label has the same frequency as in the whole set.
 //!
-//! Source: Sechidis, Tsoumakas, Vlahavas, "On the stratification of multi-label data", ECML-PKDD 2011,
-//! algorithm 1. Repeatedly, the label with the fewest samples left is chosen, and each of its samples goes to the
-//! partition that lacks the most samples of that label; among several to the one that lacks the most samples at all;
-//! among several to one at random. Samples without labels follow at the end by the second rule.
+//! Source: Sechidis, Tsoumakas, Vlahavas, "On the stratification of multi-label data", ECML-PKDD 2011, algorithm 1.
+//! Repeatedly, the label with the fewest remaining samples is chosen, and each of its samples goes to the partition
+//! that lacks the most samples of that label; ties go to the partition that lacks the most samples overall, further
+//! ties to a random one. Samples without labels follow at the end by the second rule.
 //!
 //! Where the paper leaves the order open, it is random here: the order of equally rare labels and of the samples of a
-//! label. Labels wait in an ordered set, so that the cost is O(nnz log d + d k) for k partitions in place of the O(d^2)
+//! label. Labels wait in an ordered set, so that the cost is O(nnz log d + d k) for k partitions instead of the O(d^2)
 //! of a scan for every label.
 
 use super::{Split, SplitError, check_folds, check_fraction, shuffled};
@@ -15,8 +15,8 @@ use rand_chacha::ChaCha8Rng;
 use rpo_core::{Domain, MatrixView, Seed};
 use std::collections::BTreeSet;
 
-/// Partitions samples by the given relative sizes, keeping the frequency of each label. A label is a stored value that
-/// is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
+/// Partitions samples by the given relative sizes, preserving the frequency of each label. A label is a stored value
+/// that is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
 ///
 /// # Errors
 /// [`SplitError::Parameter`].
@@ -62,7 +62,7 @@ pub fn stratified_partitions(
     Ok(state.partitions())
 }
 
-/// Splits samples in two, keeping the frequency of each label.
+/// Splits samples in two, preserving the frequency of each label.
 pub(super) fn stratified_split(
     outputs: MatrixView<'_>,
     test_fraction: f64,
@@ -79,8 +79,8 @@ pub(super) fn stratified_split(
     }
 }
 
-/// Splits samples into k folds, keeping the frequency of each label; each fold is tested on once. The sizes of the folds
-/// may differ by more than 1 where labels demand it.
+/// Splits samples into k folds, preserving the frequency of each label; each fold is the test set once. The sizes of
+/// the folds may differ by more than 1 if the labels require it.
 pub(super) fn stratified_k_fold(
     outputs: MatrixView<'_>,
     k: usize,
@@ -152,15 +152,15 @@ impl Labels {
     }
 }
 
-/// The assignment of samples so far, and the samples that each partition lacks.
+/// The assignment of samples so far, and the numbers of samples that each partition lacks.
 struct State<'a> {
     labels: &'a Labels,
     partition_of: Vec<Option<usize>>,
-    /// Unassigned samples of each label.
+    /// Number of unassigned samples of each label.
     left: Vec<usize>,
-    /// Samples that each partition lacks.
+    /// Number of samples that each partition lacks.
     lacks: Vec<f64>,
-    /// Samples of each label that each partition lacks, partition after partition.
+    /// Number of samples of each label that each partition lacks, partition after partition.
     lacks_of_label: Vec<f64>,
     rng: ChaCha8Rng,
 }
@@ -184,7 +184,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The samples of each partition, once all are assigned.
+    /// Returns the samples of each partition, once all are assigned.
     fn partitions(&self) -> Vec<Vec<usize>> {
         let mut parts = vec![Vec::new(); self.lacks.len()];
         for (row, part) in self.partition_of.iter().enumerate() {
@@ -193,7 +193,7 @@ impl<'a> State<'a> {
         parts
     }
 
-    /// Assigns a sample to the partition that lacks the label most, if one is given.
+    /// Assigns a sample to the partition that lacks `label` most, or samples overall if no label is given.
     fn assign(&mut self, row: usize, label: Option<u32>) {
         let d = self.labels.n_labels();
         let need = |part: usize| {
@@ -227,7 +227,7 @@ mod tests {
     use proptest::prelude::*;
     use rpo_core::ParameterError;
 
-    /// The algorithm as printed, with a scan for the rarest label.
+    /// The algorithm as published, with a scan for the rarest label.
     fn naive(outputs: MatrixView<'_>, weights: &[f64], seed: Seed) -> Vec<Vec<usize>> {
         let total: f64 = weights.iter().sum();
         let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn labels_stored_by_columns_are_read_as_they_are() {
-        // Square too, where a transposed reading would go unnoticed.
+        // Also square, where reading the transpose would go unnoticed.
         for n in [3, 7] {
             let y = Array2::from_shape_fn((n, 3), |(i, j)| f32::from(u8::from((5 * i + 2 * j) % 3 == 0)));
             let rows = MatrixView::from(&y).to_csr();

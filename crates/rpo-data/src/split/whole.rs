@@ -1,10 +1,11 @@
-//! Splits that keep what belongs together: groups of samples, and the order of time.
+//! Splits that keep groups of samples together, or respect the order of time.
 
 use super::{Split, SplitError, check_fraction, shuffled, sorted};
 use rpo_core::Seed;
 use std::collections::BTreeMap;
 
-/// Groups are drawn one after the other and go to the test side as long as that brings its size closer to the fraction.
+/// Draws groups one after another; a group goes to the test side if that brings the size of the test set closer to the
+/// fraction.
 pub(super) fn grouped_split<G: Ord>(
     groups: &[G],
     test_fraction: f64,
@@ -27,7 +28,8 @@ pub(super) fn grouped_split<G: Ord>(
     checked(&train, &test)
 }
 
-/// Samples of one time are on the same side, that which brings the size of the test set closer to the fraction.
+/// Samples of the same time are on the same side. The boundary is the one with which the size of the test set is
+/// closest to the fraction.
 pub(super) fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
     if let Some(sample) = times.iter().position(|time| time.is_nan()) {
@@ -37,7 +39,7 @@ pub(super) fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, Spl
     let mut order = times.to_vec();
     order.sort_by(f64::total_cmp);
     let wanted = test_fraction * n as f64;
-    // Where a later time begins, so that everything from there on is later than everything before.
+    // Indices where a later time begins, so that everything from there on is later than everything before.
     let begins = (1..n).filter(|&i| order[i - 1] < order[i]);
     let distance = |i: usize| ((n - i) as f64 - wanted).abs();
     let first = begins.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn samples_of_one_time_stay_together() {
-        // Two of six are wanted: the three of the last time are closer to that than the one before them more.
+        // Two of six are wanted: the three of the last time are closer to that than including the time before them.
         let split = time_split(&[1.0, 2.0, 3.0, 3.0, 3.0, 2.0], 1.0 / 3.0).unwrap();
         assert_eq!(split.test, [2, 3, 4]);
     }
@@ -109,7 +111,7 @@ mod tests {
             if let Ok(split) = grouped_split(&keys, fraction, Seed::new(seed)) {
                 prop_assert!(complete(&split));
                 prop_assert!(split.train.iter().all(|&i| split.test.iter().all(|&j| keys[i] != keys[j])));
-                // No group is moved to the other side without making it worse, as each was decided.
+                // The size is off by at most the largest group, as each group was assigned to the better side.
                 let largest = (0..12).map(|g| keys.iter().filter(|&&k| k == g).count()).max().unwrap();
                 let off = (split.test.len() as f64 - fraction * keys.len() as f64).abs();
                 prop_assert!(off <= largest as f64, "{off} {largest}");

@@ -1,23 +1,23 @@
-//! How the texts of a column were read, to read others alike.
+//! Text columns of a set, with which other texts can be read in the same way.
 
 use super::options::TextOptions;
 use super::terms::{for_each_term, hashed};
 use rpo_core::CheckParams;
 use std::sync::Arc;
 
-/// A column of texts of a set, and the features that its terms have there. Others are read alike with it
+/// A text column of a set, with the features of its terms. It serves to read other texts in the same way
 /// ([`ReadOptions::texts`](crate::read::ReadOptions::texts)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextColumn {
     /// The name of the column.
     pub name: String,
     options: TextOptions,
-    /// In alphabetical order; empty if terms are hashed.
+    /// The terms in alphabetical order; empty if terms are hashed.
     pub(super) vocabulary: Arc<[String]>,
 }
 
 impl TextColumn {
-    /// A column of terms that are hashed, or of a vocabulary in alphabetical order.
+    /// Creates a column with hashed terms, or with a vocabulary in alphabetical order.
     pub(super) fn of(name: String, options: TextOptions, vocabulary: Vec<String>) -> Self {
         debug_assert!(vocabulary.windows(2).all(|pair| pair[0] < pair[1]));
         Self {
@@ -27,7 +27,7 @@ impl TextColumn {
         }
     }
 
-    /// The column of a set from the names of its features; `None` if they are not those of such a column.
+    /// Restores a column from the names of its features; `None` if they are not those of a text column.
     pub fn restore<'a>(
         name: &str,
         options: TextOptions,
@@ -53,7 +53,7 @@ impl TextColumn {
         is_valid.then(|| Self::of(name.to_owned(), options, vocabulary))
     }
 
-    /// How its texts become terms.
+    /// Returns the options for converting its texts to terms.
     pub fn options(&self) -> &TextOptions {
         &self.options
     }
@@ -65,7 +65,7 @@ impl TextColumn {
             .map_or(self.vocabulary.len(), |width| width as usize)
     }
 
-    /// Names of the features: `review[good]`, or `review[#7]` where terms are hashed.
+    /// Names of the features: `review[good]`, or `review[#7]` if terms are hashed.
     pub(crate) fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.n_features()).map(|j| match self.vocabulary.get(j) {
             Some(term) => format!("{}[{term}]", self.name),
@@ -73,7 +73,7 @@ impl TextColumn {
         })
     }
 
-    /// The features of the terms of a text, as often as it has each.
+    /// Appends the features of the terms of a text, once per occurrence.
     pub(super) fn push_features(&self, text: &str, to: &mut Vec<u32>) {
         for_each_term(text, &self.options, |term| match self.options.hash {
             Some(width) => to.push(hashed(term, width)),

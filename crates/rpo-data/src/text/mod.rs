@@ -1,6 +1,6 @@
-//! Texts as features: how often each term, a word or several in a row, is in a text.
+//! Texts as features: counts of terms, where a term is a word or several consecutive words.
 //!
-//! A table is read with texts as counts of terms ([`TextOptions`], [`TextColumn`]); a model weights them
+//! Tables are read with texts as counts of terms ([`TextOptions`], [`TextColumn`]); a model weights them
 //! ([`TextWeighting`](crate::preprocess::TextWeighting)).
 
 mod column;
@@ -15,5 +15,5 @@ pub(crate) use rows::{Counts, TextRows};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The texts of a set: for the first feature of each column, how it was read.
+/// The text columns of a set, by the first feature of each.
 pub(crate) type Texts = BTreeMap<usize, Arc<TextColumn>>;

@@ -1,23 +1,23 @@
-//! How texts become terms.
+//! Options for converting texts to terms.
 
 use rpo_core::{CheckParams, ParameterError};
 use serde::{Deserialize, Serialize};
 
-/// What terms are made of.
+/// The units of which terms consist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextUnit {
-    /// Words: longest runs of letters and digits of any script. Everything else parts words, underscores and apostrophes
-    /// too.
+    /// Words: longest runs of letters and digits of any script. Everything else separates words, including underscores
+    /// and apostrophes.
     #[default]
     Words,
-    /// Characters, runs of white space counting as one blank: for languages without blanks between words, and for
+    /// Characters, where a run of white space counts as one blank: for languages without blanks between words, and for
     /// misspelt words.
     Characters,
 }
 
-/// How the texts of a column become features: terms are `shortest` to `longest` words (or characters) in a row, and the
-/// value of a term's feature is how often the text has it.
+/// The conversion of text columns to features: terms are `shortest` to `longest` consecutive words (or characters), and
+/// the value of a term's feature is its count in the text.
 ///
 /// ```
 /// use rpo_data::read::{ColumnType, ReadOptions, read_from};
@@ -35,22 +35,23 @@ pub enum TextUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextOptions {
-    /// What terms are made of; words by default.
+    /// The units of terms; words by default.
     pub unit: TextUnit,
-    /// The fewest units in a row that are a term; 1 by default.
+    /// Minimum number of consecutive units of a term; 1 by default.
     pub shortest: u32,
-    /// The most units in a row that are a term; 1 by default.
+    /// Maximum number of consecutive units of a term; 1 by default.
     pub longest: u32,
-    /// Tells upper case from lower case; false by default: texts are read in lower case.
+    /// Distinguishes upper and lower case; false by default: texts are converted to lower case.
     pub case: bool,
-    /// The fewest samples that have a term of the vocabulary; 2 by default, as nothing general can be learned of a term
-    /// that one sample has.
+    /// Minimum number of samples with a term of the vocabulary; 2 by default, as nothing general can be learned from a
+    /// term that occurs in one sample.
     pub min_samples: u32,
-    /// The most terms of the vocabulary: those of most samples, first in the alphabet among equals. 100,000 by default.
+    /// Maximum number of terms of the vocabulary: those in the most samples, ties in alphabetical order. 100,000 by
+    /// default.
     pub max_terms: u32,
-    /// The number of features that terms are hashed to, in place of a vocabulary, which `min_samples` and `max_terms`
-    /// limit: memory does not grow with the terms, and terms that training did not have are not lost, but terms that
-    /// meet in a feature are not told apart. By default none: a vocabulary.
+    /// Number of features that terms are hashed to, in place of a vocabulary limited by `min_samples` and `max_terms`:
+    /// memory does not grow with the terms, and terms that are not in the training set are not lost, but terms with the
+    /// same feature are not distinguished. None by default: a vocabulary.
     pub hash: Option<u32>,
 }
 
@@ -68,14 +69,14 @@ impl Default for TextOptions {
     }
 }
 
-/// The most units in a row, and the most features of a column.
+/// Maximum number of consecutive units, and maximum number of features of a column.
 const MOST_UNITS: u32 = 16;
 const MOST_FEATURES: u32 = 1 << 24;
 
 impl CheckParams for TextOptions {
     type Error = ParameterError;
 
-    /// Refuses a term of no units or more than 16, or of more than the longest; no feature, or more than 2^24.
+    /// Refuses terms of 0 or more than 16 units, a `shortest` above `longest`, and 0 or more than 2^24 features.
     fn check(&self) -> Result<(), ParameterError> {
         ParameterError::unless(
             (1..=MOST_UNITS).contains(&self.longest),

@@ -1,4 +1,4 @@
-//! The texts of a column, row by row: as counts of terms, of which the vocabulary grows.
+//! The texts of a column, row by row, as counts of terms with a growing vocabulary.
 
 use super::column::TextColumn;
 use super::options::TextOptions;
@@ -7,16 +7,16 @@ use rpo_core::MemoryLimit;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes that a term takes beside its characters while the vocabulary grows.
+/// Number of bytes of a term, besides its characters, while the vocabulary grows.
 const TERM_BYTES: usize = 48;
 
 /// The texts read so far.
 pub(crate) struct TextRows {
     terms: Terms,
     counts: Counts,
-    /// The terms of a row.
+    /// Terms of the current row.
     row: Vec<u32>,
-    /// Bytes of the vocabulary.
+    /// Number of bytes of the vocabulary.
     bytes: usize,
     memory_limit: usize,
 }
@@ -30,7 +30,7 @@ enum Terms {
     },
 }
 
-/// How often each row has each term that it has.
+/// The count of each term in each row.
 #[derive(Default)]
 pub(crate) struct Counts {
     ends: Vec<usize>,
@@ -39,7 +39,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The terms of a row and how often it has each.
+    /// Iterates over the terms of a row with their counts.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let entries = start..self.ends[row];
@@ -47,7 +47,7 @@ impl Counts {
         terms.zip(self.counts[entries].iter().copied())
     }
 
-    /// Adds a row of terms that are repeated.
+    /// Adds a row of terms, which may be repeated.
     fn push(&mut self, row: &mut Vec<u32>) {
         row.sort_unstable();
         for same in row.chunk_by(|a, b| a == b) {
@@ -64,7 +64,7 @@ impl Counts {
 }
 
 impl TextRows {
-    /// The texts of a column of this name: read as others were, or with a vocabulary of their own.
+    /// Creates the rows of a column with this name, with the vocabulary of another column or a new one.
     pub(crate) fn new(
         name: &str,
         options: TextOptions,
@@ -89,7 +89,7 @@ impl TextRows {
         }
     }
 
-    /// Adds the text of the next row; a missing one has no terms.
+    /// Adds the text of the next row; a missing text has no terms.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), MemoryLimit> {
         let row = &mut self.row;
         match &mut self.terms {
@@ -120,7 +120,8 @@ impl TextRows {
         })
     }
 
-    /// The column and the counts of its terms; `None` if no term is in as many samples as the options ask for.
+    /// Returns the column and the counts of its terms; `None` if no term occurs in as many samples as the options
+    /// require.
     pub(crate) fn finish(self) -> Option<(Arc<TextColumn>, Counts)> {
         let (name, options, found) = match self.terms {
             Terms::Fitted(column) => return Some((column, self.counts)),
@@ -134,7 +135,7 @@ impl TextRows {
         let mut kept: Vec<(String, u32)> = found.into_iter().collect();
         kept.retain(|(_, old)| of(*old) >= options.min_samples);
         if kept.len() > options.max_terms as usize {
-            // Stable: terms of as many samples stay in alphabetical order.
+            // The sort is stable: terms in the same number of samples stay in alphabetical order.
             kept.sort_by_key(|(_, old)| std::cmp::Reverse(of(*old)));
             kept.truncate(options.max_terms as usize);
             kept.sort_unstable();
@@ -201,7 +202,7 @@ mod tests {
         );
         let (common, _) = read(&texts, TextOptions::default()).unwrap();
         assert_eq!(names(&common), ["t[a]", "t[c]"]);
-        // "a" and "c" are in two texts each: the first in the alphabet stays.
+        // "a" and "c" are in two texts each: the first in alphabetical order stays.
         let one = TextOptions {
             max_terms: 1,
             ..TextOptions::default()
@@ -241,7 +242,7 @@ mod tests {
                 counts.row(0).collect::<Vec<_>>()
             );
             let sum: f32 = others.row(0).map(|(_, count)| count).sum();
-            // "news" and its neighbours have no feature in a vocabulary.
+            // "news" and its neighbours are not in the vocabulary.
             assert_eq!(sum, if hash.is_some() { 7.0 } else { 3.0 });
             let names = names(&column);
             let restored =

@@ -1,9 +1,9 @@
-//! Terms of a text.
+//! The terms of a text.
 
 use super::options::{TextOptions, TextUnit};
 use std::borrow::Cow;
 
-/// Calls `visit` with each term of a text, in no particular order; those that occur twice come twice.
+/// Calls `visit` with each term of a text, in no particular order, once per occurrence.
 pub(super) fn for_each_term(text: &str, options: &TextOptions, mut visit: impl FnMut(&str)) {
     let text = match options.case {
         true => Cow::Borrowed(text),
@@ -27,7 +27,7 @@ pub(super) fn for_each_term(text: &str, options: &TextOptions, mut visit: impl F
     }
 }
 
-/// Words with a blank between each two, and where each starts and ends.
+/// Joins words by blanks; also returns the start and end of each word.
 fn joined<'a>(words: impl Iterator<Item = &'a str>) -> (String, Vec<(usize, usize)>) {
     let (mut text, mut places) = (String::new(), Vec::new());
     for word in words {
@@ -40,13 +40,13 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> (String, Vec<(usize, usiz
     (text, places)
 }
 
-/// Letters, digits, and the accents that are written as characters of their own.
+/// Returns true for letters, digits, and combining accents.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// The feature of a term among `width`: the 64-bit FNV-1a hash of its UTF-8, both halves of it joined by exclusive or,
-/// modulo the width.
+/// Returns the feature of a term among `width`: the 64-bit FNV-1a hash of its UTF-8, with both halves combined by
+/// exclusive or, modulo the width.
 pub(super) fn hashed(term: &str, width: u32) -> u32 {
     let hash = term.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -16,24 +16,24 @@ use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Most rows, and most values, of the batches that are held and written.
+/// Maximum number of rows, and of values, of the batches that are buffered and written.
 const MOST_ROWS: usize = 1 << 16;
 const MOST_VALUES: usize = 1 << 22;
 
-/// What a column of a Parquet or Arrow file holds.
+/// The content of a column of a Parquet or Arrow file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnContent {
-    /// Numbers of 32 bits.
+    /// 32-bit numbers.
     Number,
     /// Labels: 0 or 1.
     Label,
-    /// Counted things: whole numbers from 0 on.
+    /// Counts: integers from 0 on.
     Count,
     /// Texts.
     Text,
 }
 
-/// Batches on their way to a file: Parquet compressed by Snappy, or an Arrow IPC file.
+/// Writer of batches: to a Parquet file compressed by Snappy, or to an Arrow IPC file.
 pub(crate) enum BatchWriter<W: Write + Send> {
     Parquet(Box<ArrowWriter<W>>),
     Arrow(Box<FileWriter<W>>),
@@ -86,7 +86,7 @@ pub struct ColumnWriter<W: Write + Send> {
     writer: BatchWriter<W>,
     schema: SchemaRef,
     columns: Vec<Builder>,
-    /// The column of the next value, the rows in the builders, and how many are written together.
+    /// The column of the next value, the number of buffered rows, and the number of rows that are written together.
     next: usize,
     n_rows: usize,
     most_rows: usize,
@@ -100,10 +100,10 @@ enum Builder {
 }
 
 impl<W: Write + Send> ColumnWriter<W> {
-    /// Writes the head of a file with columns of these names.
+    /// Creates a writer and writes the header of a file with these columns.
     ///
     /// # Errors
-    /// [`WriteError`]: a format without types of columns, two columns of one name.
+    /// [`WriteError`]: a format without typed columns, two columns with the same name.
     pub fn new(
         format: Format,
         columns: impl IntoIterator<Item = (String, ColumnContent)>,
@@ -136,13 +136,13 @@ impl<W: Write + Send> ColumnWriter<W> {
         })
     }
 
-    /// Writes the next value of the row; after that of the last column the next row begins.
+    /// Writes the next value of the row; after the last column, the next row begins.
     ///
     /// # Errors
     /// [`WriteError::Io`].
     ///
     /// # Panics
-    /// If the value is not what its column holds, or if there is no column.
+    /// If the value does not fit the content of its column, or if there are no columns.
     pub fn push(&mut self, cell: Cell<'_>) -> Result<(), WriteError> {
         match (&mut self.columns[self.next], cell) {
             (Builder::Number(column), Cell::Missing) => column.append_null(),
@@ -182,13 +182,13 @@ impl<W: Write + Send> ColumnWriter<W> {
             .write(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 
-    /// Writes what is left, and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     ///
     /// # Errors
     /// [`WriteError::Io`].
     ///
     /// # Panics
-    /// Within a row.
+    /// If the last row is incomplete.
     pub fn finish(mut self) -> Result<W, WriteError> {
         assert_eq!(self.next, 0, "the last row is whole");
         if self.n_rows > 0 {

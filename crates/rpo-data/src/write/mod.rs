@@ -1,7 +1,7 @@
-//! Writers of every format that is read.
+//! Writers for all formats that can be read.
 //!
-//! Numbers are written as the shortest decimal that reads back as the same `f32`. The formats of sparse labels leave zeros
-//! out, and have no missing values and no names; tables have both.
+//! Numbers are written as the shortest decimal that reads back as the same `f32`. The formats of sparse labels omit
+//! zeros and support neither missing values nor names; tables support both.
 //!
 //! ```
 //! use ndarray::array;
@@ -29,11 +29,11 @@ use crate::message::quoted;
 use crate::read::{FirstFeature, Format};
 use std::io::{self, Write};
 
-/// Why a set is not written.
+/// The reason why a set cannot be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The system could not write it.
+    /// The system could not write the data.
     #[error("cannot write: {message}")]
     Io {
         /// The kind of error.
@@ -44,13 +44,13 @@ pub enum WriteError {
     /// Parquet or Arrow for a program that was built without the feature `arrow`.
     #[error("{0} files are not written: the program was built without the feature arrow")]
     NotBuilt(Format),
-    /// A format that is not written column by column, as Parquet and Arrow are.
+    /// A format that is not written column by column, unlike Parquet and Arrow.
     #[error("{0} files are not written by columns; parquet and arrow are")]
     NotColumns(Format),
-    /// What a Parquet or Arrow file cannot hold.
+    /// Data that a Parquet or Arrow file cannot store.
     #[error("cannot encode: {0}")]
     Encode(String),
-    /// A name of two columns of a table.
+    /// Two columns of a table with the same name.
     #[error(
         "two columns are named {}; the names of a table's columns differ",
         quoted(name)
@@ -59,7 +59,7 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
-    /// A category that a reader would take for a missing value.
+    /// A category that would be read as a missing value.
     #[error(
         "the value {} of {} reads as a missing value in CSV",
         quoted(value),
@@ -71,7 +71,7 @@ pub enum WriteError {
         /// The value.
         value: String,
     },
-    /// A regression set where the format is for labels.
+    /// A regression set, although the format stores labels.
     #[error("the format stores labels, but the set is a regression")]
     NotLabels,
     /// A missing feature.
@@ -103,10 +103,10 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// How to write a file; a [`Format`] alone stands for the rest by default.
+/// Options for writing a file. A [`Format`] converts to options with the defaults for the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// The format; ARFF where it is [`Format::Auto`], the default.
+    /// The format; [`Format::Auto`], the default, means ARFF.
     pub format: Format,
     /// The index of the first feature in an svmlight file; 1 by default.
     pub first_feature: FirstFeature,
@@ -124,15 +124,17 @@ impl From<Format> for WriteOptions {
 
 /// Writes a set in a format that [`read`](crate::read::read) reads.
 ///
-/// * *CSV*: a line of names, then for each sample its identifier, if samples have one (in a column `id`), its features and its
-///   outputs. Categories are written as words, missing values as empty cells. Where features and outputs are both numbered,
-///   outputs are named `output 0`, `output 1` and so on.
-/// * *Parquet* and *Arrow*: the columns of CSV; texts where CSV has words, numbers of 8 bits where it has labels, and null for
-///   missing values.
-/// * *ARFF*: features, then outputs; labels are declared `{0,1}`, categories with their values, everything else numeric. Rows
-///   are sparse if the features are. Missing values are `?`. Identifiers are not written. [`label_file`] names the outputs.
+/// * *CSV*: a line of names, then for each sample its identifier, if there is one (in a column `id`), its features and
+///   its outputs. Categories are written as words, missing values as empty cells. If features and outputs are both
+///   numbered, outputs are named `output 0`, `output 1` and so on.
+/// * *Parquet* and *Arrow*: the columns of CSV, with texts for words, 8-bit numbers for labels, and null for missing
+///   values.
+/// * *ARFF*: features, then outputs. Labels are declared `{0,1}`, categories with their values, everything else
+///   numeric. Rows are sparse if the features are. Missing values are `?`. Identifiers are not written. [`label_file`]
+///   writes the names of the outputs.
 /// * *The Extreme Classification Repository's format*: labels only; a sample without labels and features is one blank.
-/// * *svmlight*: labels only; as readers skip blank lines, a sample without labels and features is written as `qid:0`.
+/// * *svmlight*: labels only; since readers skip blank lines, a sample without labels and features is written as
+///   `qid:0`.
 ///
 /// ```
 /// use ndarray::array;
@@ -146,8 +148,8 @@ impl From<Format> for WriteOptions {
 /// ```
 ///
 /// # Errors
-/// [`WriteError`]: what the format cannot express, a name of two columns of a table, an error of the system. What was written
-/// before stays written.
+/// [`WriteError`]: data that the format cannot express, two columns of a table with the same name, a system error. Data
+/// written before the error stay written.
 pub fn write(
     data: &Dataset,
     options: impl Into<WriteOptions>,
@@ -202,7 +204,7 @@ fn check(data: &Dataset) -> Result<(), WriteError> {
     }
 }
 
-/// Writes the labels and the features of a sample and returns their number.
+/// Writes the labels and the features of a sample; returns their number.
 fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result<usize, WriteError> {
     let mut n_written = 0;
     let mut result = Ok(());

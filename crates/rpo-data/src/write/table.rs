@@ -1,4 +1,4 @@
-//! Writers of tables: CSV and ARFF.
+//! Writers of the table formats CSV and ARFF.
 
 use super::WriteError;
 use crate::dataset::{Dataset, Task};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// A text that is displayed as a CSV field: in quotes where a reader would take it for something else.
+/// Displays a text as a CSV field, quoted if a reader would otherwise misinterpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvField<'a>(pub &'a str);
 
@@ -110,7 +110,7 @@ pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError>
     Ok(to.flush()?)
 }
 
-/// Writes a MULAN label file, which names the outputs of an ARFF file.
+/// Writes a MULAN label file, which contains the names of the outputs of an ARFF file.
 ///
 /// # Errors
 /// [`WriteError::Io`].
@@ -124,7 +124,7 @@ pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> 
     Ok(to.flush()?)
 }
 
-/// The names of features and outputs, all different.
+/// Returns the names of features and outputs, which must all differ.
 pub(super) fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteError> {
     let (features, outputs) = (data.feature_names(), data.output_names());
     let both_numbered = matches!((features, outputs), (Names::Numbered(_), Names::Numbered(_)));
@@ -142,7 +142,7 @@ pub(super) fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteErr
     }
 }
 
-/// The values of each nominal feature as they are written; none of others.
+/// The values of each nominal feature in their written form; empty for other features.
 struct Words {
     of: Vec<Vec<String>>,
 }
@@ -161,14 +161,14 @@ impl Words {
         })
     }
 
-    /// The word of a position, if the column is a nominal feature.
+    /// Returns the word for a position, if the column is a nominal feature.
     fn word(&self, column: usize, value: f32) -> Option<&str> {
         let words = self.of.get(column)?;
         words.get(value as usize).map(String::as_str)
     }
 }
 
-/// A text as a name or value of ARFF, quoted unless it is plain.
+/// Formats a text as a name or value of ARFF, quoted unless it is plain.
 fn arff_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
     if !text.is_empty() && text.chars().all(is_plain) {

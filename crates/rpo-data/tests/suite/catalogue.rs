@@ -1,5 +1,5 @@
-//! Every data set in the folder that the environment variable `RPO_DATA` names loads, and its counts are those
-//! that the manifest gives.
+//! Loads every data set in the folder given by the environment variable `RPO_DATA` and compares its counts with those
+//! of the manifest.
 
 use rpo_core::Matrix;
 use rpo_data::preprocess::{Filter, Scope, Transform};
@@ -7,7 +7,7 @@ use rpo_data::{Catalogue, CatalogueError, Dataset, Imbalance, Task};
 use serde_json::Value;
 use std::path::Path;
 
-/// The catalogue, or `None` and a word about it where there is none.
+/// Returns the catalogue, or `None` with a message if there is none.
 fn catalogue() -> Option<Catalogue> {
     match Catalogue::from_env() {
         Err(CatalogueError::NoFolder) => {
@@ -18,12 +18,12 @@ fn catalogue() -> Option<Catalogue> {
     }
 }
 
-/// Labels left; least, greatest and mean imbalance ratio; features left.
+/// Number of remaining labels; smallest, largest and mean imbalance ratio; number of remaining features.
 type Published = (usize, f64, f64, f64, usize);
 
-/// Rows of table 1 of Daniels and Metaxas (2017): labels with an imbalance ratio over 50 dropped, and for RCV1
-/// features in less than 1 % of the rows. Those for cal500 (124 labels, greatest ratio 24.10) and tmc2007-500 (15
-/// labels) are left out: they do not follow from a bound of 50.
+/// Rows of table 1 of Daniels and Metaxas (2017): labels with an imbalance ratio over 50 dropped, and for RCV1 features
+/// in less than 1 % of the rows. Those for cal500 (124 labels, largest ratio 24.10) and tmc2007-500 (15 labels) are
+/// left out, as they do not follow from a bound of 50.
 const TABLE_1: [(&str, Published, f64); 5] = [
     ("emotions", (6, 1.25, 3.01, 2.32, 72), 0.0),
     ("scene", (6, 3.52, 5.61, 4.66, 294), 0.0),
@@ -57,7 +57,7 @@ fn filtered_sets_are_as_published() {
     }
 }
 
-/// Two decimals, as printed.
+/// Rounds to two decimals, as printed.
 fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
@@ -84,7 +84,7 @@ fn every_set_is_as_its_manifest_says() {
     }
 }
 
-/// The counts that the manifest gives of a part; it gives "all" for unsplit sets, and not every count of all.
+/// Checks the counts in the manifest for a part; the part is "all" for unsplit sets, and some counts are not given.
 fn check(name: &str, described: &Value, part: &str, data: &Dataset) {
     let sparse = matches!(data.features(), Matrix::Sparse(_));
     assert_eq!(sparse, described["storage"] == "sparse", "{name} {part}: storage");

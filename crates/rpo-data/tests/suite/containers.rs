@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC: what others wrote, what CSV says as well, every type, and damage.
+//! Parquet and Arrow IPC: files of other programs, agreement with CSV, all types, and damaged files.
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
@@ -35,7 +35,7 @@ fn customers() -> ReadOptions {
     }
 }
 
-/// The bits of a set, NaN included.
+/// Returns the bits of a set, including NaN.
 fn shown(data: &Dataset) -> String {
     let mut data = data.clone();
     "set".clone_into(&mut data.name);
@@ -67,7 +67,8 @@ fn column(data: &Dataset, feature: usize) -> Vec<f32> {
     x.column(feature).to_vec()
 }
 
-/// The files are of pyarrow 26.0.1, pandas 3.1.1 and polars 2.1.0: dictionaries, two versions of pages, views, four codecs.
+/// The files were written by pyarrow 26.0.1, pandas 3.1.1 and polars 2.1.0: dictionaries, two versions of pages, views,
+/// four codecs.
 #[test]
 fn files_of_other_libraries_are_read() {
     let text = "\
@@ -87,7 +88,7 @@ c9,45,gold,,1970-01-01T00:00:00,true,2.5,1
     ] {
         let found = read(file(name), &customers()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(shown(&found), expected, "{name}");
-        // From memory, where the first bytes show the format of all but the stream.
+        // From memory, where the first bytes identify the format of all files except the stream.
         let bytes = std::fs::read(file(name)).unwrap();
         let format = match name {
             "customers.arrows" => Format::Arrow,
@@ -273,7 +274,7 @@ fn values_that_do_not_fit_have_row_and_column() {
     );
 }
 
-/// A column of one value takes next to no bytes of a file, however long it is.
+/// A column of a single value takes almost no bytes in a file, however long it is.
 #[test]
 fn memory_is_bounded() {
     let n = 1 << 20;
@@ -316,7 +317,7 @@ fn table() -> RecordBatch {
     ])
 }
 
-/// Every byte of a small file changed, and every length cut: a set or a typed error, never a panic.
+/// Changes every byte of a small file, and truncates it to every length: gives a set or a typed error, never a panic.
 #[test]
 fn damage_is_an_error_or_another_set() {
     let mut stream = StreamWriter::try_new(Vec::new(), &table().schema()).unwrap();
@@ -352,7 +353,7 @@ fn damage_is_an_error_or_another_set() {
     }
 }
 
-/// A row of a table: numbers, a word, a date as text, and a label.
+/// A row of a table: two numbers, a word, a date as text, and a label.
 type Line = (Option<i16>, Option<f32>, Option<u8>, Option<(u8, u8)>, bool);
 
 proptest! {
@@ -391,7 +392,7 @@ proptest! {
             let found = read_from(file.as_slice(), &options).unwrap();
             prop_assert_eq!(shown(&found), shown(&expected));
         }
-        // What is written is read back, and is what CSV would write.
+        // A written file is read back as the set that CSV gives.
         for format in [Format::Parquet, Format::Arrow] {
             let mut written = Vec::new();
             write(&expected, format, &mut written).unwrap();
@@ -412,7 +413,7 @@ fn writers_refuse_what_they_cannot_hold() {
     assert_eq!(two, Some(WriteError::TwoColumns { name: "a".into() }));
     let csv = ColumnWriter::new(Format::Csv, [], Vec::new()).err();
     assert_eq!(csv, Some(WriteError::NotColumns(Format::Csv)));
-    // The end of what can be written is an error of the system.
+    // Running out of space is a system error.
     let mut small = [0_u8; 8];
     let columns = [("a".to_owned(), ColumnContent::Number)];
     let full = ColumnWriter::new(Format::Arrow, columns, &mut small[..]).and_then(|mut writer| {

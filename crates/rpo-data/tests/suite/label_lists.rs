@@ -3,7 +3,7 @@
 use rpo_data::read::{Format, LabelList, ReadErrorKind, ReadOptions, Targets, read_from};
 use rpo_data::{Dataset, Task};
 
-/// The labels of a column, with semicolons between them.
+/// A column of labels separated by semicolons.
 fn of(column: &str) -> LabelList {
     let column = column.to_owned();
     LabelList {
@@ -55,7 +55,7 @@ fn labels_are_those_of_the_lists() {
     };
     let data = read_from(CSV.as_bytes(), &options(commas)).unwrap();
     assert_eq!(labels(&data)[3], ["big", "blue"]);
-    // Numbers are names too.
+    // Numbers are also names.
     let data = read_from(&b"t,x\n10;9,1\n9,2\n"[..], &options(of("t"))).unwrap();
     assert_eq!(labels(&data), [vec!["10", "9"], vec!["9"]]);
 }
@@ -147,7 +147,7 @@ fn lists_of_parquet_and_arrow_are_lists() {
         let data = read_from(file.as_slice(), &options).unwrap();
         let expected: [&[&str]; 4] = [&["red", "round"], &[], &["a;b"], &[]];
         assert_eq!(labels(&data), expected, "{format}");
-        // As a feature a list is refused by name.
+        // Reading a list as a feature is refused, naming the column.
         let e = read_from(
             file.as_slice(),
             &ReadOptions {

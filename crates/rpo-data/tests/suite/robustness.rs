@@ -1,4 +1,4 @@
-//! Readers never panic, whatever the bytes, and read back what the writers wrote.
+//! Readers never panic, for any bytes, and read back the output of the writers.
 
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ const CSV: &str = "\"a \"\"b\"\"\",c , y\n1,\"2\",3\n4,,-6e2\n";
 const XML: &str =
     "<?xml version='1.0'?>\n<labels>\n<label name=\"a&amp;b\"><label name='c'/></label><!-- x -->\n</labels>";
 
-/// Changes at some places: a byte replaced, removed, doubled or swapped for one that means something.
+/// Changes a text in some places: a byte is replaced, removed, doubled or swapped for one with a special meaning.
 fn mutated(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let special = prop::sample::select(b"{},:'\"\\?%@#&<>-+.eE \t\r\n0919\xff".to_vec());
     prop::collection::vec((any::<prop::sample::Index>(), 0_u8..4, special), 0..6).prop_map(move |changes| {
@@ -37,8 +37,7 @@ fn mutated(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Reads by every format and with every kind of targets; what matters is to come back, and that an error can be
-/// shown.
+/// Reads with every format and every kind of targets. The call must return, and errors must be printable.
 fn read_in_every_way(bytes: &[u8]) {
     let targets = [
         Targets::None,
@@ -123,7 +122,7 @@ fn headers_that_lie_cost_nothing() {
         count: huge,
     };
     assert_eq!(kind(&format!("1 {huge} 6\n0 1:2\n"), &auto), expected);
-    // As many columns as can be indexed are no reason to allocate any.
+    // The maximum number of columns must not cause any allocation.
     let data = read_from(&b"1 4294967295 4294967295\n4294967294 4294967294:1\n"[..], &auto).unwrap();
     assert_eq!(data.feature_names(), &Names::Numbered(4_294_967_295));
     let sparse = ReadOptions {
@@ -169,7 +168,7 @@ fn a_csv_file_without_names_does_not_lose_its_first_row() {
         let expected = ReadErrorKind::NoNames(text.to_owned());
         assert_eq!(kind(&format!("{text}\n4,5,6\n"), &csv), expected);
     }
-    // Column numbers are names, as programs write them; so is anything that is not a number.
+    // Column numbers are names, as some programs write them; so is everything that is not a number.
     for text in ["0,1,2", "7,3,12", ",0,1", "x,1.5,2", "a,,"] {
         let duplicate = text == "a,,";
         let read = read_from(format!("{text}\n4,5,6\n").as_bytes(), &csv);
@@ -337,7 +336,7 @@ fn missing_targets_are_kept_where_asked() {
         (numbers.task(), numbers.outputs().view().has_missing()),
         (Task::Regression, true)
     );
-    // NaN written out is still no number, nor is a value that is too large a missing one.
+    // A written NaN is still not a number, and a value that is too large is not a missing one.
     let options = keep(Targets::Last(1));
     assert!(matches!(
         kind("x,y\n1,nan\n", &options),
@@ -426,7 +425,7 @@ fn dimensions_and_options_are_checked() {
             assert_eq!(kind(text, &of_columns), option(name, format));
         }
     }
-    // A model has types for the files that have columns.
+    // A model sets types for those files that have columns.
     let of_model = ReadOptions {
         types: types(),
         ignore_untyped: true,
@@ -444,7 +443,7 @@ fn options(format: Format) -> ReadOptions {
     }
 }
 
-/// The line and the kind of the error that reading ends in.
+/// Returns the line and the kind of the error that reading returns.
 fn refused(text: &[u8], options: &ReadOptions) -> (Option<u64>, ReadErrorKind) {
     let e = read_from(text, options).unwrap_err();
     (e.line, e.kind)
@@ -472,7 +471,7 @@ fn no_sample_comes_or_goes_by_a_blank_line() {
     assert_eq!((data.n_samples(), data.label_statistics().n_unlabelled), (3, 1));
 }
 
-/// An empty line may have been meant as a sample only where samples stand before and after it.
+/// An empty line can stand for a sample only if there are samples before and after it.
 #[test]
 fn empty_lines_between_samples_are_counted() {
     let empty = |text: &[u8]| {
@@ -623,14 +622,14 @@ fn what_is_beyond_the_columns_of_a_model_is_left_out_where_that_is_asked_for() {
     assert_eq!(of(&found.other_labels), (3, Some("4".to_owned()), 2));
     assert_eq!(of(&found.other_features), (2, Some("9".to_owned()), 2));
     assert_eq!(of(&same.other_features), (0, None, 0));
-    // Where a number is not given, the columns are those of the file.
+    // If a number is not given, the columns are those of the file.
     let features_alone = ReadOptions {
         n_outputs: None,
         ..narrow.clone()
     };
     let found = read_from(&text[..], &features_alone).unwrap();
     assert_eq!((found.n_features(), found.n_outputs()), (3, 8));
-    // What is left out is read all the same.
+    // Entries that are left out are still parsed.
     for text in ["0 9:1 8:1\n", "0 9:x\n", "0,4,4 1:1\n"] {
         read_from(text.as_bytes(), &narrow).unwrap_err();
     }

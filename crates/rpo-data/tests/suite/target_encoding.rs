@@ -1,4 +1,4 @@
-//! Target encoding beside a naive twin, and what makes it safe to train on.
+//! Target encoding against a naive twin, and the properties that make it safe for training.
 
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use rpo_data::split::Split;
 use rpo_data::{Dataset, DatasetError, Layout, Task};
 use std::collections::BTreeMap;
 
-/// A number and features of two, four and nine values; some values are missing.
+/// A numeric feature and features of two, four and nine values; some values are missing.
 fn data(n: usize, seed: u64, layout: Layout) -> Dataset {
     let n_values = [0, 2, 4, 9];
     let x = Array2::from_shape_fn((n, 4), |(i, j)| {
@@ -25,7 +25,7 @@ fn data(n: usize, seed: u64, layout: Layout) -> Dataset {
         .unwrap()
 }
 
-/// Targets that depend on the last feature, some missing.
+/// Targets that depend on the last feature; some are missing.
 fn targets(data: &Dataset, seed: u64) -> Array2<f32> {
     let x = dense(data);
     Array2::from_shape_fn((data.n_samples(), 3), |(i, t)| {
@@ -59,7 +59,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The encoding of a value, or of a missing one, from the definition.
+/// Computes the encoding of a value, or of a missing one, from the definition.
 fn twin(x: &Array2<f32>, y: &Array2<f32>, rows: &[usize], feature: usize, target: usize, value: f32) -> f64 {
     let mut groups: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for &i in rows {
@@ -92,7 +92,7 @@ fn twin(x: &Array2<f32>, y: &Array2<f32>, rows: &[usize], feature: usize, target
     weight * mean(group) + (1.0 - weight) * overall
 }
 
-/// Where the columns of each feature begin in the result, which has three for each.
+/// Each encoded feature, and the first of its three columns in the result.
 const ENCODED: [(usize, usize); 2] = [(2, 2), (3, 5)];
 
 fn check_twin(found: &Array2<f32>, x: &Array2<f32>, y: &Array2<f32>, test: &[usize], rows: &[usize]) {
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    /// However the targets of a fold change, its samples are encoded as they were, to the last bit.
+    /// If the targets of a fold change, the encoding of its samples stays the same, to the last bit.
     #[test]
     fn no_sample_sees_the_targets_of_its_fold(n in 2_usize..60, seed in any::<u64>(), fold in 0_usize..5) {
         let data = data(n, seed, Layout::Dense);
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// Four hundred words at random, on samples whose targets are noise: a word is mostly seen five times or less.
+/// Four hundred random words, on samples whose targets are noise: most words occur five times or less.
 fn noise() -> (Dataset, EncodingTargets) {
     let (n, n_words) = (2000, 400);
     let unit = |i: usize, j: u64| (Seed::new(5).child(i as u64).hash(j) >> 40) as f32 / (1 << 24) as f32;
@@ -161,7 +161,7 @@ fn noise() -> (Dataset, EncodingTargets) {
     (data, named(y, 3))
 }
 
-/// The correlation of a column with the target of the set.
+/// Returns the correlation of a column with the target of the set.
 fn correlation(encoded: &Dataset) -> f64 {
     let (x, y) = (
         dense(encoded),
@@ -180,10 +180,10 @@ fn correlation(encoded: &Dataset) -> f64 {
 fn words_without_meaning_have_none_for_training() {
     let (data, targets) = noise();
     let (_, training) = fit_apply(&data, &targets).unwrap();
-    // Of two thousand numbers that have nothing to do with each other, within three standard deviations.
+    // The correlation of two thousand independent pairs of numbers is within three standard deviations of 0.
     let found = correlation(&training);
     assert!(found.abs() < 3.0 / 2000.0_f64.sqrt(), "{found}");
-    // Means of words that contain the target of the sample seem to say a lot: what there is to guard against.
+    // Means of words that include the target of the sample seem informative: the effect to guard against.
     let x = dense(&data);
     let mut sums = BTreeMap::<u32, (f32, f32)>::new();
     let y = data.outputs().view().to_dense(usize::MAX).unwrap();

@@ -1,4 +1,4 @@
-//! Columns of texts: what is read, and what weights make of it.
+//! Text columns: reading and weighting.
 
 #![allow(
     clippy::disallowed_methods,
@@ -76,7 +76,7 @@ fn terms_come_after_the_features_of_other_columns() {
     ];
     assert_eq!(format!("{:?}", dense(&data)), format!("{expected:?}"));
     assert_eq!(data.n_outputs(), 1);
-    // A table of texts alone.
+    // A table of texts only.
     let alone = read(
         "t,y\na b,1\nb,0\n",
         &ReadOptions {
@@ -231,7 +231,7 @@ fn tf_idf_by_hand() {
     let text = "t,x,y\n\"good good bad\",5,1\nbad,-1,0\n,0,0\n";
     let types = [("t".to_owned(), ColumnType::Text)].into();
     let data = read(text, &ReadOptions { types, ..options() });
-    // Of three samples one has "good", two have "bad": log(4 / 2) + 1 and log(4 / 3) + 1.
+    // One of three samples has "good", two have "bad": log(4 / 2) + 1 and log(4 / 3) + 1.
     let (good, bad) = (1.693_147_2_f32, 1.287_682_f32);
     let weighted = |weighting| {
         let steps = Steps {
@@ -255,7 +255,7 @@ fn tf_idf_by_hand() {
     assert_eq!(weighted(TextWeighting::Counts), dense(&data));
 }
 
-/// tf-idf of words in lower case and of pairs of them, from the texts by the formula alone.
+/// Computes tf-idf of lower-case words and word pairs, directly from the formula.
 fn naive(train: &[String], test: &[String], min_samples: usize) -> BTreeMap<String, Vec<f64>> {
     let terms = |text: &String| -> Vec<String> {
         let words: Vec<String> = text
@@ -357,7 +357,7 @@ fn other_steps_leave_terms_alone_and_sparse() {
     };
     let pipeline = steps.fit(&data).unwrap();
     let made = pipeline.apply(&data).unwrap();
-    // Indicators move the terms by two columns.
+    // The indicators shift the terms by two columns.
     assert_eq!(made.texts().keys().copied().collect::<Vec<_>>(), [4, 8]);
     assert_eq!(made.feature_names().get(4).as_deref(), Some("review[bad]"));
     assert!(matches!(made.features(), rpo_data::Matrix::Sparse(_)));
@@ -371,14 +371,14 @@ fn other_steps_leave_terms_alone_and_sparse() {
         prices.sum().abs() < 1e-6 && (prices.mapv(|v| v * v).sum() - 5.0).abs() < 1e-5,
         "{prices}"
     );
-    // Sparse and dense features become the same values, in sets and in plain matrices.
+    // Sparse and dense features give the same values, in sets and in plain matrices.
     let dense_set = data.clone().with_layout(Layout::Dense, usize::MAX).unwrap();
     assert_eq!(dense(&pipeline.apply(&dense_set).unwrap()), found);
     assert_eq!(
         pipeline.transform(data.features().view()).unwrap(),
         *made.features()
     );
-    // Weights of features are for those that have none.
+    // Feature weights apply to features without text weights.
     let weighted = Steps {
         weights: Some(FeatureWeights::Idf),
         normalize: Some(Normalization::L2),
@@ -397,7 +397,7 @@ fn other_steps_leave_terms_alone_and_sparse() {
     );
     let unit = dense(&weighted.fit(&data).unwrap().apply(&data).unwrap());
     assert!((unit.row(0).mapv(|v| v * v).sum() - 1.0).abs() < 1e-6);
-    // Other texts are other features.
+    // Other texts have other features.
     let hashed = ReadOptions {
         text: TextOptions {
             hash: Some(4),
@@ -425,7 +425,7 @@ fn pipelines_of_texts_are_stored() {
     let (n, nominal, texts) = (data.n_features(), data.nominal(), data.texts());
     let mut from = stored.reader();
     assert_eq!(Pipeline::restore(&mut from, n, nominal, texts), Ok(pipeline));
-    // Weights of other terms than there are.
+    // The weights are for other terms than there are.
     let fewer = data.select_features(&[0, 1, 2, 3, 4, 5]).unwrap();
     let mut from = stored.reader();
     assert!(Pipeline::restore(&mut from, 6, nominal, fewer.texts()).is_err());

@@ -1,4 +1,4 @@
-//! CSV files with words, dates, identifiers, and other delimiters than a comma.
+//! CSV files with words, dates, identifiers, and delimiters other than commas.
 
 use proptest::prelude::*;
 use rpo_core::Matrix;
@@ -71,7 +71,7 @@ fn words_dates_and_identifiers_are_read() {
     assert_eq!((data.task(), data.n_outputs()), (Task::Regression, 2));
     let some = data.select_samples(&[2, 0]).unwrap();
     assert_eq!(some.ids(), Some(&strings(&["c9", "a7"])[..]));
-    // From a file, which is opened more than once, compressed or not.
+    // From a file, compressed or not, which is opened more than once.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("customers.csv");
     std::fs::write(&path, CUSTOMERS).unwrap();
@@ -117,7 +117,7 @@ fn types_can_be_declared() {
         kind(CUSTOMERS, &plan_is_date).1,
         ReadErrorKind::NotADate { .. }
     ));
-    // Columns that a model does not ask for are not read, and those it asks for may be absent.
+    // Columns that a model does not use are not read, and those that it uses may be absent.
     let for_a_model = ReadOptions {
         types: [("age", ColumnType::Number), ("absent", ColumnType::Category)]
             .map(|(name, kind)| (name.to_owned(), kind))
@@ -150,7 +150,7 @@ fn a_few_words_among_numbers_are_mistakes() {
         total: 5,
     };
     assert_eq!((line, found), (Some(3), expected));
-    // A day that no calendar has would make categories of all dates.
+    // A date that does not exist would otherwise turn all dates into categories.
     let (line, found) = kind(
         "since\n2024-02-28\n2024-02-30\n2024-03-01\n7\n2024-03-02T10:00\n",
         &csv(),
@@ -293,7 +293,7 @@ fn a_stream_without_end_is_refused() {
 }
 
 proptest! {
-    /// Whatever the words, a column of them comes back value by value.
+    /// A column of arbitrary words is read back value by value.
     #[test]
     fn words_come_back(words in proptest::collection::vec("[a-z ,;\"|]{0,6}x", 1..40)) {
         let mut text = String::from("n,w\n");
@@ -304,7 +304,7 @@ proptest! {
         let values = &data.nominal()[&1];
         prop_assert!(values.is_sorted());
         for (row, word) in dense(&data).iter().zip(&words) {
-            // Blanks around a field do not count, in quotes neither.
+            // Blanks around a field are ignored, even inside quotes.
             prop_assert_eq!(&values[row[1] as usize], word.trim());
         }
     }
@@ -328,14 +328,14 @@ fn a_column_that_the_targets_name_is_nothing_else() {
         let name = "red".to_owned();
         assert_eq!(found, (None, ReadErrorKind::TargetIsOther { name, other }));
     }
-    // A name comes before a pattern, on either side.
+    // A name takes precedence over a pattern, on either side.
     assert_eq!(
         outputs(&options(&["red", "round"], &["r*", "b"], None)),
         ["red", "round"]
     );
     assert_eq!(outputs(&options(&["r*"], &["red"], None)), ["round"]);
     assert_eq!(outputs(&options(&["r*"], &[], Some("red"))), ["round"]);
-    // Of two patterns, that of what is left out; columns that are counted are not named.
+    // If both are patterns, the one of `ignore` wins; counted columns are not named.
     assert_eq!(outputs(&options(&["r*"], &["re?"], None)), ["round"]);
     let counted = ReadOptions {
         targets: Targets::Last(2),
@@ -375,7 +375,7 @@ fn parts_of_dates_stand_for_dates_that_are_not_there() {
         of("day[days],day[month],day[weekday],day[hour]\n19753,1,3,0\n"),
         expected
     );
-    // The date itself comes first.
+    // The date itself takes precedence.
     assert_eq!(of("day[days],day\n7,2024-01-31\n"), expected);
 }
 

@@ -1,4 +1,4 @@
-//! Every file that `parsing.json` lists, in the folder that the environment variable `RPO_FIXTURES` names, is
+//! Reads every file that `parsing.json` lists, in the folder given by the environment variable `RPO_FIXTURES`; each is
 //! read as expected or refused with the expected error.
 
 use super::arff::{ArffReader, AttributeKind};
@@ -52,7 +52,7 @@ fn every_file_is_read_or_refused_as_listed() {
     );
 }
 
-/// What reading a file gives, by the streaming reader and, where one is expected, by [`read`].
+/// Results of reading a file with the streaming reader and, if one is expected, with [`read`].
 fn outcomes(folder: &Path, file: &Value) -> Vec<(&'static str, Outcome)> {
     let path = folder.join(file["file"].as_str().unwrap());
     let open = || LineReader::new(BufReader::new(File::open(&path).unwrap()));
@@ -100,7 +100,7 @@ fn check_valid(expected: &Value, outcome: &Outcome) -> Result<(), String> {
     }
 }
 
-/// Equality of JSON values with numbers compared as doubles, bit for bit.
+/// Compares JSON values, with numbers compared as doubles, bit for bit.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64().map(f64::to_bits) == b.as_f64().map(f64::to_bits),
@@ -125,7 +125,7 @@ fn check_malformed(expected: &Value, outcome: &Outcome) -> Result<(), String> {
     if !lines.contains(&line) {
         return Err(format!("line {line}, expected one of {lines:?}: {message}"));
     }
-    // The message itself, not the path or the position, must tell.
+    // The message itself, without path and position, must name the problem.
     let told = e.kind.to_string().to_lowercase();
     let words = expected["mentions_any_of"].as_array().unwrap();
     if words

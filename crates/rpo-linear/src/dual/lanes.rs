@@ -3,20 +3,20 @@
 use super::loss::{LaneLoss, Step};
 use super::{Bias, DualParams, LANES, Positives, Rows, Solution, prior_log_odds};
 
-/// The labels of one problem.
+/// The state of the problems of several labels.
 pub(super) struct Lanes<'r, F> {
     pub(super) rows: &'r Rows,
     loss: F,
-    /// The labels of each sample, a bit each.
+    /// Labels of each sample, one bit per label.
     pub(super) labels: Vec<u8>,
     /// Dual variables of each sample.
     alpha: Vec<[f32; LANES]>,
     /// Weights of each feature.
     weights: Vec<[f32; LANES]>,
     pub(super) bias: Bias,
-    /// Weights of the bias.
+    /// Weight of the bias for each label.
     pub(super) bias_weights: [f32; LANES],
-    /// What is added to scores beside the bias.
+    /// Numbers added to the scores, in addition to the bias.
     pub(super) shift: [f32; LANES],
 }
 
@@ -48,7 +48,7 @@ impl<'r, F: LaneLoss> Lanes<'r, F> {
         }
     }
 
-    /// The step of a sample.
+    /// Returns the step of a sample.
     #[inline(always)]
     pub(super) fn step(&self, row: usize) -> Step {
         let weight = self.rows.weight(row);

@@ -1,4 +1,4 @@
-//! Losses of margins, and their steps in the dual for several labels side by side.
+//! Losses of margins, and their dual steps for several labels side by side.
 
 use rpo_core::math::{self, sigmoid};
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LANES, Positives};
 
-/// The loss of a sample for a label, a function of its margin m: the score with the sign of the label.
+/// The loss of a sample for a label, a function of the margin m, which is the score times the sign of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarginLoss {
@@ -18,14 +18,15 @@ pub enum MarginLoss {
 }
 
 impl MarginLoss {
-    /// The logarithm of the probability of a label with this score.
+    /// Returns the logarithm of the probability of a label with this score.
     pub(crate) fn log_probability(self, score: f32) -> f32 {
         -math::softplus(-f64::from(self.slope() * score)) as f32
     }
 
-    /// a in the probability 1 / (1 + e⁻ᵃˢ) of a label with score s: 1 for the logistic loss. The squared hinge estimates no
-    /// probabilities; a = 3 spreads its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²), which other label
-    /// trees use, it ranks labels beyond the margin too: the frequent and the rare ones that all have margins above 1.
+    /// Returns a in the probability 1 / (1 + e⁻ᵃˢ) of a label with score s: 1 for the logistic loss. The squared hinge
+    /// does not estimate probabilities; a = 3 maps its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²),
+    /// which other label trees use, it also ranks labels beyond the margin: frequent and rare labels with margins
+    /// above 1.
     pub(crate) fn slope(self) -> f32 {
         match self {
             Self::SquaredHinge => 3.0,
@@ -34,7 +35,7 @@ impl MarginLoss {
     }
 }
 
-/// What a step does to the dual variables of a sample.
+/// The effect of a step on the dual variables of a sample.
 pub(super) struct Step {
     /// The new dual variables.
     pub(super) alpha: [f32; LANES],
@@ -45,7 +46,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// That of a sample that does not count, whose dual variables are 0.
+    /// Returns the step of a sample that does not count; its dual variables are 0.
     #[inline(always)]
     pub(super) fn none() -> Self {
         let zeros = [0.0; LANES];
@@ -58,7 +59,8 @@ impl Step {
 
     #[inline(always)]
     pub(super) fn largest_violation(&self) -> f32 {
-        // Numbers that are not negative are in the order of their bits, whose maximum vectorises.
+        // For numbers that are not negative, the order of the bits is that of the values; the maximum of the bits
+        // vectorises.
         let bits = self.violation.iter().map(|v| v.to_bits());
         f32::from_bits(bits.fold(0, u32::max))
     }
@@ -66,7 +68,8 @@ impl Step {
 
 /// A loss with the costs of some labels.
 pub(super) trait LaneLoss {
-    /// The step of a sample with ‖x‖² = `square`, scores `z`, dual variables `alpha`, and a factor of its costs above 0.
+    /// Returns the step of a sample with ‖x‖² = `square`, scores `z` and dual variables `alpha`; `weight`, above 0,
+    /// multiplies its costs.
     fn step(&self, labels: u8, z: &[f32; LANES], alpha: &[f32; LANES], square: f32, weight: f32) -> Step;
 }
 
@@ -75,13 +78,13 @@ fn has(labels: u8, lane: usize) -> bool {
     labels & (1 << lane) != 0
 }
 
-/// 1 for a label that the sample has, -1 for one that it does not have.
+/// Returns 1 for a label that the sample has, -1 for any other.
 #[inline(always)]
 pub(super) fn sign(labels: u8, lane: usize) -> f32 {
     if has(labels, lane) { 1.0 } else { -1.0 }
 }
 
-/// For each label C of the samples that do not have it, and of those that do; 1 in lanes without a label.
+/// Returns C of the samples without and with each label; 1 in lanes without a label.
 pub(super) fn costs(positives: &[Positives<'_>]) -> [[f32; LANES]; 2] {
     let mut costs = [[1.0; LANES]; 2];
     for (lane, positives) in positives.iter().enumerate() {
@@ -142,9 +145,10 @@ impl Logistic {
 }
 
 impl LaneLoss for Logistic {
-    /// With q = α / C, the best q of a label is the root of q = σ(-m(q)), m(q) = m + ‖x‖² C (q - q₀) the margin that it
-    /// makes. It lies between q₀ and σ(-m), and a step goes (σ(-m) - q₀) / (1 + ‖x‖² C s) towards it, s the largest slope
-    /// v (1 - v) of σ between these: by the mean value theorem never beyond the root, so that the dual objective grows.
+    /// With q = α / C, the best q of a label is the root of q = σ(-m(q)), where m(q) = m + ‖x‖² C (q - q₀) is the
+    /// resulting margin. The root lies between q₀ and σ(-m). A step moves by (σ(-m) - q₀) / (1 + ‖x‖² C s) towards it,
+    /// where s is the largest slope v (1 - v) of σ between these points. By the mean value theorem the step never
+    /// passes the root, so that the dual objective grows.
     #[inline(always)]
     fn step(&self, labels: u8, z: &[f32; LANES], alpha: &[f32; LANES], square: f32, weight: f32) -> Step {
         let (mut next, mut change, mut violation) = ([0.0; LANES], [0.0; LANES], [0.0_f32; LANES]);
@@ -192,7 +196,7 @@ mod tests {
                 let old = alpha[0] / cost;
                 let step = loss.step(labels, &[z; LANES], &alpha, square, 1.0);
                 (alpha, z) = (step.alpha, z + step.change[0] * square);
-                // It never goes beyond the root.
+                // The step never passes the root.
                 let goal = 1.0 / (1.0 + (sign * z).exp());
                 let rest = goal - alpha[0] / cost;
                 assert!(rest * (goal - old) > -1e-6, "{labels} {square}");

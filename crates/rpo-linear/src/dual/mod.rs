@@ -1,27 +1,29 @@
-//! Linear classifiers of many labels at once by coordinate descent in the dual, the solver of one-vs-rest and of the nodes
-//! of label trees.
+//! Linear classifiers for many labels at once by coordinate descent in the dual: the solver of one-vs-rest and of the
+//! nodes of label trees.
 //!
-//! For each label, with signs yᵢ = ±1 and margins mᵢ = yᵢ wᵀxᵢ, it minimises ½‖w‖² + Σᵢ Cᵢ ℓ(mᵢ) through its dual, whose
-//! variables αᵢ give w = Σᵢ αᵢ yᵢ xᵢ. A step takes one sample and finds the best αᵢ of up to 8 labels side by side: the
-//! weights lie feature by feature, so that a stored value of the sample meets those of all labels in neighbouring memory.
+//! For each label, with signs yᵢ = ±1 and margins mᵢ = yᵢ wᵀxᵢ, it minimises ½‖w‖² + Σᵢ Cᵢ ℓ(mᵢ) through its dual,
+//! whose variables αᵢ give w = Σᵢ αᵢ yᵢ xᵢ. A step takes one sample and finds the best αᵢ for up to 8 labels side by
+//! side. Weights are stored feature by feature, so that a stored value of the sample meets the weights of all labels in
+//! adjacent memory.
 //!
 //! * Squared hinge, ℓ(m) = max(0, 1 - m)²: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1 with
 //!   D = 1 / 2C.
-//! * Logistic, ℓ(m) = log(1 + e⁻ᵐ): Yu, Huang, Lin (Machine Learning 85, 2011), with a step in closed form in place of
+//! * Logistic, ℓ(m) = log(1 + e⁻ᵐ): Yu, Huang, Lin (Machine Learning 85, 2011), with a closed-form step in place of
 //!   their Algorithm 4: one logistic function, and no logarithm.
 //!
-//! The bias is a feature of a constant value β, whose weight w₀ is penalised like any other; or it is free of penalty: then
-//! the dual has the constraint Σᵢ αᵢ yᵢ = 0, which the method of multipliers meets. The multiplier is an intercept beside
-//! β w₀, which takes β w₀ over after each pass, until the penalised part is 0 (Bertsekas, Constrained Optimization and
-//! Lagrange Multiplier Methods, 1982, section 2.2).
+//! The bias is a feature of a constant value β, whose weight w₀ is penalised like any other. Alternatively, it is free
+//! of penalty: the dual then has the constraint Σᵢ αᵢ yᵢ = 0, which is enforced by the method of multipliers. The
+//! multiplier is a second intercept that absorbs β w₀ after each pass, until the penalised part is 0 (Bertsekas,
+//! Constrained Optimization and Lagrange Multiplier Methods, 1982, section 2.2).
 //!
-//! With the squared hinge (`settle`) samples that are settled are left out, and most without a label are never in: passes begin
-//! with an eighth of these. When the samples at hand are settled, a pass over all moves those that are not; where it moves none,
-//! its largest violation of the optimality conditions is that of the weights returned, the *residual*. With the logistic loss
-//! (`sweep`) every sample counts a little: passes are over all samples, those with a rare label several times, and the residual
-//! sums over them.
+//! With the squared hinge (`settle`), settled samples are left out, and most samples without a label never take part:
+//! passes begin with an eighth of these. When the active samples are settled, a pass over all samples moves those that
+//! are not. If it moves none, its largest violation of the optimality conditions is that of the returned weights, the
+//! *residual*. With the logistic loss (`sweep`), every sample counts a little: passes cover all samples, those with a
+//! rare label several times, and the residual sums over them.
 //!
-//! Sums run in the order of the stored values and labels do not mix, so that weights depend on the data and the seed alone.
+//! Sums run in the order of the stored values, and labels do not interact, so that weights depend on the data and the
+//! seed alone.
 
 mod lanes;
 mod loss;
@@ -40,40 +42,41 @@ use lanes::Lanes;
 use loss::{Hinge, Logistic};
 use rpo_core::{Seed, math};
 
-/// Labels that are fitted side by side: a vector of the processor. With more, samples would be visited for labels they are settled
-/// for, and the weights of 30,000 features leave the cache: 32 take twice to three times as long.
+/// Number of labels that are fitted side by side: one processor vector. With more, samples would be visited for labels
+/// for which they are settled, and the weights of 30,000 features would not fit the cache: 32 labels take two to three
+/// times as long.
 pub(crate) const LANES: usize = 8;
 
-/// How classifiers are fitted.
+/// Parameters of fitting classifiers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DualParams {
     pub(crate) loss: MarginLoss,
-    /// Largest violation that is no longer mended.
+    /// Largest violation that is tolerated.
     pub(crate) tolerance: f32,
     pub(crate) max_passes: usize,
     pub(crate) bias: Bias,
     pub(crate) kept: Kept,
 }
 
-/// The feature that stands for the intercept.
+/// The feature that represents the intercept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bias {
-    /// β, 0 for no intercept.
+    /// β; 0 for no intercept.
     pub(crate) value: f32,
     pub(crate) is_free: bool,
 }
 
-/// C of the samples for a label.
+/// The cost C of the samples for a label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LabelCost {
-    /// Of those that do not have it.
+    /// Cost of the samples without the label.
     pub(crate) negative: f32,
-    /// Of those that have it.
+    /// Cost of the samples with the label.
     pub(crate) positive: f32,
 }
 
 impl LabelCost {
-    /// The same for all samples.
+    /// Returns equal costs for all samples.
     pub(crate) fn equal(cost: f32) -> Self {
         Self {
             negative: cost,
@@ -82,34 +85,34 @@ impl LabelCost {
     }
 }
 
-/// The samples that have a label.
+/// The samples with a label.
 #[derive(Debug, Clone, Copy)]
 struct Positives<'a> {
-    /// They increase.
+    /// Sample indices, increasing.
     samples: &'a [u32],
     cost: LabelCost,
 }
 
-/// The classifiers of some labels.
+/// The fitted classifiers of some labels.
 #[derive(Debug, Default)]
 struct Solution {
-    /// Weights of each feature, without that of the bias.
+    /// Weights of each feature, without the bias.
     weights: Vec<[f32; LANES]>,
-    /// What is added to the score of each label.
+    /// Number added to the score of each label.
     offsets: [f32; LANES],
-    /// Violation of the optimality conditions. For the squared hinge the largest projected gradient, in units of the margin.
-    /// For the logistic loss the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C, over the number
-    /// of samples with the label, or of those without it if these are fewer.
+    /// Violation of the optimality conditions. For the squared hinge, the largest projected gradient, in units of the
+    /// margin. For the logistic loss, the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C,
+    /// divided by the number of samples with the label, or without it if these are fewer.
     residual: f32,
 }
 
-/// The log-odds of a label that k of n samples have: log((k + ½) / (n - k + ½)).
+/// Returns the log-odds of a label that k of n samples have: log((k + ½) / (n - k + ½)).
 pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
     math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
 }
 
-/// Fits a classifier to the samples of each label, which increase, of at most [`LANES`] labels; returns the weights that
-/// are kept, and the residual. `cost` is C for a label, by the samples that have it.
+/// Fits the classifiers of at most [`LANES`] labels, given the increasing list of samples with each label; returns the
+/// weights that are kept, and the residual. `cost` returns C for a label from its samples.
 ///
 /// # Errors
 /// Those of `cost`, and [`LinearError::Overflow`] for weights beyond the range of their precision.

@@ -1,8 +1,8 @@
-//! Samples as the solver reads them.
+//! Samples in the format of the solver.
 
 use rpo_core::MatrixView;
 
-/// Samples with the features that are not 0, scaled, and weights.
+/// Samples with their nonzero features, scaled, and weights.
 #[derive(Debug)]
 pub(crate) struct Rows {
     starts: Vec<usize>,
@@ -14,7 +14,7 @@ pub(crate) struct Rows {
     n_features: usize,
 }
 
-/// The samples that have each label, increasing; those of weight 0 are left out.
+/// Returns the samples with each label, increasing; samples of weight 0 are left out.
 pub(crate) fn label_samples(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Vec<u32>> {
     let mut samples = vec![Vec::new(); y.n_cols()];
     let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
@@ -28,7 +28,7 @@ pub(crate) fn label_samples(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<V
     samples
 }
 
-/// Room for the numbers that features have among some of them; none between uses.
+/// Buffer for numbering a subset of the features; empty between uses.
 #[derive(Debug)]
 pub(crate) struct Numbering(Vec<u32>);
 
@@ -39,7 +39,7 @@ impl Numbering {
 }
 
 impl Rows {
-    /// Samples of `x` (n x p), of unit length if asked for; of weight 1 unless weights are given.
+    /// Creates samples from `x` (n x p), scaled to unit length if `unit_length`; without `weights`, all have weight 1.
     pub(crate) fn new(x: MatrixView<'_>, unit_length: bool, weights: Option<&[f32]>) -> Self {
         let mut rows = Self::with_capacity(x.n_rows(), x.n_stored(), x.n_cols());
         for row in 0..x.n_rows() {
@@ -54,7 +54,8 @@ impl Rows {
         rows
     }
 
-    /// Some of the samples, with the features that they have numbered in order; and the numbers that these features had.
+    /// Selects some samples and numbers the features that occur in them, in order; also returns the original indices of
+    /// these features.
     pub(crate) fn gather(&self, rows: &[u32], numbering: &mut Numbering) -> (Self, Vec<u32>) {
         let numbers = &mut numbering.0;
         let (mut features, mut n_stored) = (Vec::new(), 0);
@@ -116,33 +117,33 @@ impl Rows {
         self.n_features
     }
 
-    /// Features and values of a sample.
+    /// Returns the features and values of a sample.
     #[inline]
     pub(crate) fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let range = self.starts[row]..self.starts[row + 1];
         (&self.features[range.clone()], &self.values[range])
     }
 
-    /// ‖x‖² of a sample.
+    /// Returns ‖x‖² of a sample.
     #[inline]
     pub(super) fn square(&self, row: usize) -> f32 {
         self.squares[row]
     }
 
-    /// The factor of the cost of a sample.
+    /// Returns the factor of the cost of a sample.
     #[inline]
     pub(crate) fn weight(&self, row: usize) -> f32 {
         self.weights[row]
     }
 
-    /// The sum of the weights of samples.
+    /// Returns the sum of the weights of samples.
     pub(crate) fn sum_weights(&self, rows: &[u32]) -> f64 {
         rows.iter()
             .map(|&row| f64::from(self.weights[row as usize]))
             .sum()
     }
 
-    /// The weights of samples, which are 0 from now on.
+    /// Returns the weights of samples and sets them to 0.
     pub(crate) fn take_weights(&mut self, rows: &[u32]) -> Vec<f32> {
         let weights = &mut self.weights;
         rows.iter()
@@ -150,19 +151,19 @@ impl Rows {
             .collect()
     }
 
-    /// Gives samples weights.
+    /// Sets the weights of samples.
     pub(crate) fn set_weights(&mut self, rows: &[u32], weights: &[f32]) {
         rows.iter()
             .zip(weights)
             .for_each(|(&row, &weight)| self.weights[row as usize] = weight);
     }
 
-    /// Number of samples that count: those of a weight above 0.
+    /// Returns the number of samples with a weight above 0.
     pub(crate) fn n_counted(&self) -> usize {
         self.weights.iter().filter(|weight| **weight > 0.0).count()
     }
 
-    /// The weighted mean of ‖x‖².
+    /// Returns the weighted mean of ‖x‖².
     pub(crate) fn mean_square(&self) -> f64 {
         let pairs = self.squares.iter().zip(&self.weights);
         let sum: f64 = pairs.map(|(&square, &w)| f64::from(w) * f64::from(square)).sum();

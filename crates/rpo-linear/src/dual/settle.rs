@@ -8,9 +8,10 @@ use super::lanes::Lanes;
 use super::loss::LaneLoss;
 use super::{DualParams, Solution};
 
-/// Of the samples without any of the labels one in this many takes part before the first pass over all ...
+/// One in this many of the samples without any of the labels takes part before the first pass over all samples ...
 const FEW: usize = 8;
-/// ... which ends when no violation is above this multiple of the tolerance: all samples will move it again.
+/// ... which starts when no violation is above this multiple of the tolerance, since the pass over all samples will
+/// increase it again.
 const ROUGH: f32 = 5.0;
 /// A sample is settled when its violation is below this fraction of the tolerance.
 const SETTLED: f32 = 0.5;
@@ -18,7 +19,7 @@ const SETTLED: f32 = 0.5;
 const SLIGHT: f32 = 0.05;
 
 impl<F: LaneLoss> Lanes<'_, F> {
-    /// Ends when no sample has a violation above the tolerance.
+    /// Descends until no sample has a violation above the tolerance.
     pub(super) fn settle(mut self, params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
         let mut active = self.first(&mut rng);
@@ -48,7 +49,8 @@ impl<F: LaneLoss> Lanes<'_, F> {
             if residual <= params.tolerance {
                 break residual;
             }
-            // What was left out moved others: now with room to spare, as every check is a pass over all samples.
+            // The samples that were left out have moved the others. Now the goal is tighter, as every check is a pass
+            // over all samples.
             goal = if goal > params.tolerance {
                 params.tolerance
             } else {
@@ -58,7 +60,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
         self.solution(residual)
     }
 
-    /// The samples with any of the labels, and some of the others.
+    /// Returns the samples with any of the labels, and some of the others.
     fn first(&self, rng: &mut impl Rng) -> Vec<u32> {
         let is_labelled = |row: &u32| self.labels[*row as usize] != 0;
         let all = 0..self.rows.n_rows() as u32;
@@ -68,7 +70,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
         active
     }
 
-    /// Takes a step for each of the samples, keeps those that are not settled, and returns the largest violation.
+    /// Takes a step for each active sample, keeps those that are not settled, and returns the largest violation.
     #[inline(always)]
     fn pass(&mut self, active: &mut Vec<u32>, tolerance: f32) -> f32 {
         let mut worst = 0.0_f32;
@@ -85,8 +87,8 @@ impl<F: LaneLoss> Lanes<'_, F> {
         worst
     }
 
-    /// Takes a step for every sample with a violation above the limit and returns the largest violation: that of the weights
-    /// as they are, if it is not above the limit.
+    /// Takes a step for every sample with a violation above the limit and returns the largest violation. If that is not
+    /// above the limit, it is the violation of the current weights.
     fn check(&mut self, limit: f32, mut observe: impl FnMut(usize, f32)) -> f32 {
         let mut worst = 0.0_f32;
         vectorized(

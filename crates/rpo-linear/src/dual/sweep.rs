@@ -7,14 +7,15 @@ use super::lanes::Lanes;
 use super::loss::{LaneLoss, costs};
 use super::{DualParams, LANES, Positives, Solution};
 
-/// Passes over the samples with a label, before each over all samples ...
+/// Number of passes over the samples with a label, before each pass over all samples ...
 const FIRST: usize = 3;
-/// ... where they are at most one in this many: half of the dual variables of a rare label, in sum, are those of a few samples.
+/// ... for labels of at most one in this many samples: half of the sum of the dual variables of a rare label comes from
+/// a few samples.
 const RARE: usize = 8;
 
 impl<F: LaneLoss> Lanes<'_, F> {
-    /// Ends when for no label the sum of violations is above the tolerance, in units of the number of samples with the label,
-    /// or of those without it if these are fewer.
+    /// Descends until for no label the sum of violations is above the tolerance, in units of the number of samples with
+    /// the label, or without it if these are fewer.
     pub(super) fn sweep(mut self, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
         let n = self.rows.n_rows();
@@ -43,19 +44,19 @@ impl<F: LaneLoss> Lanes<'_, F> {
             if passes < params.max_passes && relative(&sums, &units) > goal {
                 continue;
             }
-            // Those of the weights as they are.
+            // Violations of the current weights.
             let sums = self.violations();
             let residual = relative(&sums, &units).max(self.imbalance(positives, &units));
             if residual <= params.tolerance || passes >= params.max_passes {
                 break residual;
             }
-            // The weights moved during the pass: now with room to spare.
+            // The weights moved during the pass; now the goal is tighter.
             goal = 0.5 * params.tolerance;
         };
         self.solution(residual)
     }
 
-    /// Takes a step for each of the samples and returns the sums of the violations before.
+    /// Takes a step for each of the samples and returns the sums of the violations before the steps.
     fn steps(&mut self, samples: &[u32]) -> [f64; LANES] {
         let mut sums = [0.0; LANES];
         vectorized(
@@ -80,7 +81,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
         sums
     }
 
-    /// Moves the penalised part of a free bias to the part without a penalty, which is then 0 only where Σ αᵢ yᵢ is.
+    /// Adds the penalised part of a free bias to the unpenalised part. The penalised part is 0 only if Σ αᵢ yᵢ is.
     fn shift(&mut self) {
         if self.bias.is_free {
             for l in 0..LANES {
@@ -89,7 +90,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
         }
     }
 
-    /// Largest |Σ αᵢ yᵢ| / C with a free bias.
+    /// Returns the largest |Σ αᵢ yᵢ| / C with a free bias.
     fn imbalance(&self, positives: &[Positives<'_>], units: &[f32; LANES]) -> f32 {
         if !self.bias.is_free {
             return 0.0;
@@ -107,7 +108,7 @@ fn add(sums: &mut [f64; LANES], violation: &[f32; LANES]) {
     }
 }
 
-/// The largest of sums in their units.
+/// Returns the largest of sums, in their units.
 fn relative(sums: &[f64; LANES], units: &[f32; LANES]) -> f32 {
     let relative = sums.iter().zip(units).map(|(&sum, unit)| sum as f32 / unit);
     relative.fold(0.0, f32::max)

@@ -1,4 +1,4 @@
-//! Weights with the small ones left out.
+//! Sparse weights, with small ones left out.
 
 use std::ops::Range;
 
@@ -29,10 +29,11 @@ impl Precision {
     }
 }
 
-/// What is kept of weights.
+/// The rule for which weights are kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
-    /// Magnitude below which they are left out, over √C: weights are the larger the less they are penalised.
+    /// Magnitude below which weights are left out, relative to √C, since weights are larger the less they are
+    /// penalised.
     pub(crate) limit: f32,
     pub(crate) precision: Precision,
 }
@@ -40,19 +41,19 @@ pub(crate) struct Kept {
 /// The weights of some classifiers, feature by feature.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SparseWeights {
-    /// Features with a weight, increasing.
+    /// Features with weights, increasing.
     pub(crate) features: Vec<u32>,
-    /// Where the weights of each feature start, and the end.
+    /// Start of the weights of each feature, and the end of the last.
     pub(crate) starts: Vec<u32>,
     /// The classifier of each weight, increasing within a feature.
     pub(crate) lanes: Vec<u16>,
     pub(crate) values: Vec<f32>,
-    /// What is added to the score of each classifier.
+    /// Number added to the score of each classifier.
     pub(crate) offsets: Vec<f32>,
 }
 
 impl SparseWeights {
-    /// Keeps the weights of the classifiers of these labels that are not below the limit, and their offsets.
+    /// Keeps the weights of the classifiers of some labels that reach the limit, and their offsets.
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
@@ -73,7 +74,7 @@ impl SparseWeights {
         };
         for (feature, row) in solution.weights.iter().enumerate() {
             for (lane, (&weight, &limit)) in row.iter().zip(&limits).enumerate() {
-                // Written so that NaN is kept, and refused below.
+                // Written so that NaN is kept here, and refused below.
                 let is_small = weight == 0.0 || weight.abs() < limit;
                 if !is_small {
                     kept.lanes.push(lane as u16);
@@ -91,7 +92,8 @@ impl SparseWeights {
         Err(LinearError::Overflow { what: "W" })
     }
 
-    /// The classifiers of groups of [`LANES`], one after the other; `features` are the numbers of theirs.
+    /// Concatenates the classifiers of groups of [`LANES`]; `features` maps the feature numbers of the groups to
+    /// indices.
     pub(crate) fn join(groups: &[Self], features: &[u32]) -> Self {
         let mut joined = Self {
             starts: vec![0],
@@ -119,7 +121,7 @@ impl SparseWeights {
         joined
     }
 
-    /// The scores of all classifiers for a sample whose features increase.
+    /// Computes the scores of all classifiers for a sample with increasing features.
     pub(crate) fn scores(&self, features: &[u32], values: &[f32], out: &mut Vec<f32>) {
         out.clone_from(&self.offsets);
         let mut at = 0;
@@ -134,7 +136,7 @@ impl SparseWeights {
         }
     }
 
-    /// What is wrong with the weights of classifiers for so many features, if anything is.
+    /// Returns the problem of the weights of classifiers for `n_features` features, if there is one.
     pub(crate) fn check(&self, n_features: usize) -> Option<&'static str> {
         let increases = self.features.windows(2).all(|pair| pair[0] < pair[1]);
         if !increases || self.features.last().is_some_and(|&j| j as usize >= n_features) {
@@ -153,7 +155,7 @@ impl SparseWeights {
     }
 }
 
-/// Number of elements below a value, found in steps that double, as it is often small.
+/// Returns the number of elements below a value, searching in steps that double, as the number is often small.
 fn gallop(sorted: &[u32], value: u32) -> usize {
     let (mut low, mut step) = (0, 1);
     while low + step <= sorted.len() && sorted[low + step - 1] < value {

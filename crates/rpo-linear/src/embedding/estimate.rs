@@ -1,4 +1,4 @@
-//! What a label embedding will take, from sizes alone.
+//! Cost estimates of label embeddings, from sizes alone.
 
 use rpo_core::MatrixView;
 use rpo_projections::least_squares::RidgeSolver;
@@ -7,16 +7,16 @@ use super::fit::usual_features;
 use super::params::LabelEmbeddingParams;
 use crate::FitEstimate;
 
-/// Multiplications and additions a second in products of dense matrices.
+/// Multiplications and additions per second in products of dense matrices.
 const DENSE: f64 = 4e10;
-/// The same of solves and products with sparse matrices, which wait for memory.
+/// The same for solves and products with sparse matrices, which wait for memory.
 const SPARSE: f64 = 4e9;
-/// Iterations of conjugate gradients that a least squares problem on text takes.
+/// Number of conjugate gradient iterations of a least squares problem on text.
 const ITERATIONS: f64 = 40.0;
 
 impl LabelEmbeddingParams {
-    /// What a fit will take: the operations of its steps, at the rates of a core of 2024 and, where the rank is
-    /// a rule, for the most dimensions that the rule allows.
+    /// Estimates the cost of a fit from the operations of its steps, at the rates of a processor core of 2024. If the
+    /// rank is a rule, it is taken at the maximum number of dimensions.
     pub(super) fn estimate(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> FitEstimate {
         let [n, p, d] = [x.n_rows(), x.n_cols(), y.n_cols()].map(|size| size as f64);
         let (x_stored, y_stored) = (x.n_stored() as f64, y.n_stored() as f64);
@@ -66,7 +66,7 @@ mod tests {
     use ndarray::Array2;
     use rpo_projections::Rank;
 
-    /// Every size, every pass and every dimension costs something.
+    /// Every size, every pass and every dimension has a cost.
     #[test]
     fn more_work_takes_longer() {
         let zeros = |n, columns| Array2::<f32>::zeros((n, columns));

@@ -1,4 +1,4 @@
-//! φ(x), in which activations are linear.
+//! The feature map φ(x), in which activations are linear.
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -7,16 +7,16 @@ use rpo_projections::RandomFeatures;
 
 use crate::LinearError;
 
-/// Rows that one task maps.
+/// Number of rows that one task maps.
 const CHUNK: usize = 128;
 
-/// The map x ↦ (φ(z), 1) from p features to s + 1 terms, with z = Wᵀx + offset or x itself, and φ the identity or random
-/// Fourier features.
+/// The map x ↦ (φ(z), 1) from p features to s + 1 terms, where z = Wᵀx + offset or x itself, and φ is the identity or
+/// random Fourier features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureMap {
     /// W (p x k) and its offset (k), if there is a projection.
     pub projection: Option<(Array2<f32>, Array1<f32>)>,
-    /// The random features of what comes out of the projection, if there are any.
+    /// The random features of the projected features, if there are any.
     pub fourier: Option<RandomFeatures>,
     /// Number of features p of a sample.
     pub(super) n_features: usize,
@@ -26,7 +26,7 @@ impl FeatureMap {
     /// Combines an optional projection, W (p x k) and its offset (k), with optional random features of its result.
     ///
     /// # Errors
-    /// [`LinearError::Mismatch`] if sizes do not fit.
+    /// [`LinearError::Mismatch`] if sizes do not match.
     pub(crate) fn new(
         n_features: usize,
         projection: Option<(Array2<f32>, Array1<f32>)>,
@@ -52,12 +52,12 @@ impl FeatureMap {
         })
     }
 
-    /// The same map with random features of what comes out of its projection.
+    /// Returns the same map with random features of its projection.
     pub(super) fn with_fourier(self, fourier: RandomFeatures) -> Result<Self, LinearError> {
         Self::new(self.n_features, self.projection, Some(fourier))
     }
 
-    /// Number of terms, s + 1.
+    /// Returns the number of terms, s + 1.
     pub(crate) fn n_terms(&self) -> usize {
         1 + match (&self.fourier, &self.projection) {
             (Some(fourier), _) => fourier.phases.len(),
@@ -66,8 +66,8 @@ impl FeatureMap {
         }
     }
 
-    /// Writes the terms of some rows of `x`, the last of which is 1, to `out` (rows x terms). In parallel over chunks
-    /// of rows; the terms of a row depend on that row alone.
+    /// Writes the terms of some rows of `x`, the last of which is 1, to `out` (rows x terms). Parallel over chunks of
+    /// rows; the terms of a row depend on that row alone.
     ///
     /// # Panics
     /// If a row is out of range or a shape does not match.
@@ -111,7 +111,7 @@ impl FeatureMap {
         }
     }
 
-    /// z (rows x k) of some rows, if there is a projection.
+    /// Returns z (rows x k) for some rows, if there is a projection.
     pub(crate) fn projected(&self, x: MatrixView<'_>, rows: &[usize]) -> Option<Array2<f32>> {
         let projection = self.projection.as_ref()?;
         let mut z = Array2::zeros((rows.len(), projection.1.len()));

@@ -15,24 +15,26 @@ use crate::checks::check_data;
 use crate::options::check_matrix;
 use crate::{FitOptions, LinearError};
 
-/// The most training samples on which epochs are judged: judging all costs as much as a third of an epoch.
+/// Maximum number of training samples on which epochs are evaluated: evaluating all samples costs a third of an epoch.
 const JUDGED_SAMPLES: usize = 2000;
 
-/// The most weights that a default number of random features leads to, but for at least 250 features.
+/// Maximum number of weights for the default number of random features, which is still at least 250.
 const USUAL_WEIGHTS: usize = 2_500_000;
 
-/// The course of the fit of a label embedding.
+/// The progress of the fit of a label embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct History {
-    /// Dimensions k of the embedding; `None` without one.
+    /// Number of dimensions k of the embedding; `None` without an embedding.
     pub rank: Option<usize>,
-    /// The penalty on Θ that was used: the parameter, raised tenfold each time that ΦᵀΦ + λ̄₂I had no factor.
+    /// The penalty on Θ that was used: the parameter, raised tenfold each time ΦᵀΦ + λ̄₂I could not be factored.
     pub penalty: Option<Penalty>,
-    /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Of the withheld samples,
-    /// by a model fitted to the others, if there are any; otherwise of all, or of 2,000 of more.
+    /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Computed on the
+    /// withheld samples, with a model fitted to the others, if there are any; otherwise on all samples, or on 2,000 if
+    /// there are more.
     pub losses: Vec<f64>,
-    /// The epoch of the smallest loss, whose weights were kept, or after which the fit to all samples ended; 0 for the
-    /// start: least squares, with the log-odds of the labels in the intercepts where the loss is not the squared one.
+    /// The epoch with the smallest loss, whose weights were kept, or after which the fit to all samples ended. 0 stands
+    /// for the start: least squares, with the log-odds of the labels in the intercepts unless the loss is the squared
+    /// one.
     pub kept_epoch: usize,
 }
 
@@ -40,19 +42,20 @@ impl Learner for LabelEmbeddingParams {
     type Model = LinkModel;
     type Options<'a> = FitOptions<'a>;
 
-    /// Outputs are labels for the logistic and softmax losses, any numbers for the squared loss.
+    /// Outputs are labels for the logistic and softmax losses, and any numbers for the squared loss.
     ///
-    /// Time: `embedding_passes + 1` times k + `oversampling` least squares solves for the embedding,
-    /// n s² + s³ + s nnz(Y) + s² d for least squares, and for the other losses n s² and, per epoch, 4 n s d more. Memory: up to
-    /// four times the weights (s d), ΦᵀΦ (s²), and the random features of a block of samples, or of all where they take at
-    /// most a quarter of the memory limit. Fails for a rank above d, weights of samples, and matrices above the memory limit.
+    /// Time: `embedding_passes + 1` times k + `oversampling` least squares solves for the embedding, n s² + s³ + s
+    /// nnz(Y) + s² d for least squares; for the other losses n s² more and, per epoch, 4 n s d. Memory: up to four
+    /// times the weights (s d), ΦᵀΦ (s²), and the random features of a block of samples, or of all samples if they take
+    /// at most a quarter of the memory limit. Fails for a rank above d, sample weights, and matrices above the memory
+    /// limit.
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<LinkModel, LinearError> {
-        // On a thread of the pool, as batches are short: none is handed over from outside.
+        // Runs on a thread of the pool: batches are short, so that none should be handed over from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
     }
 }
@@ -79,7 +82,7 @@ impl LabelEmbeddingParams {
         let judged = self.judged(x.n_rows());
         let mut ending = Ending::Best(&judged);
         if !withheld.is_empty() {
-            // The features too are those of the training samples: nothing has seen the withheld ones.
+            // The features are also learned from the training samples only: no part sees the withheld ones.
             let rows = [x.select_rows(&training), y.select_rows(&training)];
             let map = self.feature_map(rows[0].view(), rows[1].view(), limit)?;
             let found = self.weights(&map, (x, y), &training, Ending::Best(&withheld), limit)?;
@@ -98,7 +101,7 @@ impl LabelEmbeddingParams {
         LinkModel::new(map, fitted.weights, inverse_link, x.n_rows())
     }
 
-    /// The final fit: Θ of least squares on some samples, and what the descent from there makes of it.
+    /// Makes the final fit: Θ of least squares on some samples, followed by descent from there.
     fn weights(
         &self,
         map: &FeatureMap,
@@ -159,7 +162,7 @@ impl LabelEmbeddingParams {
         })
     }
 
-    /// Splits the samples into those to learn from and those withheld, each increasing.
+    /// Splits the samples into training samples and withheld ones, each increasing.
     fn split(&self, n: usize) -> (Vec<usize>, Vec<usize>) {
         let Some(sgd) = self.sgd() else {
             return ((0..n).collect(), Vec::new());
@@ -173,7 +176,8 @@ impl LabelEmbeddingParams {
         (training, order)
     }
 
-    /// The samples whose loss chooses the epoch where none are withheld, increasing: all, or a part of very many.
+    /// Returns the samples whose loss selects the epoch if none are withheld, increasing: all samples, or a subset of
+    /// very many.
     fn judged(&self, n: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         if n <= JUDGED_SAMPLES {
@@ -195,9 +199,10 @@ impl LabelEmbeddingParams {
     }
 }
 
-/// The logarithms of the labels' odds, or of their frequencies where they exclude each other, of n samples.
+/// Returns the log-odds of the labels of n samples, or the logarithms of their frequencies if the labels exclude each
+/// other.
 ///
-/// The odds of labels that no sample has, or every one, are those of half a sample more or fewer.
+/// If no sample or every sample has a label, its odds are those of half a sample more or fewer.
 fn log_odds(counts: &Array1<f64>, n: usize, inverse_link: InverseLink) -> Array1<f64> {
     let n = n as f64;
     counts.mapv(|count| {
@@ -211,10 +216,10 @@ fn log_odds(counts: &Array1<f64>, n: usize, inverse_link: InverseLink) -> Array1
     })
 }
 
-/// Adds to the intercept of each output, the weight of the last term, in weights of whitened terms; `last` is the last row of
-/// L.
+/// Adds to the intercept of each output, the weight of the last term, in terms of whitened weights; `last` is the last
+/// row of L.
 ///
-/// The activations of least squares are about 0 for absent labels, where probabilities would start at one half.
+/// The activations of least squares are about 0 for absent labels, for which probabilities would start at one half.
 fn add_intercepts(weights: &mut Array2<f32>, added: &Array1<f64>, last: ArrayView1<'_, f64>) {
     for (mut weights, added) in weights.rows_mut().into_iter().zip(added) {
         weights.zip_mut_with(&last, |weight, l| *weight += (added * l) as f32);
@@ -229,7 +234,7 @@ struct Weights {
     kept_epoch: usize,
 }
 
-/// W and R: everything before the final fit.
+/// Computes W and R: everything before the final fit.
 fn feature_map(
     params: &LabelEmbeddingParams,
     x: MatrixView<'_>,
@@ -266,13 +271,13 @@ fn feature_map(
     linear.with_fourier(fourier)
 }
 
-/// Half the number of samples, within bounds, of which one keeps the weights of very many outputs few.
+/// Returns half the number of samples, within bounds; one of them limits the number of weights for very many outputs.
 pub(super) fn usual_features(n: usize, d: usize) -> usize {
     let most = (USUAL_WEIGHTS / d.max(1)).clamp(250, 2000);
     (n / 2).clamp(100, most)
 }
 
-/// The least squares problem that the embedding and the regressions onto it have in common.
+/// Returns the least squares problem shared by the embedding and the regressions onto it.
 fn ridge<'a, 'x>(
     embedding: &LabelEmbedding,
     penalty: Penalty,
@@ -286,7 +291,7 @@ fn ridge<'a, 'x>(
     Ridge::new(design, penalty.on(x, None), embedding.solver)
 }
 
-/// V, learned or drawn, and W = argmin ‖YV - XW‖² + λ̄'‖W‖² with its offset.
+/// Computes V, learned or drawn, and W = argmin ‖YV - XW‖² + λ̄'‖W‖² with its offset.
 fn regression(
     params: &LabelEmbeddingParams,
     x: MatrixView<'_>,
@@ -347,8 +352,8 @@ mod tests {
         (params.fit_with(x, y, options).unwrap(), history)
     }
 
-    /// The descent starts where σ(a) is the frequency of a label for the activation a = 0 of least squares: labels that are
-    /// rare start as rare.
+    /// The descent starts where σ(a) is the frequency of a label for the least squares activation a = 0: rare labels
+    /// start as rare.
     #[test]
     fn the_descent_starts_at_the_frequencies() {
         let (x, mut y) = data();
@@ -379,8 +384,8 @@ mod tests {
         }
     }
 
-    /// The withheld loss is that of a model that never saw the withheld samples, in any of its parts; the model that is
-    /// returned is fitted to all with as many epochs.
+    /// The withheld loss is that of a model no part of which saw the withheld samples. The returned model is fitted to
+    /// all samples with the same number of epochs.
     #[test]
     fn nothing_sees_withheld_samples() {
         let (x, y) = data();

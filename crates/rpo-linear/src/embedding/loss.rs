@@ -1,10 +1,10 @@
-//! Losses of activations, and the scores that activations become.
+//! Losses of activations, and the conversion of activations to scores.
 
 use ndarray::{ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use rpo_core::InverseLink;
 use rpo_core::math;
 
-/// Turns activations into scores, in place; each row is a sample.
+/// Converts activations to scores, in place; each row is a sample.
 pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayViewMut2<'_, f32>) {
     match inverse_link {
         InverseLink::Identity => {}
@@ -21,10 +21,10 @@ pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayVie
     }
 }
 
-/// The sum over samples (rows) of the loss of activations a for 0/1 targets: Σⱼ log(1 + eᵃⱼ) - Σ over labels of
-/// a, log Σⱼ eᵃⱼ - a of the class, or half the squared distance.
+/// Returns the sum over samples (rows) of the loss of activations a for 0/1 targets: Σⱼ log(1 + eᵃⱼ) minus the sum of a
+/// over the labels; log Σⱼ eᵃⱼ minus a of the class; or half the squared distance.
 ///
-/// `labels` passes the labels of a row and their targets to its second argument.
+/// `labels` calls its second argument with each label of a row and its target.
 pub(crate) fn loss(
     inverse_link: InverseLink,
     activations: ArrayView2<'_, f32>,
@@ -54,9 +54,9 @@ pub(crate) fn loss(
     sum
 }
 
-/// Σ log(1 + eᵃ) = Σ max(a, 0) + log Π (1 + e^-|a|): one logarithm for many activations.
+/// Σ log(1 + eᵃ) = Σ max(a, 0) + log Π (1 + e^-|a|), with one logarithm for many activations.
 fn sum_of_softplus(activations: ArrayView1<'_, f32>) -> f64 {
-    // Factors of at most 2, whose product stays in range.
+    // Each factor is at most 2, so that their product stays in range.
     const FACTORS: usize = 512;
     let mut sum = 0.0;
     for chunk in activations.axis_chunks_iter(Axis(0), FACTORS) {
@@ -92,7 +92,7 @@ mod tests {
             prop_assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{found} {expected}");
         }
 
-        /// E-P10: the gradient is response - target; a constant added to all activations changes no softmax.
+        /// E-P10: the gradient is response - target; adding a constant to all activations does not change a softmax.
         #[test]
         fn gradients_are_response_minus_target(
             values in proptest::collection::vec(-4.0_f32..4.0, 10), class in 0_usize..5, shift in -20.0_f32..20.0,
@@ -105,7 +105,7 @@ mod tests {
                 let mut scores = activations.clone();
                 apply_to_rows(response, scores.view_mut());
                 for at in [(0, class), (1, 0), (1, 4 - class)] {
-                    // The step of f32 is what it is: measured, not assumed.
+                    // The actual step in f32 is measured rather than assumed.
                     let (mut above, mut below) = (activations.clone(), activations.clone());
                     above[at] += 1e-2;
                     below[at] -= 1e-2;

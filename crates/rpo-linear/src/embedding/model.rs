@@ -1,4 +1,4 @@
-//! A fitted label embedding.
+//! Fitted label embeddings.
 
 use ndarray::{Array2, ArrayViewMut2};
 use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor, product_into};
@@ -12,9 +12,9 @@ use crate::scores::Scorer;
 /// Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkModel {
-    /// The inverse link g: scores are probabilities with a logistic loss, estimates of the outputs with the squared loss.
-    /// Labels with scores of 0.5 or more minimize the expected Hamming loss; see [`f1_decisions`](crate::f1_decisions) for
-    /// the macro F1.
+    /// The inverse link g: scores are probabilities with the logistic and softmax losses, and estimates of the outputs
+    /// with the squared loss. Predicting the labels with scores of 0.5 or more minimizes the expected Hamming loss; see
+    /// [`f1_decisions`](crate::f1_decisions) for the macro F1.
     pub inverse_link: InverseLink,
     map: FeatureMap,
     weights: Array2<f32>,
@@ -22,11 +22,11 @@ pub struct LinkModel {
 }
 
 impl LinkModel {
-    /// Combines the parts of a model: φ, Θᵀ (d x terms, the last the intercept), the inverse link, and the number of
-    /// training samples.
+    /// Combines the components of a model: φ, Θᵀ (d x terms, where the last term is the intercept), the inverse link,
+    /// and the number of training samples.
     ///
     /// # Errors
-    /// [`LinearError::Mismatch`] if sizes do not fit.
+    /// [`LinearError::Mismatch`] if sizes do not match.
     pub(crate) fn new(
         map: FeatureMap,
         weights: Array2<f32>,
@@ -42,12 +42,12 @@ impl LinkModel {
         })
     }
 
-    /// φ.
+    /// Returns φ.
     pub fn map(&self) -> &FeatureMap {
         &self.map
     }
 
-    /// Θᵀ (d x terms), the last term the intercept.
+    /// Returns Θᵀ (d x terms); the last term is the intercept.
     pub fn weights(&self) -> &Array2<f32> {
         &self.weights
     }

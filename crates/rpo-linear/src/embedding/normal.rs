@@ -9,25 +9,25 @@ use rpo_projections::{Penalty, ProjectionError};
 use super::terms::Terms;
 use crate::LinearError;
 
-/// Rows of Φ that are multiplied at once in `f32`; blocks are summed in `f64`.
+/// Number of rows of Φ that are multiplied at once in `f32`; blocks are summed in `f64`.
 const BLOCK: usize = 512;
-/// Terms that one task sums: for every task the terms are packed anew.
+/// Number of terms that one task sums: the terms are packed anew for every task.
 const TERMS: usize = 256;
-/// Labels that one task sums.
+/// Number of labels that one task sums.
 const LABELS: usize = 64;
-/// Fraction of the mean square of Φ, a sum of `f32` products, below which its variance is rounding.
+/// Fraction of the mean square of Φ, a sum of `f32` products, below which its variance is only rounding error.
 const ROUNDING: f64 = 1e-6;
-/// How often a penalty that leaves ΦᵀΦ + λ̄I without a factor is raised to its tenfold.
+/// Maximum number of times that a penalty is raised tenfold because ΦᵀΦ + λ̄I cannot be factored.
 const ATTEMPTS: usize = 8;
 
-/// ΦᵀΦ, the lower triangle (terms x terms), and (ΦᵀY)ᵀ (outputs x terms) of the given rows.
+/// ΦᵀΦ, the lower triangle (terms x terms), and (ΦᵀY)ᵀ (outputs x terms) over some rows.
 pub(super) struct NormalEquations {
     pub(super) gram: Array2<f64>,
     pub(super) right: Array2<f64>,
 }
 
 impl NormalEquations {
-    /// Sums over the rows of Φ and Y, those in order that are listed.
+    /// Sums over the listed rows of Φ and Y, in the given order.
     pub(super) fn new(source: &Terms<'_, '_>, y: MatrixView<'_>, rows: &[usize]) -> Self {
         let terms = source.n_terms();
         let mut sums = Self {
@@ -75,8 +75,8 @@ impl NormalEquations {
             });
     }
 
-    /// Returns the factor of ΦᵀΦ + λ̄₂I and the penalty, which is raised tenfold, up to eight times, while rounding leaves
-    /// the matrix without a factor.
+    /// Factors ΦᵀΦ + λ̄₂I and returns the factor with the penalty, which is raised tenfold, up to eight times, while
+    /// rounding prevents the factorization.
     ///
     /// The intercept is a term like the others here, as in the software of the paper's authors.
     pub(super) fn factor(&self, mut penalty: Penalty) -> Result<(Cholesky<f64>, Penalty), LinearError> {
@@ -97,7 +97,8 @@ impl NormalEquations {
         unreachable!("the last attempt returns")
     }
 
-    /// λ̄₂ in numbers, from the sums at hand: the last term is 1, so that its row holds the sums of all terms.
+    /// Returns λ̄₂ as a number, computed from the sums: the last term is 1, so that its row contains the sums of all
+    /// terms.
     fn penalty(&self, penalty: Penalty) -> f64 {
         let terms = self.gram.nrows();
         let trace = self.gram.diag().sum();

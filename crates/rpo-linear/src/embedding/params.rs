@@ -23,8 +23,8 @@ pub enum EmbeddingMode {
     Cs,
     /// A random embedding alone.
     CsLinear,
-    /// Random features of the features themselves: a kernel machine. On the scores of any model, given as features, this
-    /// is the second stage of Algorithm 2.
+    /// Random features of the features themselves: a kernel machine. If the features are the scores of a model, this is
+    /// the second stage of Algorithm 2.
     Kernel,
 }
 
@@ -41,7 +41,7 @@ impl EmbeddingMode {
         matches!(self, Self::Linear | Self::CsLinear)
     }
 
-    /// Why a parameter is refused that the mode does not use.
+    /// Returns the reason for refusing a parameter that the mode does not use.
     fn refusal(self) -> &'static str {
         match self {
             Self::Full => "has no effect with `mode` = full",
@@ -62,7 +62,7 @@ pub enum LinkLoss {
     Logistic,
     /// The squared loss, minimized directly.
     Squared,
-    /// The multinomial logistic loss of classes, of which each sample has exactly one.
+    /// The multinomial logistic loss of classes, exactly one of which applies to each sample.
     Softmax,
 }
 
@@ -70,7 +70,7 @@ pub enum LinkLoss {
 /// via Randomized Methods*, 2015, Algorithm 3).
 ///
 /// `None` stands for the default of a parameter. A parameter that the mode or the loss does not use must be `None`;
-/// [`check`](rpo_core::CheckParams::check), as a fit, refuses anything else.
+/// otherwise [`check`](rpo_core::CheckParams::check) and the fit return an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelEmbeddingParams {
@@ -80,14 +80,15 @@ pub struct LabelEmbeddingParams {
     /// Dimensions of the embedding: a number, labels:FRACTION for the fewest with that fraction of the labels' trace, or
     /// labels:FRACTION:AT_MOST, or captured:FRACTION:AT_MOST; labels:0.9:256 by default.
     ///
-    /// 90 % of the trace of YᵀY is the rule of section 7.1, which has no bound: of thousands of labels with a power law of
-    /// frequencies it takes thousands of dimensions. Not for kernel.
+    /// The rule of section 7.1 is 90 % of the trace of YᵀY, without a bound: for thousands of labels with a power law
+    /// of frequencies it takes thousands of dimensions. Not for kernel.
     pub rank: Option<Rank>,
-    /// Number of random features; by default half the number of samples, at least 100 and at most 2000, fewer for more than
-    /// 1250 outputs.
+    /// Number of random features; by default half the number of samples, at least 100 and at most 2000, fewer for more
+    /// than 1250 outputs.
     ///
-    /// A kernel is approximated to within 1/√s by s features: more cost time and gain little. The default makes at most
-    /// 2.5 million weights, but at least 250 features (100 for fewer than 500 samples). Not for linear and cs-linear.
+    /// A kernel is approximated to within 1/√s by s features: more features cost time and gain little. The default
+    /// gives at most 2.5 million weights, but at least 250 features (100 for fewer than 500 samples). Not for linear
+    /// and cs-linear.
     #[schemars(range(min = 1))]
     pub features: Option<usize>,
     /// Kernel that the random features approximate: gaussian, the default, student:NU or cauchy-iid.
@@ -96,17 +97,18 @@ pub struct LabelEmbeddingParams {
     pub kernel: Option<SpectralLaw>,
     /// Factor on the inverse bandwidth, which the median distance between samples sets; 0.5 by default.
     ///
-    /// c in σ⁻¹ = c √(2/D), D the median squared distance ([`SpectralLaw::inverse_bandwidth`]): smaller is wider. An
-    /// embedding is linear in what can be predicted, so a wide kernel suits it. Not for linear and cs-linear.
+    /// c in σ⁻¹ = c √(2/D), where D is the median squared distance ([`SpectralLaw::inverse_bandwidth`]): smaller is
+    /// wider. An embedding is linear in what can be predicted, so that a wide kernel suits it. Not for linear and
+    /// cs-linear.
     pub bandwidth: Option<f64>,
     /// Loss of the final fit: logistic, squared, or softmax for exactly one class per sample.
     pub link_loss: LinkLoss,
     /// Number of passes of gradient descent over the samples; 5 by default.
     ///
-    /// The descent starts from the solution of least squares with the labels' log-odds in the intercepts. Test log losses
-    /// after 3, 5 and 10 passes are 7.63, 7.50, 7.45 on bibtex, 14.7, 15.0, 15.6 on corel5k and 6.29, 6.33, 6.36 on yeast.
-    /// Like the six parameters that follow, not for the squared loss. The defaults of those lie in the middle of the ranges that
-    /// the paper's authors search.
+    /// The descent starts from the least squares solution with the labels' log-odds in the intercepts. Test log losses
+    /// after 3, 5 and 10 passes are 7.63, 7.50, 7.45 on bibtex, 14.7, 15.0, 15.6 on corel5k and 6.29, 6.33, 6.36 on
+    /// yeast. Like the six parameters that follow, not for the squared loss. The defaults of those are in the middle of
+    /// the ranges that the paper's authors search.
     #[schemars(range(min = 1))]
     pub epochs: Option<usize>,
     /// Step length of gradient descent; 1 by default.
@@ -123,22 +125,22 @@ pub struct LabelEmbeddingParams {
     pub smoothing: Option<f64>,
     /// Number of samples per step; a tenth of them by default.
     ///
-    /// By default ⌈n/10⌉, but at most as many as make 10⁸ activations or features.
+    /// By default ⌈n/10⌉, but at most the number that gives 10⁸ activations or features.
     #[schemars(range(min = 1))]
     pub batch: Option<usize>,
     /// Fraction of the samples, in [0, 1), withheld to choose the number of epochs; 0 by default.
     ///
-    /// The whole model is fitted to the other samples first, then to all with as many epochs as were best. With 0, the
-    /// epoch of the smallest training loss is kept.
+    /// The whole model is first fitted to the other samples, then to all samples with the best number of epochs. With
+    /// 0, the epoch of the smallest training loss is kept.
     pub withhold: Option<f64>,
     /// Penalty on the weights: variance:ALPHA, in units of the variance of the weighted terms, or a number, in units of
     /// their mean square.
     ///
-    /// Above 0. Of the final fit. A penalty of the squared loss alone: the logistic and the softmax loss are not penalized.
-    /// Their descent starts from the solution of least squares with this penalty and has it in its preconditioner, so that
-    /// there the number of epochs is what holds the weights back; as a penalty of the logistic loss it would
-    /// have to be far smaller (LRAP on bibtex falls from 0.600 to 0.561). All terms are penalized alike, the intercept too, as in the software of the paper's authors. A number is
-    /// the paper's λ₂. Default `variance:3`.
+    /// Above 0. For the final fit. Only the squared loss is penalized; the logistic and the softmax loss are not. Their
+    /// descent starts from the least squares solution with this penalty and uses it in its preconditioner, so that the
+    /// number of epochs limits the weights. As a penalty of the logistic loss it would have to be far smaller (LRAP on
+    /// bibtex falls from 0.600 to 0.561). All terms are penalized equally, including the intercept, as in the software
+    /// of the paper's authors. A number is the paper's λ₂. Default `variance:3`.
     pub lambda: Penalty,
     /// Penalty of the embedding's least squares, written like lambda; variance:2 by default.
     ///
@@ -161,8 +163,8 @@ pub struct LabelEmbeddingParams {
 }
 
 impl Default for LabelEmbeddingParams {
-    /// The settings of the paper's section 7.1. Where its authors search, defaults are in units of the data, so that one
-    /// setting suits data sets of any shape.
+    /// The settings of the paper's section 7.1. Where its authors search for values, defaults are in units of the data,
+    /// so that one setting suits data sets of any shape.
     fn default() -> Self {
         Self {
             mode: EmbeddingMode::Full,
@@ -191,7 +193,7 @@ impl Default for LabelEmbeddingParams {
 impl CheckParams for LabelEmbeddingParams {
     type Error = LinearError;
 
-    /// Refuses parameters that the mode or the loss does not use, too.
+    /// Also refuses parameters that the mode or the loss does not use.
     fn check(&self) -> Result<(), LinearError> {
         self.check_uses()?;
         let rank = self.rank.unwrap_or_default();
@@ -274,7 +276,7 @@ impl LabelEmbeddingParams {
         }
     }
 
-    /// The rank of an embedding and whether it is learned; `None` for features as they are.
+    /// Returns the rank of the embedding and whether it is learned; `None` if features are used directly.
     pub(super) fn embedding(&self) -> Option<(Rank, bool)> {
         let rank = self.rank.unwrap_or_default();
         (self.mode != EmbeddingMode::Kernel).then_some((rank, self.mode.is_learned()))
@@ -294,7 +296,7 @@ impl LabelEmbeddingParams {
         self.final_lambda_ratio.unwrap_or(1.0)
     }
 
-    /// The kernel of random features; `None` for a linear link.
+    /// Returns the kernel of the random features; `None` for a linear link.
     pub(super) fn kernel(&self) -> Option<Kernel> {
         (!self.mode.is_linear()).then(|| Kernel {
             law: self.kernel.unwrap_or(SpectralLaw::Gaussian),
@@ -303,7 +305,7 @@ impl LabelEmbeddingParams {
         })
     }
 
-    /// Gradient descent; `None` for the squared loss.
+    /// Returns the parameters of gradient descent; `None` for the squared loss.
     pub(super) fn sgd(&self) -> Option<SgdParams> {
         (self.link_loss != LinkLoss::Squared).then(|| SgdParams {
             epochs: self.epochs.unwrap_or(5),
@@ -320,7 +322,7 @@ impl LabelEmbeddingParams {
 /// The kernel that random features approximate.
 pub(super) struct Kernel {
     pub(super) law: SpectralLaw,
-    /// `None` for half the number of samples, within bounds.
+    /// Number of random features; `None` for half the number of samples, within bounds.
     pub(super) n_features: Option<usize>,
     /// Factor on the inverse bandwidth.
     pub(super) bandwidth: f64,

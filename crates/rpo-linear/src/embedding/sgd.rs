@@ -11,12 +11,12 @@ use super::loss::{apply_to_rows, loss};
 use super::terms::Terms;
 use crate::LinearError;
 
-/// Fewest and most labels, or samples, of one task. Every task of labels packs the terms of the batch anew, and holds a
-/// gradient.
+/// Minimum and maximum number of labels, or samples, per task. Every task of labels packs the terms of the batch anew,
+/// and holds a gradient.
 const TASK: RangeInclusive<usize> = 32..=512;
-/// Rows that one task judges.
+/// Number of rows that one task evaluates.
 const JUDGED: usize = 256;
-/// Most activations or features of a batch.
+/// Maximum number of activations or features of a batch.
 const BATCH_VALUES: usize = 100_000_000;
 
 /// Preconditioned stochastic gradient descent with momentum.
@@ -31,18 +31,18 @@ pub(super) struct SgdParams {
     pub(super) decay: f64,
     /// Targets are s₀ and 1 - s₀ in place of 1 and 0.
     pub(super) smoothing: f64,
-    /// Samples per step.
+    /// Number of samples per step.
     pub(super) batch: Option<usize>,
-    /// Fraction of the samples on which the epoch that is kept is chosen.
+    /// Fraction of the samples withheld to choose the epoch.
     pub(super) withhold: f64,
 }
 
-/// Which weights a descent ends with.
+/// The rule for the final weights of a descent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ending<'a> {
-    /// Those of the epoch with the smallest loss on some samples.
+    /// The weights of the epoch with the smallest loss on these samples.
     Best(&'a [usize]),
-    /// Those after so many epochs.
+    /// The weights after this number of epochs.
     After(usize),
 }
 
@@ -53,9 +53,9 @@ pub(super) struct Sgd<'a, 'x, 'y> {
     pub(super) y: MatrixView<'y>,
     pub(super) inverse_link: InverseLink,
     pub(super) params: SgdParams,
-    /// (ΦᵀY)ᵀ over the training rows.
+    /// (ΦᵀY)ᵀ over the training samples.
     pub(super) right: Array2<f32>,
-    /// The samples to learn from.
+    /// The training samples.
     pub(super) training: &'a [usize],
     pub(super) ending: Ending<'a>,
     pub(super) seed: Seed,
@@ -65,20 +65,20 @@ pub(super) struct Sgd<'a, 'x, 'y> {
 pub(super) struct Descended {
     /// Θ'ᵀ.
     pub(super) weights: Array2<f64>,
-    /// Mean loss per sample, before the first epoch and after each; empty where the number of epochs is given.
+    /// Mean loss per sample, before the first epoch and after each; empty if the number of epochs is given.
     pub(super) losses: Vec<f64>,
-    /// The epoch whose weights were kept, 0 for the start.
+    /// The epoch whose weights were kept; 0 for the start.
     pub(super) kept: usize,
 }
 
 impl Sgd<'_, '_, '_> {
-    /// Descends from weights, which are kept if no epoch has a smaller loss.
+    /// Descends from the weights `start`, which are kept if no epoch has a smaller loss.
     ///
-    /// Per batch of h rows, Δ ← α Δ + (1-α) η (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the part of the labels is that of
-    /// all rows, computed once; only the probabilities P are sampled. The terms are whitened, which is the preconditioner
-    /// C⁻¹ = (ΦᵀΦ + λ̄₂I)⁻¹ of the paper without a solve at each step.
+    /// Per batch of h rows, Δ ← α Δ + (1-α) η (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the contribution of the labels is that
+    /// of all rows, computed once; only the probabilities P are sampled. Whitening the terms has the effect of the
+    /// paper's preconditioner C⁻¹ = (ΦᵀΦ + λ̄₂I)⁻¹, without a solve at each step.
     ///
-    /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, after the software of the authors.
+    /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, following the software of the authors.
     pub(super) fn run(&self, start: Array2<f32>) -> Result<Descended, LinearError> {
         let SgdParams {
             epochs,
@@ -120,7 +120,7 @@ impl Sgd<'_, '_, '_> {
             };
             let loss = self.judge(&weights, samples);
             losses.push(loss);
-            // Steps that diverge never come back.
+            // A descent that diverges never recovers.
             if !loss.is_finite() {
                 break;
             }
@@ -143,7 +143,7 @@ impl Sgd<'_, '_, '_> {
         self.params.batch.unwrap_or(n.div_ceil(10).min(most)).clamp(1, n)
     }
 
-    /// (ΦᵀY)ᵀ for smoothed labels: s₀ Y + (1 - s₀)(1 - Y).
+    /// Computes (ΦᵀY)ᵀ for smoothed labels: s₀ Y + (1 - s₀)(1 - Y).
     fn target(&self) -> Array2<f32> {
         let smoothing = self.params.smoothing as f32;
         if smoothing >= 1.0 {
@@ -186,7 +186,7 @@ impl Sgd<'_, '_, '_> {
             });
     }
 
-    /// P (outputs x rows).
+    /// Computes P (outputs x rows).
     fn probabilities(&self, weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
         let mut activations = activations(weights, phi);
         let (labels, samples) = (per_task(weights.nrows()), per_task(phi.nrows()));
@@ -207,7 +207,7 @@ impl Sgd<'_, '_, '_> {
         activations
     }
 
-    /// The mean loss of some samples.
+    /// Returns the mean loss of some samples.
     fn judge(&self, weights: &Array2<f32>, samples: &[usize]) -> f64 {
         let losses: Vec<f64> = samples
             .par_chunks(JUDGED)
@@ -222,7 +222,7 @@ impl Sgd<'_, '_, '_> {
     }
 }
 
-/// Θᵀ Φᵀ (outputs x rows).
+/// Computes Θᵀ Φᵀ (outputs x rows).
 fn activations(weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
     let mut out = Array2::zeros((weights.nrows(), phi.nrows()));
     let labels = per_task(weights.nrows());
@@ -233,7 +233,7 @@ fn activations(weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
     out
 }
 
-/// Labels, or samples, of one task: no sum depends on what else is in its task.
+/// Returns the number of labels, or samples, per task. No sum depends on the other content of its task.
 fn per_task(n: usize) -> usize {
     let tasks = match rayon::current_num_threads() {
         1 => 1,

@@ -65,7 +65,7 @@ fn restore_vector(name: &str, from: &mut Reader<'_>) -> Result<Array1<f32>, Stor
     Ok(values.to_vec().into())
 }
 
-/// Restores a matrix of the given shape, which is not trusted.
+/// Restores a matrix and checks that it has the given shape.
 fn restore_matrix(
     name: &str,
     (rows, columns): (usize, usize),

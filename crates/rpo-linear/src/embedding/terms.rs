@@ -1,4 +1,4 @@
-//! The terms Φ of a training set, kept or computed when they are needed.
+//! The terms Φ of a training set, stored or computed on demand.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) struct Terms<'m, 'x> {
 }
 
 impl<'m, 'x> Terms<'m, 'x> {
-    /// Keeps Φ if it takes at most `cache` bytes; whether it does changes no result.
+    /// Stores Φ if it takes at most `cache` bytes; this does not affect results.
     pub(super) fn new(map: &'m FeatureMap, x: MatrixView<'x>, cache: usize) -> Self {
         let bytes = x
             .n_rows()
@@ -34,8 +34,8 @@ impl<'m, 'x> Terms<'m, 'x> {
         }
     }
 
-    /// The same terms, each row φ turned into L⁻¹ φ: where L Lᵀ = ΦᵀΦ + λI, the new terms have no correlations but for the
-    /// penalty, and a step along a gradient is one of Newton's method.
+    /// Replaces each row φ by L⁻¹ φ: if L Lᵀ = ΦᵀΦ + λI, the new terms are uncorrelated except for the penalty, and a
+    /// step along a gradient is a step of Newton's method.
     pub(super) fn whitened(mut self, factor: Cholesky<f32>) -> Result<Self, LinearError> {
         if let Some(kept) = &mut self.kept {
             factor.solve_rows(System::Forward, kept.view_mut())?;
@@ -52,7 +52,7 @@ impl<'m, 'x> Terms<'m, 'x> {
         self.map.n_terms()
     }
 
-    /// Φ of successive rows.
+    /// Returns Φ for consecutive rows.
     pub(super) fn block(&self, rows: Range<usize>) -> CowArray<'_, f32, Ix2> {
         match &self.kept {
             Some(kept) => kept.slice(s![rows, ..]).into(),
@@ -60,7 +60,7 @@ impl<'m, 'x> Terms<'m, 'x> {
         }
     }
 
-    /// Φ of any rows.
+    /// Returns Φ for any rows.
     pub(super) fn select(&self, rows: &[usize]) -> Array2<f32> {
         match &self.kept {
             Some(kept) => kept.select(Axis(0), rows),

@@ -6,20 +6,20 @@ use rpo_core::Seed;
 
 use crate::dual::Rows;
 
-/// Passes of k-means at most, and the rise of the mean cosine that is worth another.
+/// Maximum number of passes of k-means, and the increase of the mean cosine that justifies another pass.
 const PASSES: usize = 20;
 const RISE: f64 = 1e-4;
-/// Components that a feature goes to.
+/// Number of components that a feature contributes to.
 const ENTRIES: u64 = 3;
 
-/// Labels as points of unit length on a random projection of the features.
+/// Labels as unit-length points in a random projection of the features.
 pub(super) struct LabelPoints {
     width: usize,
     values: Vec<f32>,
 }
 
 impl LabelPoints {
-    /// The mean of the samples of each label, projected: each feature goes to three components with random signs.
+    /// Projects the mean of the samples of each label: each feature goes to three components with random signs.
     pub(super) fn project(rows: &Rows, samples: &[Vec<u32>], width: usize, seed: Seed) -> Self {
         let entry = |key: u64| {
             let hash = seed.hash(key);
@@ -49,13 +49,13 @@ impl LabelPoints {
         &self.values[label as usize * self.width..][..self.width]
     }
 
-    /// Splits labels into `k` clusters whose sizes differ by one at most, by k-means with cosines; labels keep their order
-    /// within each. `k` is not above the number of labels.
+    /// Splits labels into `k` clusters whose sizes differ by at most one, by k-means with cosines. Labels keep their
+    /// order within each cluster. `k` must not exceed the number of labels.
     pub(super) fn split(&self, labels: &[u32], k: usize, seed: Seed) -> Vec<Vec<u32>> {
         let n = labels.len();
         let mut chosen = labels.to_vec();
         let (chosen, _) = chosen.partial_shuffle(&mut seed.stream(), k);
-        // Component by component, so that the products with all centres lie together.
+        // Stored component by component, so that the products with all centres are adjacent.
         let mut centres = vec![0.0; self.width * k];
         for (cluster, &label) in chosen.iter().enumerate() {
             let point = self.point(label).iter().enumerate();
@@ -98,8 +98,8 @@ impl LabelPoints {
     }
 }
 
-/// Gives each point (a row of `k` cosines) a cluster: the largest cosines first, while the cluster has room. Clusters have
-/// ⌊n / k⌋ points, and the first n mod k that ask for one more have it.
+/// Assigns each point (a row of `k` cosines) to a cluster, in order of decreasing cosines, while the cluster has room.
+/// Clusters have ⌊n / k⌋ points; the first n mod k clusters that need one more get it.
 fn assign(cosines: &[f32], k: usize, cluster_of: &mut [usize]) {
     let n = cluster_of.len();
     let mut order: Vec<u32> = (0..cosines.len() as u32).collect();
@@ -122,7 +122,7 @@ fn assign(cosines: &[f32], k: usize, cluster_of: &mut [usize]) {
     }
 }
 
-/// Scales to unit length, if not all values are 0.
+/// Scales values to unit length, unless all are 0.
 fn scale<'a>(values: impl Iterator<Item = &'a mut f32>) {
     let values: Vec<&mut f32> = values.collect();
     let squares: f64 = values.iter().map(|v| f64::from(**v).powi(2)).sum();
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn labels_of_like_samples_stay_together() {
-        // Labels 0, 2, 4, 6 are about the first three features, the others about the last.
+        // The samples of labels 0, 2, 4, 6 have the first three features, the others the last three.
         let x = Array2::from_shape_fn((8, 6), |(i, j)| {
             f32::from(u8::from((i % 2 == 0) == (j < 3))) * (1.0 + (i + j) as f32 * 0.1)
         });

@@ -1,4 +1,4 @@
-//! Growing label trees.
+//! Growth of label trees.
 
 use rayon::prelude::*;
 use rpo_core::{CheckParams, ForestLearner, InverseLink, Learner, MatrixView, Seed};
@@ -24,11 +24,11 @@ impl Learner for LabelTreeParams {
     type Model = LabelTreeModel;
     type Options<'a> = FitOptions<'a>;
 
-    /// Outputs are 0/1 labels; each tree is a step.
+    /// Outputs are 0/1 labels; each tree counts as a step.
     ///
-    /// The nodes of a tree are fitted in parallel on the current rayon pool; the result does not depend on its size. Memory:
-    /// the stored values of X again, 8 bytes each, and those of the samples of each node that a thread fits. Fails for weights
-    /// beyond the range of their precision.
+    /// The nodes of a tree are fitted in parallel on the current rayon pool; the result does not depend on its size.
+    /// Memory: the stored values of X again, 8 bytes each, and those of the samples of the node that each thread fits.
+    /// Fails for weights beyond the range of their precision.
     ///
     /// ```
     /// # use ndarray::array;
@@ -84,7 +84,7 @@ impl ForestLearner for LabelTreeParams {
 }
 
 impl LabelTreeParams {
-    /// Grows a tree over the labels that some sample has.
+    /// Grows a tree over the labels of at least one sample.
     fn tree(
         &self,
         rows: &Rows,
@@ -124,7 +124,8 @@ impl LabelTreeParams {
         Ok(LabelTree::new(structure, weights, seed))
     }
 
-    /// Fits the classifiers of a node, one for each list of positive samples, to the samples in any of them, or to all.
+    /// Fits the classifiers of a node, one for each list of positive samples, on the samples in any of the lists, or on
+    /// all samples.
     fn node(
         &self,
         rows: &Rows,
@@ -164,7 +165,7 @@ impl LabelTreeParams {
     }
 }
 
-/// The samples of each classifier of each node of a depth, increasing.
+/// Returns the samples of each classifier of each node at a depth, increasing.
 fn problems(
     structure: &Structure,
     level: std::ops::Range<usize>,

@@ -41,11 +41,11 @@ impl LabelTree {
     }
 }
 
-/// Trees of linear classifiers over the labels; the score of a label is the mean of its probabilities. Immutable.
+/// Trees of linear classifiers over the labels. The score of a label is the mean of its probabilities. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelTreeModel {
-    /// The cost C of labels with as many samples as labels have in the mean, given or found; none in files of versions that
-    /// kept none.
+    /// The cost C of a label with the mean number of samples, given or found; `None` in files of versions that did not
+    /// store it.
     pub cost: Option<f64>,
     pub(super) trees: Vec<LabelTree>,
     pub(super) loss: MarginLoss,
@@ -57,7 +57,7 @@ pub struct LabelTreeModel {
 }
 
 impl LabelTreeModel {
-    /// Joins trees; the shape is that of the training set: samples, features, labels.
+    /// Combines trees; the shape is that of the training set: samples, features, labels.
     pub(super) fn new(
         trees: Vec<LabelTree>,
         loss: MarginLoss,
@@ -92,8 +92,8 @@ impl Merge for LabelTreeModel {
         self.trees.iter().map(|tree| tree.seed).collect()
     }
 
-    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the loss, the cost, the scaling and
-    /// the beam are the same.
+    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the loss, the cost, the
+    /// scaling and the beam are the same.
     fn merge(mut self, other: Self) -> Result<Self, LinearError> {
         for (what, expected, given) in [
             ("features of the other forest", self.n_features, other.n_features),
@@ -116,8 +116,8 @@ impl Merge for LabelTreeModel {
     }
 }
 
-/// Predictions are the scores, in [0, 1]; 0 for labels that no search reaches. Features that are not finite are errors
-/// ([`LinearError::Features`]).
+/// Predictions are the scores, in [0, 1]; 0 for labels that the search does not reach. Features that are not finite are
+/// errors ([`LinearError::Features`]).
 impl Predictor for LabelTreeModel {
     type Error = LinearError;
 

@@ -6,34 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::OneVsRestParams;
 
-/// Most children of a node, and most labels of a leaf.
+/// Maximum number of children of a node, and of labels of a leaf.
 const MAX_CLASSIFIERS: usize = 65_536;
 
-/// Parameters of label trees: Parabel (Prabhu, Kag, Harsola, Agrawal, Varma, WWW 2018) with nodes of many children.
+/// Parameters of label trees: Parabel (Prabhu, Kag, Harsola, Agrawal, Varma, WWW 2018) with many children per node.
 ///
-/// Each tree clusters the labels by balanced k-means, from the root down, until few are left. A label is represented by the
-/// mean of the features of its samples, of unit length, on a random projection that each tree draws for itself: trees then
-/// differ, and precision beyond the first label rises. Every node has a linear classifier for each child, a leaf one for each
-/// label, fitted as those of [`OneVsRestParams`] to the samples with a label below the node. The
-/// probability of a label is the product of those on its path, found by beam search, and its score the mean over the trees;
-/// labels that no search reaches have score 0, as have those that no training sample has.
+/// Each tree clusters the labels by balanced k-means, from the root down, until few are left. A label is represented by
+/// the mean of the features of its samples, scaled to unit length, on a random projection. Each tree draws its own
+/// projection, so that trees differ and precision beyond the first label rises. Every node has a linear classifier for
+/// each child, and a leaf has one for each label, fitted like those of [`OneVsRestParams`] to the samples with a label
+/// below the node. The probability of a label is the product of those on its path, found by beam search; its score is
+/// the mean over the trees. Labels that the search does not reach, and labels that no training sample has, have
+/// score 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LabelTreeParams {
     /// Number of trees.
     #[schemars(range(min = 1))]
     pub trees: usize,
-    /// Index of the first tree, for growing a forest in parts.
+    /// Index of the first tree, to grow a forest in parts.
     pub first_tree: usize,
-    /// Largest number of children of a node.
+    /// Maximum number of children of a node.
     ///
     /// From 2 to 65,536. Default 16: classifiers fill the solver's lanes, and trees are shallow.
     #[schemars(range(min = 2, max = 65_536))]
     pub clusters: usize,
-    /// Largest number of labels of a leaf.
+    /// Maximum number of labels of a leaf.
     ///
-    /// From 1 to 65,536. Default 64: with 16, deeper trees lose rare labels at each depth, 7 points of psp@5 on 5,000 labels; on
-    /// sets of 100 to 1,000 labels precision at 5 is 0.2 points lower to 0.6 points higher.
+    /// From 1 to 65,536. Default 64: with 16, deeper trees lose rare labels at each depth, 7 points of psp@5 on 5,000
+    /// labels; on sets of 100 to 1,000 labels precision at 5 is 0.2 points lower to 0.6 points higher.
     #[schemars(range(min = 1, max = 65_536))]
     pub leaf_labels: usize,
     /// Number of components of the projection on which labels are clustered.
@@ -42,7 +43,7 @@ pub struct LabelTreeParams {
     /// Number of nodes that a prediction follows at each depth.
     #[schemars(range(min = 1))]
     pub beam: usize,
-    /// How the classifiers of nodes are fitted.
+    /// Parameters of the classifiers of nodes.
     #[serde(flatten)]
     pub classifiers: OneVsRestParams,
 }
@@ -62,7 +63,7 @@ impl Default for LabelTreeParams {
 }
 
 impl LabelTreeParams {
-    /// Checks the parameters but for those of classifiers.
+    /// Checks the parameters except those of the classifiers.
     pub(super) fn check_ranges(&self) -> Result<(), ParameterError> {
         Domain::Count.check("trees", self.trees)?;
         let fits = self.first_tree.checked_add(self.trees).is_some();

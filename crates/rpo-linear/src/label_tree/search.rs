@@ -1,4 +1,4 @@
-//! Predictions by beam search.
+//! Prediction by beam search.
 
 use rayon::prelude::*;
 use rpo_core::math;
@@ -10,7 +10,7 @@ use crate::RowNorm;
 use crate::dual::MarginLoss;
 
 impl LabelTreeModel {
-    /// The k largest scores of each sample.
+    /// Returns the k largest scores of each sample.
     pub(super) fn search(&self, x: MatrixView<'_>, k: usize) -> CsrMatrix {
         let rows: Vec<Vec<(u32, f32)>> = (0..x.n_rows())
             .into_par_iter()
@@ -32,16 +32,16 @@ impl LabelTreeModel {
     }
 }
 
-/// A sample on its way down.
+/// The search state of a sample.
 #[derive(Debug, Default)]
 struct Search {
     features: Vec<u32>,
     values: Vec<f32>,
-    /// Nodes that are followed, and the logarithms of their probabilities.
+    /// Nodes of the beam, with the logarithms of their probabilities.
     beam: Vec<(u32, f32)>,
     next: Vec<(u32, f32)>,
     scores: Vec<f32>,
-    /// Labels and their probabilities, tree by tree.
+    /// Labels that were found, with their probabilities, tree by tree.
     found: Vec<(u32, f32)>,
 }
 
@@ -61,7 +61,7 @@ impl Search {
         });
     }
 
-    /// Finds the labels of a tree.
+    /// Finds labels in a tree.
     fn descend(&mut self, tree: &LabelTree, loss: MarginLoss, width: usize) {
         self.beam.clear();
         self.beam.push((0, 0.0));
@@ -90,9 +90,9 @@ impl Search {
         }
     }
 
-    /// The sum of the probabilities of each label that was found, in the order of labels.
+    /// Returns the sum of the probabilities of each label that was found, in label order.
     fn sums(&mut self) -> Vec<(u32, f32)> {
-        // Stable, so that trees are summed in their order.
+        // The sort is stable, so that trees are summed in order.
         self.found.sort_by_key(|(label, _)| *label);
         let groups = self.found.chunk_by(|a, b| a.0 == b.0);
         groups

@@ -1,4 +1,4 @@
-//! Storage of label trees: a part for each tree.
+//! Storage of label trees: one part per tree.
 
 use rpo_core::Seed;
 use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};

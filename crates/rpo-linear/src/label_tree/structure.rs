@@ -1,16 +1,16 @@
-//! Which labels are where in a tree.
+//! The structure of a tree and the positions of labels in it.
 
 use rayon::prelude::*;
 use rpo_core::Seed;
 
 use super::cluster::LabelPoints;
 
-/// A node: what its classifiers are of.
+/// A node, by the targets of its classifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
-    /// Children, as many nodes from the first on.
+    /// `n` children, consecutive nodes starting at `first`.
     Split { first: u32, n: u32 },
-    /// Labels, as many entries of the tree's list from the first on.
+    /// `n` labels, consecutive entries of the tree's list starting at `first`.
     Leaf { first: u32, n: u32 },
 }
 
@@ -23,13 +23,13 @@ impl Node {
     }
 }
 
-/// The nodes of a tree, depth by depth, the root first; the children of a node side by side.
+/// The nodes of a tree, depth by depth, the root first. The children of a node are adjacent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Structure {
     pub(crate) nodes: Vec<Node>,
-    /// The labels of the leaves, in their order.
+    /// The labels of the leaves, in leaf order.
     pub(crate) labels: Vec<u32>,
-    /// Where each depth starts in `nodes`, and the end.
+    /// Start of each depth in `nodes`, and the end of the last.
     pub(crate) depths: Vec<u32>,
 }
 
@@ -78,7 +78,7 @@ impl Structure {
         tree
     }
 
-    /// A tree from the number of classifiers of each node, of the leaves alone the labels.
+    /// Rebuilds a tree from the kind and the number of classifiers of each node, and the labels of the leaves.
     pub(crate) fn of_sizes(sizes: impl Iterator<Item = (bool, u32)>, labels: Vec<u32>) -> Option<Self> {
         let mut tree = Self {
             depths: vec![0],
@@ -106,7 +106,7 @@ impl Structure {
         whole.then_some(tree)
     }
 
-    /// The nodes of each depth.
+    /// Iterates over the ranges of nodes at each depth.
     pub(crate) fn levels(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         self.depths
             .windows(2)
@@ -118,8 +118,8 @@ impl Structure {
         leaves.count()
     }
 
-    /// The path of each of `d` labels from the root down: nodes, and the classifier of each that leads on. Empty for labels
-    /// that are not in the tree.
+    /// Returns the path of each of `d` labels from the root down, as nodes with the classifier that leads on. Empty for
+    /// labels that are not in the tree.
     pub(crate) fn paths(&self, d: usize) -> Vec<Vec<(u32, u32)>> {
         let mut parent = vec![(u32::MAX, 0); self.nodes.len()];
         let mut paths = vec![Vec::new(); d];

@@ -10,7 +10,7 @@ use crate::LinearError;
 use crate::dual::{DualParams, LANES, LabelCost, Rows, SparseWeights, fit_group};
 use crate::options::check_matrix;
 
-/// A classifier for each label.
+/// One classifier per label.
 pub(super) struct Classifiers {
     /// W (p x d).
     pub(super) weights: CsrMatrix,
@@ -20,7 +20,7 @@ pub(super) struct Classifiers {
 }
 
 impl Classifiers {
-    /// The scores of a sample.
+    /// Returns the scores of a sample.
     pub(super) fn scores(&self, rows: &Rows, row: u32) -> Vec<f32> {
         let (features, values) = rows.row(row as usize);
         let (mut scores, all) = (self.offset.to_vec(), self.weights.view());
@@ -34,7 +34,7 @@ impl Classifiers {
     }
 }
 
-/// How the classifiers of all labels are fitted.
+/// The solver for the classifiers of all labels.
 pub(super) struct Solver {
     pub(super) params: DualParams,
     pub(super) seed: Seed,
@@ -42,12 +42,12 @@ pub(super) struct Solver {
 }
 
 impl Solver {
-    /// Fits the classifiers of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each
-    /// label, and `cost` is C for a label by these.
+    /// Fits the classifiers of some labels, in parallel; those of other labels have weights and offsets of 0. `samples`
+    /// lists the samples with each label, and `cost` returns C for a label from its samples.
     ///
     /// # Errors
-    /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the range of
-    /// their precision.
+    /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the
+    /// range of their precision.
     pub(super) fn fit(
         &self,
         rows: &Rows,
@@ -64,7 +64,7 @@ impl Solver {
             entries,
             self.memory_limit,
         )?;
-        // Labels of like frequency, as the samples of a group that are not settled are those of any of its labels.
+        // Groups labels of similar frequency, as the unsettled samples of a group are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
         let groups: Vec<(SparseWeights, f32)> = labels
             .par_chunks(LANES)
@@ -91,7 +91,8 @@ impl Solver {
     }
 }
 
-/// The weights of all groups (p x d); the classifiers of all groups, one after the other, are those of the labels in `order`.
+/// Concatenates the weights of all groups (p x d); `order` lists the labels of the classifiers of all groups in
+/// sequence.
 fn joined(groups: Vec<SparseWeights>, order: &[u32], (p, d): (usize, usize)) -> CsrMatrix {
     let mut starts = vec![0_usize; p + 1];
     for group in &groups {

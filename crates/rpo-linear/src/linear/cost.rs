@@ -11,36 +11,36 @@ use super::classifiers::{Classifiers, Solver};
 use crate::LinearError;
 use crate::dual::{LabelCost, Precision, Rows};
 
-/// The cost that a search begins with, and steps from by factors of two ...
+/// The initial cost of a search, which proceeds in factors of two ...
 const FIRST: f64 = 0.5;
-/// ... at most so many in either direction ...
+/// ... at most this number of times in either direction ...
 const STEPS: usize = 6;
-/// ... as long as the score comes closer to 1 by more than this fraction of what is missing.
+/// ... as long as the score gains more than this fraction of its distance from 1.
 const GAIN: f64 = 2e-3;
-/// Most labels that it looks at.
+/// Maximum number of labels that the search uses.
 const LABELS: usize = 64;
-/// Parts that the samples are divided into, of which one at a time is withheld ...
+/// Number of partitions of the samples, one of which is withheld at a time ...
 const PARTS: usize = 4;
-/// ... until so many samples were: one part of many samples, all of few.
+/// ... until this number of samples has been withheld: one partition of many samples, all partitions of few.
 const ENOUGH: usize = 1000;
-/// Most samples of a part.
+/// Maximum number of samples of a partition.
 const MOST: usize = 4096;
 
-/// C of each label, by the samples that have it.
+/// The cost C of each label, based on the samples with it.
 pub(crate) struct Costs<'a> {
     params: &'a OneVsRestParams,
-    /// C of a label with as many samples as labels have in the mean ...
+    /// C of a label with the mean number of samples ...
     cost: f64,
-    /// ... k̄, the sum of their weights.
+    /// ... k̄, the mean of the sums of sample weights of labels.
     mean: f64,
     n_train: usize,
 }
 
 impl<'a> Costs<'a> {
-    /// With the cost that is given, or the best for withheld samples; `samples` are those of each label.
+    /// Uses the given cost, or finds the best one on withheld samples; `samples` lists the samples with each label.
     ///
     /// # Errors
-    /// Those of the fits of a search.
+    /// Those of the fits during a search.
     pub(crate) fn new(
         params: &'a OneVsRestParams,
         rows: &mut Rows,
@@ -61,12 +61,12 @@ impl<'a> Costs<'a> {
         Ok(costs)
     }
 
-    /// C of a label with as many samples as labels have in the mean.
+    /// Returns C of a label with the mean number of samples.
     pub(crate) fn mean_cost(&self) -> f64 {
         self.cost
     }
 
-    /// C for a label that these samples have.
+    /// Returns C for a label with these samples.
     ///
     /// # Errors
     /// [`LinearError::Parameter`] for propensities out of range.
@@ -85,11 +85,11 @@ impl<'a> Costs<'a> {
 /// A search for the cost.
 struct Search<'c> {
     costs: &'c Costs<'c>,
-    /// The samples of each label that is looked at.
+    /// The samples of each label that is used.
     samples: Vec<&'c [u32]>,
-    /// Which of these labels each sample has.
+    /// The labels of each sample, among those used.
     labels: Vec<Vec<u32>>,
-    /// The samples in random order.
+    /// All samples in random order.
     order: Vec<u32>,
     memory_limit: usize,
 }
@@ -100,7 +100,7 @@ impl<'c> Search<'c> {
         let varies = |samples: &&'c [u32]| (2..n).contains(&samples.len());
         let mut found: Vec<&[u32]> = samples.iter().map(Vec::as_slice).filter(varies).collect();
         found.sort_by_key(|samples| Reverse(samples.len()));
-        // Frequent and rare ones alike.
+        // Frequent as well as rare labels.
         let step = found.len().div_ceil(LABELS).max(1);
         let samples: Vec<&[u32]> = found.into_iter().step_by(step).collect();
         let mut labels = vec![Vec::new(); n];
@@ -122,7 +122,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// The best cost: up from the first as long as that helps, otherwise down.
+    /// Returns the best cost: searches upwards from the first as long as that helps, otherwise downwards.
     fn run(&self, rows: &mut Rows) -> Result<f64, LinearError> {
         let mut best = (self.score(rows, FIRST)?, FIRST);
         for factor in [2.0, 0.5] {
@@ -141,14 +141,14 @@ impl<'c> Search<'c> {
         Ok(best.1)
     }
 
-    /// The average precision of pairs of a withheld sample and a label, larger is better: of all pairs by their scores, so that
-    /// samples are compared as labels are. The mean over parts; 0 without samples.
+    /// Returns the average precision of pairs of a withheld sample and a label; larger is better. All pairs are ordered
+    /// by score together, so that samples are compared as well as labels. The mean over partitions; 0 without samples.
     fn score(&self, rows: &mut Rows, cost: f64) -> Result<f64, LinearError> {
         let size = (self.order.len() / PARTS).min(MOST);
         let n_parts = ENOUGH.div_ceil(size.max(1)).min(PARTS);
         let mut sum = 0.0;
         for withheld in self.order.chunks_exact(size.max(1)).take(n_parts) {
-            // A sample of weight 0 takes no part in a fit.
+            // Samples of weight 0 take no part in a fit.
             let weights = rows.take_weights(withheld);
             let fitted = self.fit(rows, cost);
             rows.set_weights(withheld, &weights);
@@ -157,13 +157,13 @@ impl<'c> Search<'c> {
         Ok(sum / n_parts as f64)
     }
 
-    /// Classifiers of the labels by the samples that have a weight.
+    /// Fits classifiers of the labels on the samples with a positive weight.
     fn fit(&self, rows: &Rows, cost: f64) -> Result<Classifiers, LinearError> {
         let counts = |row: &u32| rows.weight(*row as usize) > 0.0;
         let kept = |samples: &&[u32]| samples.iter().copied().filter(counts).collect();
         let samples: Vec<Vec<u32>> = self.samples.iter().map(kept).collect();
         let mut params = self.costs.params.dual();
-        // A cost that is too large for 16 bits is a bad one, but no error.
+        // A cost whose weights do not fit 16 bits is a bad one, but not an error.
         params.kept.precision = Precision::Single;
         let solver = Solver {
             params,
@@ -175,7 +175,7 @@ impl<'c> Search<'c> {
         solver.fit(rows, &samples, labels, |samples| costs.of(rows, samples))
     }
 
-    /// The average precision of all pairs of a sample and a label.
+    /// Returns the average precision of all pairs of a sample and a label.
     fn precision(&self, rows: &Rows, withheld: &[u32], fitted: &Classifiers) -> f64 {
         let scores: Vec<Vec<f32>> = withheld.par_iter().map(|&row| fitted.scores(rows, row)).collect();
         let of_sample = |(at, &row): (usize, &u32)| {
@@ -189,7 +189,8 @@ impl<'c> Search<'c> {
     }
 }
 
-/// The mean over the relevant of the fraction that is relevant of those with at least its score; 0 without any.
+/// Returns the mean, over the relevant entries, of the fraction of relevant entries among those with at least the same
+/// score; 0 if none are relevant.
 fn average_precision(scores: &[f32], relevant: &[u32]) -> f64 {
     let descending = |mut scores: Vec<f32>| {
         scores.sort_unstable_by(|a, b| b.total_cmp(a));

@@ -18,24 +18,24 @@ use crate::dual::{
 };
 use crate::{FitOptions, History, LinearError};
 
-/// Fraction of values that are not 0 below which features are sparse.
+/// Fraction of nonzero values below which features count as sparse.
 const SPARSE: f64 = 0.25;
-/// Largest mean of ‖x‖² / λ for which coordinate descent takes few passes; with weaker penalties it takes very many.
+/// Largest mean of ‖x‖² / λ for which coordinate descent needs few passes; with weaker penalties it needs very many.
 const WEAKEST: f64 = 50.0;
-/// Largest sum of violations of a label, times `tolerance`: they cancel where a gradient sums them.
+/// Largest sum of violations of a label, as a multiple of `tolerance`: the gradient sums violations, which cancel.
 const VIOLATION: f64 = 200.0;
-/// Passes of coordinate descent, times `max_steps`: a Newton step takes several passes too.
+/// Number of passes of coordinate descent, as a multiple of `max_steps`: a Newton step also takes several passes.
 const PASSES: usize = 10;
 
-/// Parameters of logistic regression, one independent model per label (one-vs-rest): for each label the minimum of
-/// Σᵢ ωᵢ (log(1 + e^{aᵢ}) - yᵢ aᵢ) + ½ Σⱼ λⱼ wⱼ², a = Xw + b, b free of penalty, where the weights ωᵢ of samples are 1 unless
-/// given.
+/// Parameters of logistic regression, one independent model per label (one-vs-rest). Each label's model is the minimum
+/// of Σᵢ ωᵢ (log(1 + e^{aᵢ}) - yᵢ aᵢ) + ½ Σⱼ λⱼ wⱼ², a = Xw + b, where b is not penalized and the sample weights ωᵢ are
+/// 1 unless given.
 ///
-/// On sparse features, fewer than a quarter not 0, by coordinate descent in the dual (Yu, Huang, Lin, Machine Learning 85,
-/// 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights are left out. There the
-/// weights of a label that all n samples have, or none, are 0, and its intercept is log((k + ½) / (n - k + ½)), k = n or 0, as no
-/// finite intercept is best. On other features, and with a penalty below a fiftieth of the mean square length of
-/// samples, by Newton's method with conjugate gradients, for 16 labels at a time.
+/// Sparse features, with fewer than a quarter nonzero, are fitted by coordinate descent in the dual (Yu, Huang, Lin,
+/// Machine Learning 85, 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights
+/// are left out. In this case, a label that all n samples or none have gets weights of 0 and the intercept log((k + ½)
+/// / (n - k + ½)), k = n or 0, as no finite intercept is best. Other features, and penalties below a fiftieth of the
+/// mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -46,19 +46,20 @@ pub struct LogisticRegressionParams {
     /// loss is at most ¼.
     pub lambda: Penalty,
     /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends; in coordinate descent 1/200 of the
-    /// sum of the violations of the optimality conditions, over the number of samples with the label.
+    /// sum of the violations of the optimality conditions, divided by the number of samples with the label.
     ///
-    /// A violation is the difference of a sample's dual variable from the probability that it stands for; it bounds what the
-    /// sample adds to the gradient, where violations mostly cancel. Default 0.001: precision at 5 within 0.2 points of that at 0.00015.
+    /// A violation is the difference between a sample's dual variable and the corresponding probability; it bounds the
+    /// sample's contribution to the gradient, in which violations mostly cancel. Default 0.001: precision at 5 within
+    /// 0.2 points of that at 0.00015.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
-    /// Largest number of Newton steps, or a tenth of that of passes of coordinate descent, at least 1.
+    /// Maximum number of Newton steps, or a tenth of that of passes of coordinate descent, at least 1.
     #[schemars(range(min = 1))]
     pub max_steps: usize,
     /// Magnitude below which weights of sparse features are left out, in units in which samples have length 1.
     ///
-    /// Not negative. Default 0.3: precision at 5 within 0.1 points of that with 0.1, which keeps two and a half times as many on
-    /// 20,000 samples with 5,000 labels.
+    /// Not negative. Default 0.3: precision at 5 within 0.1 points of that with 0.1, which keeps two and a half times
+    /// as many weights on 20,000 samples with 5,000 labels.
     #[schemars(range(min = 0.0))]
     pub prune: f64,
 }
@@ -91,9 +92,9 @@ impl Learner for LogisticRegressionParams {
 
     /// Outputs are 0/1 labels.
     ///
-    /// Memory: that of [`OneVsRestParams`](crate::OneVsRestParams) in coordinate descent; otherwise W (p x d), and per thread 16
-    /// numbers per sample and feature, four times. Fails for weights beyond the range of `f32`, or a matrix above the memory
-    /// limit.
+    /// Memory: for coordinate descent, that of [`OneVsRestParams`](crate::OneVsRestParams); otherwise W (p x d), and
+    /// per thread four times 16 numbers per sample and feature. Fails for weights beyond the range of `f32`, or a
+    /// matrix above the memory limit.
     fn fit_with(
         &self,
         x: MatrixView<'_>,
@@ -136,7 +137,7 @@ impl Learner for LogisticRegressionParams {
 }
 
 impl LogisticRegressionParams {
-    /// By coordinate descent.
+    /// Fits by coordinate descent.
     fn fit_sparse(
         &self,
         rows: &Rows,
@@ -188,7 +189,7 @@ impl LogisticRegressionParams {
     }
 }
 
-/// The matrix in the form that takes less memory.
+/// Returns the matrix in the layout that takes less memory.
 fn compact(weights: CsrMatrix) -> Matrix {
     if 2 * weights.nnz() < weights.rows() * weights.cols() {
         return Matrix::Sparse(weights);

@@ -1,4 +1,4 @@
-//! A linear model for each output.
+//! Linear models, one per output.
 
 mod classifiers;
 mod cost;

@@ -8,32 +8,32 @@ use crate::LinearError;
 use crate::embedding::loss::apply_to_rows;
 use crate::scores::Scorer;
 
-/// A linear model of all outputs: scores g(a (Wᵀx + b)) with one column of W per output, of samples scaled to length 1 if the
-/// training samples were. g is the identity for least squares; for labels it is the logistic function, with a = 1 where the
-/// loss was logistic and 3 for the squared hinge, whose margins are no probabilities. Immutable.
+/// A linear model of all outputs: scores g(a (Wᵀx + b)) with one column of W per output. Samples are scaled to length 1
+/// if the training samples were. For least squares g is the identity; for labels it is the logistic function, with a =
+/// 1 for the logistic loss and a = 3 for the squared hinge, whose margins are not probabilities. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
-    /// The largest violation of the optimality conditions, over all samples and labels, of the weights before small ones
-    /// were left out; at most the tolerance unless a fit ended by its number of passes. `None` for least squares.
+    /// The largest violation of the optimality conditions, over all samples and labels, before small weights were left
+    /// out. At most the tolerance unless a fit reached its maximum number of passes. `None` for least squares.
     pub residual: Option<f32>,
-    /// The cost C of labels with as many samples as labels have in the mean, given or found, of one-vs-rest.
+    /// The cost C, given or found, of a label with the mean number of samples in one-vs-rest.
     pub cost: Option<f64>,
     pub(super) weights: Matrix,
     pub(super) offset: Array1<f32>,
     pub(super) inverse_link: InverseLink,
-    /// a.
+    /// The slope a.
     pub(super) slope: f32,
     pub(super) normalize: RowNorm,
     pub(super) n_train: usize,
 }
 
 impl LinearModel {
-    /// W (p x d), sparse where small weights were left out.
+    /// Returns W (p x d), sparse if small weights were left out.
     pub fn weights(&self) -> MatrixView<'_> {
         self.weights.view()
     }
 
-    /// The intercepts b, d.
+    /// Returns the intercepts b, d.
     pub fn offset(&self) -> &Array1<f32> {
         &self.offset
     }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    /// Finite weights and features whose products are not.
+    /// Finite weights and features whose products overflow.
     #[test]
     fn scores_beyond_f32_are_refused() {
         let model = LinearModel {

@@ -6,25 +6,25 @@ use rpo_projections::least_squares::{Design, LANES, Lanes, PenaltyDiagonal, Rows
 use super::panels::PanelOutputs;
 use crate::LinearError;
 
-/// Most steps of conjugate gradients within a Newton step.
+/// Maximum number of conjugate gradient steps within a Newton step.
 const INNER_STEPS: usize = 50;
-/// Fraction of the gradient that they leave.
+/// Fraction of the gradient at which they end.
 const INNER_TOLERANCE: f64 = 0.01;
-/// How often a step is halved before a label is left as it is.
+/// Maximum number of halvings of a step before a label is left as it is.
 const HALVINGS: usize = 20;
-/// Fraction of the decrease that the slope predicts which a step must reach.
+/// Minimum decrease of a step, as a fraction of the decrease that the slope predicts.
 const SUFFICIENT: f64 = 1e-4;
 
-/// The regressions of [`LANES`] labels: Newton's method with conjugate gradients and a line search (Lin, Weng, Keerthi, JMLR
-/// 9, 2008, in spirit).
+/// The regressions of [`LANES`] labels, by Newton's method with conjugate gradients and a line search (in the spirit of
+/// Lin, Weng, Keerthi, JMLR 9, 2008).
 ///
-/// The L-BFGS of argmin 0.11 (10 corrections, Moré-Thuente line search), label by label and stopped by the same rule,
-/// takes 0.26 s rather than 0.10 s on emotions and 8.9 s rather than 4.5 s on bibtex, and ends at a larger total loss:
-/// 954 rather than 855, and 21,497 rather than 20,892.
+/// The L-BFGS of argmin 0.11 (10 corrections, Moré-Thuente line search), label by label and with the same stopping
+/// rule, takes 0.26 s rather than 0.10 s on emotions and 8.9 s rather than 4.5 s on bibtex, and ends at a larger total
+/// loss: 954 rather than 855, and 21,497 rather than 20,892.
 pub(super) struct Panel<'a, 'x, 'y> {
     pub(super) x: Design<'a, MatrixView<'x>>,
     pub(super) y: PanelOutputs<'y, 'a>,
-    /// Weights of the samples, if they differ.
+    /// Weights of the samples, unless all are equal.
     pub(super) weights: Option<&'a [f32]>,
     pub(super) penalty: &'a PenaltyDiagonal,
     /// Fraction of the first gradient of a label at which its fit ends.
@@ -33,7 +33,7 @@ pub(super) struct Panel<'a, 'x, 'y> {
 }
 
 impl Panel<'_, '_, '_> {
-    /// The weights of the labels, the last row the intercepts.
+    /// Returns the weights of the labels; the last row contains the intercepts.
     pub(super) fn fit(&self) -> Result<Vec<Lanes>, LinearError> {
         let (n, terms) = (self.x.row_count(), self.x.column_count());
         let mut w = vec![[0.0; LANES]; terms];
@@ -69,7 +69,7 @@ impl Panel<'_, '_, '_> {
         self.penalty.of(column, self.x.column_count() - 1)
     }
 
-    /// Takes the labels of a row in the panel.
+    /// Calls `f` with each label of a row within the panel.
     fn for_each_label(&self, row: usize, mut f: impl FnMut(usize)) {
         self.y.for_each_stored(row, |lane, v| {
             if v != 0.0 {
@@ -78,7 +78,7 @@ impl Panel<'_, '_, '_> {
         });
     }
 
-    /// XᵀΩ(σ(a) - y) + Λw with the weights Ω; notes a and Ωσ(1 - σ) on the way.
+    /// Returns XᵀΩ(σ(a) - y) + Λw with the weights Ω; also stores a and Ωσ(1 - σ).
     fn gradient(
         &self,
         w: &[Lanes],
@@ -103,7 +103,7 @@ impl Panel<'_, '_, '_> {
         Ok(gradient)
     }
 
-    /// -H⁻¹g, approximately, of the labels that go on; 0 of the others.
+    /// Returns -H⁻¹g, approximately, for the labels that are still fitted; 0 for the others.
     fn newton_direction(
         &self,
         gradient: &[Lanes],
@@ -147,7 +147,8 @@ impl Panel<'_, '_, '_> {
         Ok(direction)
     }
 
-    /// The largest of 1, ½, ¼, ... that brings enough of what the slope predicts; 0 if none does.
+    /// Returns the largest step of 1, ½, ¼, ... that gives a sufficient fraction of the predicted decrease; 0 if none
+    /// does.
     fn step(
         &self,
         w: &[Lanes],
@@ -237,7 +238,7 @@ fn add_scaled(to: &mut [Lanes], factor: &Lanes, other: &[Lanes]) {
     }
 }
 
-/// `a / b`, and 0 where b is not above 0.
+/// `a / b`, or 0 where b is not above 0.
 fn ratio(a: &Lanes, b: &Lanes) -> Lanes {
     std::array::from_fn(|lane| if b[lane] > 0.0 { a[lane] / b[lane] } else { 0.0 })
 }

@@ -15,22 +15,23 @@ use crate::{FitOptions, History, LinearError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowNorm {
-    /// Euclidean length 1; a sample whose features are all 0 stays as it is.
+    /// Euclidean length 1; a sample whose features are all 0 stays unchanged.
     #[default]
     L2,
-    /// As they are.
+    /// No scaling.
     None,
 }
 
-/// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), of which small
-/// weights are left out.
+/// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), with small
+/// weights left out.
 ///
-/// The scores of labels are 1 / (1 + e⁻ᵃᶻ), z = wᵀx + b: probabilities with a = 1 for the logistic loss, and a = 3 for the
-/// squared hinge, whose margins are no probabilities.
+/// The score of a label is 1 / (1 + e⁻ᵃᶻ), z = wᵀx + b: a probability, with a = 1, for the logistic loss; a = 3 for the
+/// squared hinge, whose margins are not probabilities.
 ///
-/// Coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008) for the
-/// squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in LIBLINEAR b belongs to a feature of
-/// a constant value and is penalised. A label that no sample has, or all, has a classifier like any other.
+/// Fitted by coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan
+/// (ICML 2008) for the squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in
+/// LIBLINEAR, b belongs to a feature of a constant value and is penalised. A label that no sample or every sample has
+/// gets an ordinary classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OneVsRestParams {
@@ -38,26 +39,27 @@ pub struct OneVsRestParams {
     pub loss: MarginLoss,
     /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
-    /// Above 0. The best has the largest average precision of all pairs of a withheld sample and one of up to 64 labels, spread over the
-    /// order of frequency; tried from C = ½ on, up or down, as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000
-    /// labels, 8 on a generated set of 5,000 labels without noise.
+    /// Above 0. The best has the largest average precision of all pairs of a withheld sample and one of up to 64
+    /// labels, spread over the order of frequency. The search starts at C = ½ and goes up or down as long as that
+    /// helps. The result is 1/8 to 1/2 on published sets of 22 to 1,000 labels, and 8 on a generated set of 5,000
+    /// labels without noise.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cost: Option<f64>,
-    /// Exponent a of the cost of a label with k samples, C (k̄ / k)^a, where labels have k̄ samples in the mean; 0 for the same
-    /// cost of all.
+    /// Exponent a of the cost of a label with k samples, C (k̄ / k)^a, where k̄ is the mean over labels; 0 for equal
+    /// costs.
     ///
-    /// Not negative. Rare labels, of which few samples say all there is to know, are so fitted more closely than frequent ones: with 0.25
-    /// precision and psp@5 are higher than with 0 on seven of nine sets, by up to half a point. In a node of a label tree k is the number of samples with any
-    /// label of a cluster.
+    /// Not negative. Rare labels, whose few samples are all the information there is, are thus fitted more closely than
+    /// frequent ones: with 0.25, precision and psp@5 are higher than with 0 on seven of nine sets, by up to half a
+    /// point. In a node of a label tree, k is the number of samples with any label of a cluster.
     #[schemars(range(min = 0.0))]
     pub cost_exponent: f64,
-    /// Weighs the positive samples of each label by 1/p besides, so that rare labels rank higher: p is the propensity of the
-    /// label, the model of psp@K.
+    /// Also weighs the positive samples of each label by 1/p, so that rare labels rank higher: p is the propensity of
+    /// the label, the model of psp@K.
     ///
-    /// 1/p = 1 + (ln n - 1) (B + 1)^A (N + B)^-A, where N of n training samples have the label; Jain, Prabhu, Varma, KDD 2016.
-    /// A classifier of a cluster of labels counts the samples with any of them. As these weights are up to ten, a smaller
-    /// `cost` goes with them, which is found unless it is given: psp@5 is 0.4 to 1.6 points higher on five sets of 100 to 1,000
-    /// labels, p@5 0.3 points lower to 0.7 higher.
+    /// 1/p = 1 + (ln n - 1) (B + 1)^A (N + B)^-A, where N of n training samples have the label; Jain, Prabhu, Varma,
+    /// KDD 2016. A classifier of a cluster of labels counts the samples with any of them. As these weights are up to
+    /// ten, they need a smaller `cost`, which is found unless it is given: psp@5 is 0.4 to 1.6 points higher on five
+    /// sets of 100 to 1,000 labels, p@5 0.3 points lower to 0.7 higher.
     pub propensity_weights: bool,
     /// Exponent A of propensities (0.5 for Wikipedia, 0.6 for Amazon). For propensity_weights.
     ///
@@ -71,23 +73,23 @@ pub struct OneVsRestParams {
     pub propensity_b: f64,
     /// Scaling of the features of each sample, in training and prediction: l2, to length 1; none.
     pub normalize: RowNorm,
-    /// Value of the feature that stands for the intercept; 0 for none.
+    /// Value of the feature that represents the intercept; 0 for none.
     #[schemars(range(min = 0.0))]
     pub bias: f64,
     /// Largest violation of the optimality conditions at which the fit of labels ends, in units of the margin.
     ///
-    /// Above 0. For the logistic loss Σ |α / C - σ(-m)|, α the dual variable of a sample, over the number of samples with the
-    /// label (or of those without it if these are fewer). Default 0.1: precision at 5 within
-    /// 0.1 points of that at 0.01, on sets of 159 to 5,000 labels.
+    /// Above 0. For the logistic loss Σ |α / C - σ(-m)|, where α is the dual variable of a sample, divided by the
+    /// number of samples with the label (or without it, if these are fewer). Default 0.1: precision at 5 within 0.1
+    /// points of that at 0.01, on sets of 159 to 5,000 labels.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
-    /// Largest number of passes over the samples, at least 1.
+    /// Maximum number of passes over the samples, at least 1.
     #[schemars(range(min = 1))]
     pub max_passes: usize,
     /// Magnitude below which weights are left out, as a multiple of √C of their label.
     ///
-    /// Not negative. Weights are the larger the larger C is. Default 0.1: precision at 5 within 0.2 points of that of all weights,
-    /// which are two to six times as many.
+    /// Not negative. Weights are larger the larger C is. Default 0.1: precision at 5 within 0.2 points of that with all
+    /// weights, which are two to six times as many.
     #[schemars(range(min = 0.0))]
     pub prune: f64,
     /// Precision of weights: half, 16 bits; single, 32 bits.
@@ -137,9 +139,9 @@ impl Learner for OneVsRestParams {
     /// Outputs are 0/1 labels.
     ///
     /// Labels are fitted in groups of 8, in parallel on the current rayon pool; the result does not depend on its size.
-    /// Memory: the stored values of X again, 8 bytes each, and 32 bytes per sample and feature for each thread. The weights
-    /// of all labels are never held dense. Fails for weights beyond the range of their precision, or working memory above the
-    /// limit.
+    /// Memory: the stored values of X again, 8 bytes each, and 32 bytes per sample and feature for each thread. The
+    /// weights of all labels are never stored dense. Fails for weights beyond the range of their precision, or working
+    /// memory above the limit.
     ///
     /// ```
     /// # use ndarray::array;
@@ -185,7 +187,7 @@ impl Learner for OneVsRestParams {
 }
 
 impl OneVsRestParams {
-    /// The factor of the cost of the samples with a label, `count` of all `n_train`.
+    /// Returns the factor of the cost of the samples with a label, `count` of all `n_train`.
     pub(crate) fn positive_weight(&self, count: usize, n_train: usize) -> Result<f32, LinearError> {
         if !self.propensity_weights {
             return Ok(1.0);
@@ -201,7 +203,7 @@ impl OneVsRestParams {
         }
     }
 
-    /// The origin of the randomness of classifiers.
+    /// Returns the seed of the classifiers.
     pub(crate) fn origin(&self) -> Seed {
         Seed::new(self.seed).purpose("one-vs-rest")
     }

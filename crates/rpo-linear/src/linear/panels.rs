@@ -1,4 +1,4 @@
-//! Outputs in panels: as many at a time as one pass over the features can fit.
+//! Outputs in panels, each of which is fitted in one pass over the features.
 
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use super::{LinearModel, RowNorm};
 use crate::options::check_matrix;
 use crate::{FitOptions, History, LinearError};
 
-/// The outputs from `first` on, at most [`LANES`] of them; each row times a factor, if there are factors.
+/// The outputs from `first` on, at most [`LANES`]; each row is multiplied by a factor, if there are factors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PanelOutputs<'y, 'f> {
     pub(super) y: MatrixView<'y>,
@@ -50,8 +50,8 @@ impl Rows for PanelOutputs<'_, '_> {
     }
 }
 
-/// Fits outputs in panels of [`LANES`], in parallel: `solve` returns the p + 1 rows of the panel that starts with the
-/// given output, the last one the intercept's.
+/// Fits outputs in panels of [`LANES`], in parallel. `solve` returns the p + 1 rows of the panel that starts with the
+/// given output; the last row contains the intercepts.
 pub(super) fn fit_panels(
     (p, d): (usize, usize),
     inverse_link: InverseLink,

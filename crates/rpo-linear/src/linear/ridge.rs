@@ -1,4 +1,4 @@
-//! Regularized least squares, output by output.
+//! Regularized least squares for each output.
 
 use ndarray::Array2;
 use rpo_core::{CheckParams, Domain, InverseLink, Learner, MatrixView, Predictor};
@@ -13,19 +13,20 @@ use crate::checks::check_data;
 use crate::scores::check_finite;
 use crate::{FitOptions, LinearError};
 
-/// Largest leverage of a sample whose prediction is corrected for its part in the fit: 1 / (1 − h) magnifies what `f32` rounds.
+/// Largest leverage for which the prediction of a sample is corrected for its influence on the fit: 1 / (1 − h)
+/// magnifies the rounding errors of `f32`.
 const MOST_LEVERAGE: f64 = 0.999;
 
-/// Parameters of ridge regression for every output: W = argmin Σᵢ ωᵢ ‖yᵢ - Wᵀxᵢ - b‖² + Σⱼ λⱼ ‖wⱼ‖², b free
-/// of penalty, where the weights ωᵢ of samples are 1 unless given.
+/// Parameters of ridge regression for every output: W = argmin Σᵢ ωᵢ ‖yᵢ - Wᵀxᵢ - b‖² + Σⱼ λⱼ ‖wⱼ‖², where b is not
+/// penalized and the sample weights ωᵢ are 1 unless given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RidgeParams {
     /// Penalty on the weights: variance:ALPHA, in units of the variance of the features, or a number, in units of their
     /// mean square.
     ///
-    /// Not negative. Default `variance:0.3`: within a few percent of the best Hamming loss, on held-out training samples,
-    /// of sets of 6 to 983 labels, dense and sparse.
+    /// Not negative. Default `variance:0.3`: within a few percent of the best Hamming loss on held-out training
+    /// samples, on data sets of 6 to 983 labels, dense and sparse.
     pub lambda: Penalty,
 }
 
@@ -64,22 +65,22 @@ impl Learner for RidgeParams {
 }
 
 impl RidgeParams {
-    /// The model, and what models that are fitted to all samples but one predict for it: exactly, for the price of one fit.
-    /// `samples` are those to predict (rows of the result, m x d).
+    /// Returns the model, and the predictions for each sample of a model fitted to all other samples: exact, at the
+    /// cost of one fit. `samples` lists the samples to predict (rows of the result, m x d).
     ///
-    /// With the leverage hᵢ of sample i ([`Ridge::leverages`]) its prediction is (ŷᵢ − hᵢ yᵢ) / (1 − hᵢ), ŷᵢ being that of the
-    /// model. The penalties are those of all samples.
+    /// With the leverage hᵢ of sample i ([`Ridge::leverages`]), its prediction is (ŷᵢ − hᵢ yᵢ) / (1 − hᵢ), where ŷᵢ is
+    /// that of the model. The penalties are those for all samples.
     ///
-    /// Returns `None`, before the fit, where the normal equations are not factored, as with 2000 features and more, and where
-    /// a leverage is so close to 1 that the sample alone decides on its prediction.
+    /// Returns `None`, before the fit, if the normal equations are not factored, as with 2000 features and more, or if
+    /// a leverage is so close to 1 that the sample alone determines its prediction.
     ///
     /// Source: Allen, Technometrics 16, 1974.
     ///
     /// # Errors
-    /// As [`fit`](Learner::fit), and predictions above the memory limit or beyond the range of `f32`.
+    /// As for [`fit`](Learner::fit), and predictions above the memory limit or beyond the range of `f32`.
     ///
     /// # Panics
-    /// If there is no such sample.
+    /// If a sample index is out of range.
     pub fn fit_leaving_one_out(
         &self,
         x: MatrixView<'_>,
@@ -101,7 +102,7 @@ impl RidgeParams {
             y.copy_row(sample, &mut outputs);
             for (score, &y) in scores.into_iter().zip(&outputs) {
                 let y = f64::from(y);
-                // (ŷ − hy) / (1 − h), without the cancellation.
+                // (ŷ − hy) / (1 − h), without cancellation.
                 *score = (y + (f64::from(*score) - y) / (1.0 - h)) as f32;
             }
         }
@@ -109,7 +110,7 @@ impl RidgeParams {
         Ok(Some((model, scores)))
     }
 
-    /// The normal equations of checked data.
+    /// Returns the normal equations, after checking the data.
     fn equations<'a, 'x>(
         &self,
         x: &'a MatrixView<'x>,
@@ -128,7 +129,7 @@ impl RidgeParams {
     }
 }
 
-/// The factors of rows that make least squares weighted.
+/// Returns the factors of rows for weighted least squares: the square roots of the weights.
 fn roots(weights: &[f32]) -> Vec<f64> {
     weights.iter().map(|w| f64::from(*w).sqrt()).collect()
 }

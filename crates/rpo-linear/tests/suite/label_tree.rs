@@ -1,4 +1,4 @@
-//! Label trees: what they are, and what they do not depend on.
+//! Label trees: their definition, and what they do not depend on.
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, array, s};
@@ -19,7 +19,7 @@ fn fit(params: &LabelTreeParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelTreeM
     params.fit(x.into(), y.into()).unwrap()
 }
 
-/// A tree of one leaf has a classifier for each label, fitted to all samples.
+/// A tree with a single leaf has a classifier for each label, fitted to all samples.
 #[test]
 fn a_leaf_alone_is_one_vs_rest() {
     let x = features(60, 8, 0.6, 1);
@@ -47,8 +47,8 @@ fn a_leaf_alone_is_one_vs_rest() {
     }
 }
 
-/// A beam that holds every node finds every label: the product of the probabilities on its path, which does not depend on
-/// how it is found; a narrow one finds some of these.
+/// A beam that holds every node finds every label, with the product of the probabilities on its path, which does not
+/// depend on the search; a narrow beam finds some of these labels.
 #[test]
 fn a_wide_beam_finds_all_and_a_narrow_one_no_other_scores() {
     let x = features(80, 10, 0.5, 3);
@@ -59,7 +59,7 @@ fn a_wide_beam_finds_all_and_a_narrow_one_no_other_scores() {
         ..small()
     };
     let all = fit(&wide, &x, &y).predict((&x).into()).unwrap();
-    // All but the label that no sample has.
+    // All labels except the one that no sample has.
     assert!(all.column(0).iter().all(|&v| v == 0.0));
     assert!(all.slice(s![.., 1..]).iter().all(|&v| v > 0.0 && v <= 1.0));
     let narrow = fit(&LabelTreeParams { beam: 1, ..wide }, &x, &y)
@@ -263,7 +263,7 @@ fn a_stored_model_comes_back() {
 }
 
 proptest! {
-    /// Whatever stands in the arrays, restoring ends with an error or with a model that can predict.
+    /// Whatever the content of the arrays, restoring gives an error or a model that can predict.
     #[test]
     fn damaged_arrays_are_refused_or_harmless(array in 0_usize..9, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let whole = stored(&model(Precision::Half));

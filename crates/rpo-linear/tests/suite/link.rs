@@ -1,4 +1,4 @@
-//! Label embeddings: what a fit satisfies, and what it does not depend on.
+//! Label embeddings: properties of a fit, and what it does not depend on.
 
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
@@ -36,7 +36,7 @@ fn fit_logged(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -
     (model, history)
 }
 
-/// φ of all rows, from the parts of the model.
+/// Computes φ of all rows from the components of the model.
 fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
     let map = model.map();
     let z = match &map.projection {
@@ -85,7 +85,7 @@ fn least_squares_satisfy_the_normal_equations() {
             let right = phi.t().dot(&y.mapv(f64::from));
             let rest = &right - &gram.dot(&theta) - theta * number;
             let scale = right.iter().fold(0.0_f64, |best, v| best.max(v.abs()));
-            // f32 storage of Φ and Θ.
+            // Φ and Θ are stored as f32.
             assert!(rest.iter().all(|v| v.abs() < 2e-5 * scale), "{mode:?} {penalty}");
             let scores = model.predict((&x).into()).unwrap();
             let expected = phi.dot(&model.weights().mapv(f64::from).t());
@@ -94,7 +94,7 @@ fn least_squares_satisfy_the_normal_equations() {
     }
 }
 
-/// E-P11: with many features and a small penalty, the Gram matrix has almost no factor; losses fall all the same.
+/// E-P11: with many features and a small penalty, the Gram matrix can hardly be factored; losses fall all the same.
 #[test]
 fn descent_keeps_the_best_epoch() {
     let x = features(200, 6, 1.0, 3);
@@ -122,7 +122,7 @@ fn descent_keeps_the_best_epoch() {
     }
 }
 
-/// The loss that is reported is that of the model that is kept.
+/// The reported loss is that of the model that is kept.
 #[test]
 fn losses_are_those_of_the_model() {
     let x = features(90, 5, 1.0, 6);
@@ -170,7 +170,7 @@ fn layouts_caches_and_threads_do_not_matter() {
         for threads in [1, 2, 8] {
             assert_eq!(on_threads(threads, || fit(None)), model);
         }
-        // Random features of 700 samples take 170,800 bytes, which are then computed when they are needed.
+        // Random features of 700 samples take 170,800 bytes; with a smaller cache they are computed on demand.
         assert_eq!(fit(Some(4 * 170_799)), model);
         let dense = params.fit((&x).into(), y.into()).unwrap();
         let sparse = model.predict(MatrixView::Sparse(sx.view())).unwrap();
@@ -186,7 +186,7 @@ fn layouts_caches_and_threads_do_not_matter() {
                 sparse
             );
         }
-        // A row's scores depend on it alone.
+        // The scores of a row depend on it alone.
         let some = x.slice(s![300..303, ..]).to_owned();
         assert_eq!(
             model.predict((&some).into()).unwrap(),
@@ -241,7 +241,7 @@ fn top_scores_are_the_largest() {
     ));
 }
 
-/// Constant columns, rows of zeros, labels of none and all, more dimensions than the data have.
+/// Constant columns, rows of zeros, labels of no sample and of all, more dimensions than the rank of the data.
 #[test]
 fn degenerate_data_give_finite_models() {
     let mut x = features(50, 4, 1.0, 16);
@@ -285,7 +285,7 @@ fn degenerate_data_give_finite_models() {
                 };
                 let scores = fit(&params, x, &y).predict(x.into()).unwrap();
                 assert!(scores.iter().all(|v| v.is_finite()));
-                // The label that no sample has, and the one that all have.
+                // The label that no sample has, and the one that all samples have.
                 assert!(
                     scores.column(0).iter().all(|v| *v < 0.5) && scores.column(5).iter().all(|v| *v >= 0.5)
                 );
@@ -315,7 +315,7 @@ fn random_features_beyond_the_memory_limit_are_refused() {
         };
         small().fit_with((&x).into(), (&y).into(), options)
     };
-    // 61 terms, of which all products are kept in double precision.
+    // 61 terms, whose products are all stored in double precision.
     assert!(limited(61 * 61 * 8).is_ok());
     assert!(matches!(
         limited(61 * 61 * 8 - 1),
@@ -409,7 +409,7 @@ fn what_cannot_be_fitted_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The penalty of line 11 alone changes W: by the ratio, where both are one problem.
+    /// Only the penalty of line 11 changes W: by the ratio, where both problems are the same.
     #[test]
     fn the_last_penalty_is_the_ratio_of_the_first(seed in 0_u64..100, ratio in 0.1..10.0) {
         let x = features(40, 5, 1.0, seed);

@@ -1,11 +1,11 @@
-//! Logistic regression on sparse features: reference values, what a fit satisfies, and what it does not depend on.
+//! Logistic regression on sparse features: reference values, properties of a fit, and what it does not depend on.
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, array};
 use rpo_core::{Learner, MatrixView, Predictor};
 use rpo_linear::{FitOptions, LinearModel, LogisticRegressionParams, Penalty};
 
-/// As exact as coordinate descent becomes in single precision, with all weights.
+/// The most exact parameters for coordinate descent in single precision, keeping all weights.
 fn exact(lambda: Penalty) -> LogisticRegressionParams {
     LogisticRegressionParams {
         lambda,
@@ -23,8 +23,8 @@ fn dense(model: &LinearModel) -> Array2<f64> {
     model.weights().to_dense(usize::MAX).unwrap().mapv(f64::from)
 }
 
-/// scikit-learn 1.9.1: `LogisticRegression(C=1/lambda, tol=1e-12, solver="newton-cholesky")` on these numbers, coefficients
-/// and intercept.
+/// Coefficients and intercept from scikit-learn 1.9.1 on these numbers:
+/// `LogisticRegression(C=1/lambda, tol=1e-12, solver="newton-cholesky")`.
 #[test]
 fn weights_are_those_of_scikit_learn() {
     let (n, p) = (24, 12);
@@ -75,7 +75,7 @@ fn weights_are_those_of_scikit_learn() {
     }
 }
 
-/// The gradient vanishes for the weights and the intercept, of frequent and of rare labels.
+/// The gradient vanishes for the weights and the intercept, for frequent and for rare labels.
 #[test]
 fn what_is_found_is_stationary() {
     let x = features(300, 30, 0.15, 1);
@@ -136,7 +136,7 @@ fn small_weights_are_left_out() {
     let (all, few) = (dense(&all), dense(&few));
     let mut n_left_out = 0;
     for (all, few) in all.iter().zip(&few) {
-        // Not where rounding decides.
+        // Except where rounding decides.
         if (all.abs() - limit).abs() > 1e-6 {
             assert_eq!(*few, if all.abs() < limit { 0.0 } else { *all });
         }
@@ -145,8 +145,8 @@ fn small_weights_are_left_out() {
     assert!(n_left_out > p * d / 20, "{n_left_out}");
 }
 
-/// With a penalty so weak that coordinate descent would not end, and on features that are not sparse, Newton's method takes
-/// its place: the losses of penalties on both sides of the change are close.
+/// If the penalty is so weak that coordinate descent would not end, and on features that are not sparse, Newton's
+/// method replaces it: the losses for penalties on both sides of the boundary are close.
 #[test]
 fn weak_penalties_are_fitted_too() {
     let x = features(200, 20, 0.2, 7);

@@ -1,4 +1,4 @@
-//! One-vs-rest: what a fit satisfies, reference values, and what it does not depend on.
+//! One-vs-rest: properties of a fit, reference values, and what it does not depend on.
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array1, Array2, Axis, array, s};
@@ -8,7 +8,7 @@ use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, ParameterError};
 use rpo_core::{Learner, Predictor};
 use rpo_linear::{FitOptions, LinearError, LinearModel, MarginLoss, OneVsRestParams, Precision, RowNorm};
 
-/// As exact as the solver becomes, with all weights, at one cost of all labels.
+/// The most exact parameters for the solver, keeping all weights, with one cost for all labels.
 fn exact(loss: MarginLoss) -> OneVsRestParams {
     OneVsRestParams {
         loss,
@@ -37,7 +37,7 @@ fn sparse(model: &LinearModel) -> CsrView<'_> {
     }
 }
 
-/// The weights of a label, its offset last.
+/// The weights of a label, followed by its offset.
 fn classifier(model: &LinearModel, label: usize) -> Array1<f64> {
     let weights = model.weights().to_dense(usize::MAX).unwrap();
     let column = weights.column(label).to_vec().into_iter();
@@ -53,7 +53,7 @@ fn unit_rows(x: &Array2<f32>) -> Array2<f64> {
     x
 }
 
-/// The primal problem on dense numbers, by gradient descent: slow, and without anything of the solver.
+/// Solves the primal problem on dense numbers by gradient descent: slow, and independent of the solver.
 fn naive(x: &Array2<f64>, y: &[bool], loss: MarginLoss, cost: f64) -> Array1<f64> {
     let (n, p) = x.dim();
     let mut w = Array1::<f64>::zeros(p + 1);
@@ -113,9 +113,9 @@ fn weights_are_those_of_the_primal_problem() {
     }
 }
 
-/// scikit-learn 1.9.1: `LinearSVC(loss="squared_hinge", tol=1e-9, intercept_scaling=1)` and
-/// `LogisticRegression(solver="liblinear", tol=1e-10, intercept_scaling=1)`, coefficients and intercept, on these numbers
-/// as they are and with rows of length 1.
+/// Coefficients and intercept from scikit-learn 1.9.1 on these numbers, unscaled and with rows of length 1:
+/// `LinearSVC(loss="squared_hinge", tol=1e-9, intercept_scaling=1)` and
+/// `LogisticRegression(solver="liblinear", tol=1e-10, intercept_scaling=1)`.
 #[test]
 fn weights_are_those_of_liblinear() {
     let x = Array2::from_shape_fn((12, 4), |(i, j)| match (i + j) % 3 {
@@ -258,7 +258,7 @@ fn the_certificate_is_that_of_the_fit() {
             };
             assert!(f64::from(residual(&fit(&params, &x, &y))) <= tolerance);
         }
-        // One pass is not enough, and the model does not hide it.
+        // One pass is not enough, and the residual shows it.
         let params = OneVsRestParams {
             max_passes: 1,
             cost: Some(10.0),
@@ -268,13 +268,13 @@ fn the_certificate_is_that_of_the_fit() {
     }
 }
 
-/// The cost that is found is a power of two, and gives the model that it gives when it is named. Labels that features do not
-/// explain are fitted less closely than those that they do.
+/// The cost that is found is a power of two, and gives the same model as when it is given. Labels that features do not
+/// explain are fitted less closely than labels that they explain.
 #[test]
 fn the_cost_is_found_on_withheld_samples() {
     let x = features(600, 30, 0.4, 21);
     let y = labels(&x, 12, 22);
-    // The labels of others: those of the sample 300 further on.
+    // The labels of other samples: those of the sample 300 further on.
     let noise = Array2::from_shape_fn(y.dim(), |(i, j)| y[[(i + 300) % 600, j]]);
     let found = |y: &Array2<f32>| {
         let params = OneVsRestParams::default();
@@ -286,7 +286,7 @@ fn the_cost_is_found_on_withheld_samples() {
     };
     let (of_labels, of_noise) = (found(&y), found(&noise));
     assert!(of_noise < of_labels, "{of_noise} {of_labels}");
-    // Nothing to look at: no label varies.
+    // No label varies, so that there is nothing to search on.
     assert_eq!(
         fit(&OneVsRestParams::default(), &x, &Array2::zeros((600, 2))).cost,
         Some(0.5)
@@ -317,7 +317,7 @@ fn samples_and_labels_at_the_edges() {
             assert!(row[1] < 0.2 && row[2] > 0.8, "{row}");
         }
         assert!(scores[[0, 0]] > 0.5 && scores[[2, 0]] < 0.5);
-        // One label alone.
+        // A single label.
         let single = fit(
             &OneVsRestParams { loss, ..exact(loss) },
             &x,
@@ -327,7 +327,7 @@ fn samples_and_labels_at_the_edges() {
             (single.n_outputs(), single.n_features(), single.n_train()),
             (1, 2, 4)
         );
-        // No features at all, and no intercept: nothing is learned, and all is even.
+        // No features and no intercept: nothing is learned, and all scores are equal.
         let nothing = OneVsRestParams {
             bias: 0.0,
             ..exact(loss)
@@ -335,7 +335,7 @@ fn samples_and_labels_at_the_edges() {
         let model = fit(&nothing, &Array2::zeros((4, 2)), &y);
         assert!(model.predict((&x).into()).unwrap().iter().all(|&v| v == 0.5));
     }
-    // Columns of a sparse row in any order are sorted by the matrix type; twice the same column is no matrix.
+    // The matrix type sorts the columns of a sparse row and refuses repeated columns.
     let unsorted = CsrMatrix::new_from_unsorted((1, 2), vec![0, 2], vec![1, 0], vec![2.0, 1.0]).unwrap();
     let sorted = CsrMatrix::new((1, 2), vec![0, 2], vec![0, 1], vec![1.0, 2.0]);
     assert_eq!(unsorted, sorted);
@@ -402,7 +402,7 @@ fn what_cannot_be_fitted_is_named() {
     };
     let found = base().fit_with((&x).into(), (&y).into(), options);
     assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");
-    // Weights that 16 bits cannot hold, but 32 can.
+    // Weights that fit 32 bits but not 16.
     let tiny = x.mapv(|v| v * 1e-6);
     let large = OneVsRestParams {
         normalize: RowNorm::None,

@@ -1,4 +1,4 @@
-//! Ridge regression: predictions that leave one sample out, against fits without it.
+//! Ridge regression: leave-one-out predictions, against fits without the sample.
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
@@ -12,7 +12,7 @@ fn params(lambda: Penalty) -> RidgeParams {
     RidgeParams { lambda }
 }
 
-/// The prediction for a sample of the fit to all others with the penalties of all.
+/// Predicts a sample by the fit to all others, with the penalties for all samples.
 fn naive(lambda: Penalty, x: &Array2<f32>, y: &Array2<f32>, sample: usize) -> Vec<f64> {
     let others: Vec<usize> = (0..x.nrows()).filter(|&other| other != sample).collect();
     let penalty = lambda.on(&MatrixView::from(x), None);
@@ -38,7 +38,7 @@ fn naive(lambda: Penalty, x: &Array2<f32>, y: &Array2<f32>, sample: usize) -> Ve
 fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
     for (n, p, density) in [(40, 6, 1.0), (30, 50, 0.3)] {
         let x = features(n, p, density, 1);
-        // More labels than a panel has, and numbers of another scale.
+        // More labels than a panel has, and numbers on another scale.
         for y in [labels(&x, 19, 2), features(n, 2, 1.0, 3) * 1e3] {
             for lambda in [
                 Penalty::Variance(0.3),
@@ -75,7 +75,8 @@ fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
     }
 }
 
-/// Without a penalty each sample of fewer than features decides on its own prediction; there is no factor for many features.
+/// Without a penalty and with fewer samples than features, each sample determines its own prediction; with many
+/// features there is no factor.
 #[test]
 fn there_are_none_where_they_would_not_be_exact() {
     let y = labels(&features(10, 3, 1.0, 1), 3, 2);
@@ -104,7 +105,8 @@ fn there_are_none_where_they_would_not_be_exact() {
     assert!(matches!(refused, Err(LinearError::Parameter(_))));
 }
 
-/// A sample of weight w is one that occurs w times, for penalties in units of the data too; of weight 0, one that does not.
+/// A sample of weight w equals one that occurs w times, also for penalties in units of the data; a sample of weight 0
+/// is ignored.
 #[test]
 fn weights_count_samples() {
     let (n, p) = (60, 5);
@@ -173,7 +175,7 @@ fn weights_count_samples() {
             .fit_leaving_one_out((&x).into(), (&y).into(), &[0, 4], options())
             .unwrap();
         let (model, scores) = left_out.expect("the equations are factored");
-        // Samples of weight 0 had no part in the fit.
+        // Samples of weight 0 had no influence on the fit.
         let predicted = model.predict((&x.select(Axis(0), &[0, 4])).into()).unwrap();
         assert!((&scores - &predicted).iter().all(|v| v.abs() < 1e-5));
     }

@@ -1,4 +1,4 @@
-//! Algorithm 2, the conceptual form, as an oracle for Algorithm 3.
+//! Algorithm 2, the conceptual procedure, as an oracle for Algorithm 3.
 
 use crate::common::{features, labels};
 use ndarray::{Array1, Array2, s};
@@ -21,8 +21,8 @@ fn kernel(features: usize) -> LabelEmbeddingParams {
     }
 }
 
-/// With k = d, z is a rotation of the activations A = XB of least squares: distances, hence the bandwidth and the
-/// kernel, are those of A. With many random features both end with the same predictions.
+/// With k = d, z is a rotation of the least squares activations A = XB: distances, hence the bandwidth and the kernel,
+/// are those of A. With many random features both procedures give the same predictions.
 #[test]
 fn all_dimensions_give_the_two_stage_procedure() {
     let x = features(120, 6, 1.0, 1);
@@ -47,7 +47,7 @@ fn all_dimensions_give_the_two_stage_procedure() {
     let found = full.fit(x, y).unwrap().predict(x).unwrap();
     let spread = |p: &Array2<f32>| (p - &expected).mapv(f32::abs).mean().unwrap();
     assert!(spread(&found) < 0.02, "{}", spread(&found));
-    // Far closer than the linear activations are.
+    // Far closer than the linear activations.
     assert!(
         spread(&found) < 0.25 * spread(&a),
         "{} {}",
@@ -56,7 +56,7 @@ fn all_dimensions_give_the_two_stage_procedure() {
     );
 }
 
-/// The link on top of the k best scores of a model, sparse as they come.
+/// The link on top of the k best scores of a model, in sparse form.
 #[test]
 fn sparse_scores_are_as_good_as_dense_ones() {
     let x = features(150, 8, 1.0, 3);
@@ -76,7 +76,7 @@ fn sparse_scores_are_as_good_as_dense_ones() {
     assert!((a - b).iter().all(|v| v.abs() < 1e-3));
 }
 
-/// The baselines minimise what they say: gradients vanish.
+/// The baselines minimise their objectives: gradients vanish.
 #[test]
 fn baselines_are_stationary() {
     let x = features(80, 5, 0.7, 5);
@@ -102,7 +102,7 @@ fn baselines_are_stationary() {
         let gradient = x.mapv(f64::from).t().dot(&residual) + weights * penalty;
         let offset: Array1<f64> = residual.sum_axis(ndarray::Axis(0));
         for j in 0..20 {
-            // A label that none or all have has no finite optimum without a penalty on the intercept.
+            // A label that no sample or every sample has has no finite optimum without a penalty on the intercept.
             let constant = is_logistic && (j == 0 || j == 19);
             let limit = if constant { 0.1 } else { 2e-4 };
             assert!(
@@ -121,7 +121,7 @@ fn baselines_are_stationary() {
     }
 }
 
-/// Outputs are solved for in panels, from either layout: each as if it were alone, whatever its place.
+/// Outputs are solved in panels, from either layout: each as if it were alone, whatever its position.
 #[test]
 fn baselines_learn_every_output_by_itself() {
     let x = features(60, 5, 0.7, 7);
@@ -147,7 +147,7 @@ fn baselines_learn_every_output_by_itself() {
     }
 }
 
-/// The cost of an output does not grow with their number: quadratic, this would take minutes.
+/// The cost per output does not grow with the number of outputs: if it did, this would take minutes.
 #[test]
 fn least_squares_of_very_many_outputs() {
     let d = 200_000;

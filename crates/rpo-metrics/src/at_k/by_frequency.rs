@@ -1,16 +1,17 @@
-//! The best k labels of samples, by the frequency of labels in training.
+//! Metrics of the best k labels of samples, by training frequency of the labels.
 
 use super::{TopK, check, hits};
 use crate::{LabelSets, MetricError, Real};
 use rpo_core::{Mismatch, ParameterError};
 
-/// Labels in groups of falling frequency in training, each with about as many positives (pairs of a training sample and a
-/// label that it has) as any other: the equi-voluminous bins of papers on very many labels, of which 10 are deciles.
+/// Labels in groups of decreasing training frequency, each with about the same number of positives (pairs of a training
+/// sample and one of its labels). These are the equi-voluminous bins of papers on very many labels; 10 groups are
+/// deciles.
 ///
-/// Labels are in the order of their counts, the most frequent first, of equal ones the smaller. A label is in group
-/// ⌊G (s + N/2) / S⌋ of G, where N samples have it, labels before it have s positives and all have S: where the middle of its
-/// positives is. A label more frequent than S / G fills more than a group, so that others may have no label; labels that no
-/// sample has are in the last.
+/// Labels are sorted by count, most frequent first; ties go to the smaller index. Of G groups, a label is in group ⌊G
+/// (s + N/2) / S⌋, where N samples have it, the labels before it have s positives and all labels have S, that is in the
+/// group of the middle of its positives. A label more frequent than S / G fills more than a group, so that other groups
+/// may be empty; labels that no sample has are in the last group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrequencyGroups {
     groups: Vec<Vec<u32>>,
@@ -18,10 +19,10 @@ pub struct FrequencyGroups {
 }
 
 impl FrequencyGroups {
-    /// Groups labels by the number of training samples that have each.
+    /// Groups labels by the number of training samples that have them.
     ///
     /// # Errors
-    /// Fewer groups than 1, or more than labels.
+    /// Fewer than 1 group, or more groups than labels.
     pub fn new(label_counts: &[usize], n_groups: usize) -> Result<Self, MetricError> {
         let fits = (1..=label_counts.len()).contains(&n_groups);
         ParameterError::unless(fits, "n_groups", n_groups, "from 1 to the number of labels")?;
@@ -46,7 +47,7 @@ impl FrequencyGroups {
     }
 }
 
-/// The labels of each group, the most frequent first.
+/// Iterates over the labels of each group, most frequent group first.
 impl<'a> IntoIterator for &'a FrequencyGroups {
     type Item = &'a Vec<u32>;
     type IntoIter = std::slice::Iter<'a, Vec<u32>>;
@@ -56,24 +57,24 @@ impl<'a> IntoIterator for &'a FrequencyGroups {
     }
 }
 
-/// What the best k labels of samples find of a group of labels.
+/// The recall and precision that the best k labels of samples achieve on a group of labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupAtK {
-    /// Fraction of the pairs of a sample and a label of the group that it has whose label is among the best k of the sample,
-    /// larger is better; NaN without such pairs.
+    /// Fraction of the pairs of a sample and a relevant label of the group whose label is among the best k of the
+    /// sample, larger is better; NaN if there are no such pairs.
     pub recall: f64,
-    /// What they add to the precision at k, which is the sum over groups.
+    /// Contribution of the group to the precision at k, which is the sum over groups.
     pub precision: f64,
 }
 
-/// Returns recall at k within each group of labels, and what each group adds to precision at k.
+/// Returns recall at k within each group of labels, and the contribution of each group to precision at k.
 ///
-/// Of group g recall is $\sum_i |\mathrm{top}_k(i) \cap R_i \cap g| / \sum_i |R_i \cap g|$ and precision
-/// $\frac{1}{n k} \sum_i |\mathrm{top}_k(i) \cap R_i \cap g|$: over pairs and not labels, so that labels of one test sample do
-/// not blur the rare groups.
+/// For group g, recall is $\sum_i |\mathrm{top}_k(i) \cap R_i \cap g| / \sum_i |R_i \cap g|$ and precision
+/// $\frac{1}{n k} \sum_i |\mathrm{top}_k(i) \cap R_i \cap g|$. Both count pairs rather than labels, so that labels with
+/// a single test sample do not blur the rare groups.
 ///
 /// # Errors
-/// As [`gain_at_k`](super::gain_at_k); groups of another number of labels.
+/// As for [`gain_at_k`](super::gain_at_k); groups of a different number of labels.
 pub fn by_frequency_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
@@ -112,7 +113,7 @@ mod tests {
     fn groups_have_as_many_positives() {
         assert_eq!(labels(&[1, 4, 1, 2, 0], 2), [vec![1], vec![3, 0, 2, 4]]);
         assert_eq!(labels(&[3, 3, 3], 3), [[0], [1], [2]]);
-        // The first label has three quarters of all positives, whose middle is in the second of four groups.
+        // The first label has three quarters of all positives; their middle is in the second of four groups.
         assert_eq!(labels(&[9, 2, 1, 0], 4), [vec![], vec![0], vec![], vec![1, 2, 3]]);
         assert_eq!(labels(&[0, 0], 2), [vec![], vec![0, 1]]);
     }
@@ -126,7 +127,7 @@ mod tests {
             vec![(3, 0.5), (1, 0.25)],
         ];
         let top = TopK::from_lists(4, 3, &rows).unwrap();
-        // {0}, {1}, {2, 3}.
+        // The groups are {0}, {1}, {2, 3}.
         let groups = FrequencyGroups::new(&[2, 2, 1, 1], 3).unwrap();
         let found = |k| by_frequency_at_k(&truth, &top, &groups, k).unwrap();
         let recalls = |k| found(k).iter().map(|group| group.recall).collect::<Vec<_>>();

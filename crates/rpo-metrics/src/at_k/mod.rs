@@ -1,12 +1,12 @@
-//! Metrics on the best k labels of a sample: precision, nDCG, their propensity-scored forms, one-error, and the best k as
-//! label sets.
+//! Metrics on the best k labels of a sample: precision, nDCG, their propensity-scored forms, one-error, and the best k
+//! labels as a label set.
 //!
-//! Samples without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always divided
-//! by k, also where a sample lists fewer labels or k exceeds the number of labels: a label that was not predicted is
-//! not a hit. Ties between scores were settled by the smaller label when the lists were made ([`TopK`]).
+//! Samples without relevant labels contribute 0 and stay in the mean (for one-error the caller chooses). Metrics are
+//! always divided by k, even if a sample lists fewer labels or k exceeds the number of labels: a label that is not
+//! predicted is not a hit. When the lists are made ([`TopK`]), ties between scores go to the smaller label index.
 //!
-//! Missing labels are skipped: the best k labels of a sample are the best k of its observed ones, for which lists must
-//! be long enough, k + [`LabelSets::most_missing`] at most. Samples without observed labels are left out of the means.
+//! Missing labels are skipped: the best k labels of a sample are the best k of its observed ones. Lists must be long
+//! enough for them, at most k + [`LabelSets::most_missing`]. Samples without observed labels are left out of the means.
 
 mod by_frequency;
 mod top_k;
@@ -20,17 +20,17 @@ use rayon::prelude::*;
 use rpo_core::math;
 use rpo_core::{Domain, Mismatch};
 
-/// What the relevant ones among the best k labels of a sample are worth.
+/// The value of the relevant labels among the best k of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gain {
-    /// The precision at k: 1/k each, $|\mathrm{top}_k(i) \cap R_i| / k$ for sample i with the relevant labels R.
+    /// The precision at k: 1/k for each, $|\mathrm{top}_k(i) \cap R_i| / k$ for sample i with the relevant labels R.
     Precision,
-    /// The normalised discounted cumulative gain at k: gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per sample by the
-    /// best possible, which is the sum of the first min(k, |R|) discounts.
+    /// The normalised discounted cumulative gain at k: gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per
+    /// sample by the best possible value, which is the sum of the first min(k, |R|) discounts.
     Ndcg,
 }
 
-/// Returns the mean gain of the best k labels over samples, larger is better.
+/// Returns the mean gain of the best k labels over samples; larger is better.
 ///
 /// ```
 /// use rpo_metrics::{Gain, LabelSets, TopK, gain_at_k};
@@ -41,7 +41,7 @@ pub enum Gain {
 /// ```
 ///
 /// # Errors
-/// k = 0, predictions cut below k, shapes that differ.
+/// k = 0, predictions with fewer than k labels per sample, shapes that differ.
 pub fn gain_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
@@ -61,12 +61,12 @@ pub fn gain_at_k<S: Real>(
     })
 }
 
-/// Returns the comparison of the true labels with the best k of each sample taken as its label set: macro precision, recall
-/// and F1 at k are its [averages](SetComparison::average) of [`Average::Macro`](crate::Average::Macro), in which a rare label weighs as much as a frequent
-/// one. Source: Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, NeurIPS 2023, section 2.
+/// Compares the true labels with the best k of each sample as label sets. Macro precision, recall and F1 at k are
+/// [averages](SetComparison::average) of [`Average::Macro`](crate::Average::Macro), in which a rare label weighs as
+/// much as a frequent one. Source: Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, NeurIPS 2023, section 2.
 ///
 /// # Errors
-/// As [`gain_at_k`].
+/// As for [`gain_at_k`].
 pub fn sets_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
@@ -81,22 +81,22 @@ pub fn sets_at_k<S: Real>(
 /// A propensity-scored metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PropensityScored {
-    /// Divided by the value of the best possible ranking: in \[0, 1\]; NaN if no sample has a relevant label.
+    /// Normalised by the value of the best possible ranking: in \[0, 1\]; NaN if no sample has a relevant label.
     pub value: f64,
-    /// Not divided: an unbiased estimate of the metric on complete labels, may exceed 1.
+    /// Not normalised: an unbiased estimate of the metric on complete labels, which may exceed 1.
     pub unnormalised: f64,
 }
 
-/// Returns the propensity-scored gain of the best k labels, larger is better.
+/// Returns the propensity-scored gain of the best k labels; larger is better.
 ///
-/// Each hit of label l counts $1/p_l$ in the place of 1: of [`Gain::Precision`]
-/// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$, of [`Gain::Ndcg`] per sample the discounted sum of
-/// 1/p over the hits, divided by the first min(k, |R|) discounts. And the same divided by its largest possible value (a ratio
-/// of means over the whole set). `inverse` holds 1/p per label ([`Propensity::inverse`](crate::Propensity::inverse)). Source:
-/// Jain, Prabhu, Varma, KDD 2016.
+/// Each hit of label l counts $1/p_l$ instead of 1. [`Gain::Precision`] becomes
+/// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$; [`Gain::Ndcg`] becomes, per sample,
+/// the discounted sum of 1/p over the hits, divided by the first min(k, |R|) discounts. The normalised value is divided
+/// by its largest possible value (a ratio of means over the whole set). `inverse` holds 1/p per label
+/// ([`Propensity::inverse`](crate::Propensity::inverse)). Source: Jain, Prabhu, Varma, KDD 2016.
 ///
 /// # Errors
-/// As [`gain_at_k`]; inverse propensities that are not one positive number per label.
+/// As for [`gain_at_k`]; inverse propensities that are not one positive number per label.
 pub fn propensity_scored_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
@@ -124,8 +124,8 @@ pub fn propensity_scored_at_k<S: Real>(
     Ok(scored(truth, 1.0, gain, best))
 }
 
-/// Returns the one-error: the fraction of samples whose best label is not relevant, smaller is better. A sample that
-/// lists no label is an error.
+/// Returns the one-error: the fraction of samples whose best label is not relevant; smaller is better. A sample without
+/// listed labels counts as an error.
 ///
 /// # Errors
 /// Shapes that differ.
@@ -152,7 +152,7 @@ fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), 
             held: top.k(),
         });
     }
-    // Lists that were not cut say all there is to say.
+    // Lists that were not truncated are complete.
     if truth.n_missing() > 0 && top.k() < truth.n_labels() {
         for row in 0..truth.n_samples() {
             let (listed, observed) = (top.labels(row).len(), best_observed(truth, top, row).count());
@@ -165,7 +165,7 @@ fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), 
     Ok(())
 }
 
-/// The observed labels of a sample's list, best first.
+/// Iterates over the observed labels of a sample's list, best first.
 #[inline]
 fn best_observed<'a, S: Real>(
     truth: &'a LabelSets<'_>,
@@ -183,7 +183,7 @@ fn check_inverse(truth: &LabelSets<'_>, inverse: &[f64]) -> Result<(), MetricErr
     check_label_values("inverse propensities", inverse, "positive and finite", positive)
 }
 
-/// The relevant ones among the best k of a sample: (rank from 0, label).
+/// Iterates over the relevant labels among the best k of a sample, as (rank from 0, label).
 fn hits<'a, S: Real>(
     truth: &'a LabelSets<'_>,
     top: &'a TopK<S>,
@@ -195,7 +195,7 @@ fn hits<'a, S: Real>(
     listed.filter(|(_, label)| relevant.binary_search(label).is_ok())
 }
 
-/// The weights of the best possible k hits of a sample.
+/// Returns the weights of the best possible k hits of a sample.
 fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> Vec<f64> {
     let mut best: Vec<f64> = truth.labels(row).iter().map(|&l| weights[l as usize]).collect();
     best.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -203,7 +203,7 @@ fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> V
     best
 }
 
-/// The mean over the samples with observed labels, taken in parallel and summed in order.
+/// Returns the mean over the samples with observed labels, computed in parallel and summed in order.
 fn row_mean(truth: &LabelSets<'_>, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     let values: Vec<f64> = (0..truth.n_samples()).into_par_iter().map(value).collect();
     let observed = || (0..values.len()).filter(|&i| !truth.all_missing(i));
@@ -226,12 +226,12 @@ fn scored(
 /// Discounts of the first ranks and their running sums.
 struct Discounts {
     at: Vec<f64>,
-    /// `sums[r]` is the sum of the first `r`.
+    /// `sums[r]` is the sum of the first `r` discounts.
     sums: Vec<f64>,
 }
 
 impl Discounts {
-    /// No more ranks than there are labels can hold one.
+    /// At most as many ranks as there are labels can be filled.
     fn new(truth: &LabelSets<'_>, k: usize) -> Self {
         let n_ranks = k.min(truth.n_labels());
         let at: Vec<f64> = (0..n_ranks)
@@ -283,7 +283,8 @@ mod tests {
             one_error(&truth, &top, EmptySamples::One).unwrap().value,
             2.0 / 3.0
         );
-        // Predicted are {2, 1}, {0} and {3, 1}, of 0 to 3: one of {0, 2}, none of {}, the one of {1}.
+        // The predictions are {2, 1}, {0} and {3, 1}, of the labels 0 to 3; the hits are one of {0, 2}, none of {} and
+        // the one of {1}.
         let sets = sets_at_k(&truth, &top, 2).unwrap();
         let macros =
             |metric: fn(ZeroDivision) -> SetMetric| sets.average(Average::Macro, metric(ZeroDivision::Zero));
@@ -300,7 +301,7 @@ mod tests {
         let scores = ndarray::array![[0.5, 0.4, 0.9, 0.7, 0.1], [0.1; 5]];
         assert_eq!(truth.most_missing(), 5);
         let top = |k| TopK::from_scores(scores.view(), k).unwrap();
-        // Of sample 0 the known labels are 0, 1, 4 in this order; sample 1 is left out.
+        // The observed labels of sample 0 are 0, 1, 4, in this order; sample 1 is left out.
         let whole = top(5);
         for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
             assert_eq!(gain_at_k(&truth, &whole, Gain::Precision, k).unwrap(), expected);
@@ -312,7 +313,7 @@ mod tests {
         assert_eq!((error.value, error.n_skipped), (0.0, 1));
         let short = MetricError::TopKTooShort { needed: 4, held: 3 };
         assert_eq!(gain_at_k(&truth, &top(3), Gain::Precision, 2), Err(short));
-        // A list that ends before it is cut lacks nothing.
+        // A list that is shorter than k lacks nothing.
         let rows = [vec![(2, 0.9), (0, 0.5)], vec![]];
         let listed = TopK::from_lists(5, 3, &rows).unwrap();
         assert_eq!(gain_at_k(&truth, &listed, Gain::Precision, 2), Ok(0.5));

@@ -8,13 +8,13 @@ use rayon::prelude::*;
 use rpo_core::{CsrView, Domain, csr_row};
 use std::cmp::Ordering;
 
-/// Scores that are compared together with the k-th best so far.
+/// Number of scores that are compared together with the k-th best so far.
 const BLOCK: usize = 32;
 
-/// The best k labels of each sample, by decreasing score, ties by increasing label.
+/// The best k labels of each sample, by decreasing score; ties go to the smaller label index.
 ///
-/// The prediction of a model over very many labels, and the input of every metric "at k". A sample may list fewer than
-/// k labels; labels that are not listed are not predicted.
+/// This is the prediction of a model for very many labels, and the input of every metric "at k". A sample may list
+/// fewer than k labels; labels that are not listed are not predicted.
 ///
 /// ```
 /// use ndarray::array;
@@ -27,14 +27,14 @@ const BLOCK: usize = 32;
 pub struct TopK<S = f32> {
     n_labels: usize,
     k: usize,
-    /// Sample `i` is at `starts[i]..starts[i + 1]`.
+    /// The entries of sample `i` are `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
     labels: Vec<u32>,
     scores: Vec<S>,
 }
 
 impl<S: Real> TopK<S> {
-    /// Selects from dense scores (n_samples x n_labels): O(d + k log k) per sample. If k exceeds the number of
+    /// Selects from dense scores (n_samples x n_labels) in O(d + k log k) per sample. If k exceeds the number of
     /// labels, samples list all of them.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl<S: Real> TopK<S> {
         }))
     }
 
-    /// Keeps the best k of lists of (label, score), one list per sample in any order, of any length.
+    /// Keeps the best k entries of lists of (label, score), one list per sample, in any order and of any length.
     ///
     /// # Errors
     /// k = 0, no sample or no label, a label out of range or listed twice, a score that is not finite.
@@ -101,7 +101,7 @@ impl<S: Real> TopK<S> {
         self.starts.push(self.labels.len());
     }
 
-    /// Fills samples of min(k, d) entries in parallel.
+    /// Fills the lists of samples, of min(k, d) entries each, in parallel.
     fn collect(
         (n_rows, n_labels): (usize, usize),
         k: usize,
@@ -139,7 +139,7 @@ impl<S: Real> TopK<S> {
         self.n_labels
     }
 
-    /// The k of the lists.
+    /// Returns the k of the lists.
     pub(crate) fn k(&self) -> usize {
         self.k
     }
@@ -162,8 +162,8 @@ impl<S: Real> TopK<S> {
 }
 
 impl TopK<f32> {
-    /// Selects from CSR scores, where labels that are not stored score 0: the same lists as from the dense
-    /// matrix, in O(stored + k log k) per sample.
+    /// Selects from CSR scores, where labels that are not stored have score 0. The lists are the same as from the dense
+    /// matrix; the cost is O(stored + k log k) per sample.
     ///
     /// # Errors
     /// k = 0, no sample or no column, a matrix compressed by columns, scores that are not finite.
@@ -174,7 +174,7 @@ impl TopK<f32> {
         Ok(Self::collect(scores.shape(), k, |i, found| {
             let (columns, values) = csr_row(&scores, i);
             found.extend(columns.iter().copied().zip(values.iter().copied()));
-            // The first k labels that are not stored are the only zeros that can be among the best k.
+            // Only the first k labels that are not stored can be zeros among the best k.
             let mut stored = columns.iter().copied().peekable();
             let absent = (0..n_labels as u32).filter(|j| stored.next_if_eq(j).is_none());
             found.extend(absent.take(kept).map(|j| (j, 0.0)));
@@ -184,7 +184,7 @@ impl TopK<f32> {
     }
 }
 
-/// Higher score first, then smaller label.
+/// Orders by higher score, then by smaller label.
 fn best_first<S: Real>(a: &(u32, S), b: &(u32, S)) -> Ordering {
     b.1.order(a.1).then(a.0.cmp(&b.0))
 }
@@ -196,11 +196,11 @@ fn keep_best<S: Real>(found: &mut Vec<(u32, S)>, k: usize) {
     }
 }
 
-/// Leaves the best k of a sample in `found`, sorted.
+/// Stores the best k of a sample in `found`, sorted.
 ///
-/// A score has to beat the k-th best known so far (a later label loses a tie), and the k-th best is updated
-/// whenever 2k have collected, so that each update costs O(k) and is paid for by k candidates. Most blocks of a
-/// long sample hold none, which is found without a branch per score.
+/// A score must exceed the k-th best so far (a later label loses a tie). The k-th best is updated whenever 2k
+/// candidates have been collected, so that each update costs O(k), shared by k candidates. Most blocks of a long sample
+/// hold no candidates, which is checked without a branch per score.
 fn select<S: Real>(row: &[S], k: usize, found: &mut Vec<(u32, S)>) {
     let mut floor = None;
     for (block, scores) in row.chunks(BLOCK).enumerate() {
@@ -267,7 +267,7 @@ mod tests {
                 prop_assert_eq!(top.labels(i), labels);
                 prop_assert_eq!(top.scores(i), scores);
             }
-            // The same lists from the same matrix in CSR, and from lists in any order.
+            // The lists from the same matrix in CSR, and from lists in any order, must be equal.
             let mut indptr = vec![0];
             let (mut columns, mut stored, mut lists) = (vec![], vec![], vec![]);
             for row in dense.rows() {

@@ -1,9 +1,9 @@
 //! Areas under curves: ROC AUC and average precision, per label and micro.
 //!
-//! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN where it is undefined. All are
-//! computed by counting scores against the relevant ones, exactly and in integers up to the last division; the
-//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The samples of a
-//! label are those where it is not missing.
+//! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN if it is undefined. All areas are computed
+//! by counting scores against the relevant ones, exactly and in integers up to the last division. The micro averages
+//! only need memory for the ones of the truth, never a sorted copy of all entries. The samples of a label are those
+//! where it is observed.
 
 use super::levels::{Counts, Level, Levels, average_precision};
 use super::observed::without;
@@ -13,22 +13,22 @@ use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Labels whose columns are gathered together: one cache line of `f32` from each row.
+/// Number of labels whose columns are gathered together: one cache line of `f32` from each row.
 const BLOCK: usize = 16;
 
-/// A curve over the thresholds of a score, whose area is measured; larger is better.
+/// A curve over the thresholds of a score. Its area is the metric; larger is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curve {
-    /// The ROC curve: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of an entry that is relevant and one that is not. NaN where all
-    /// entries are relevant or none is.
+    /// The ROC curve: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of a relevant and an irrelevant entry. NaN if all entries
+    /// are relevant or none is.
     Roc,
-    /// Precision and recall: the average precision, the sum over distinct thresholds of precision times the gain in recall,
-    /// without interpolation. NaN where no entry is relevant.
+    /// The precision-recall curve. Its area is the average precision, the sum over distinct thresholds of precision
+    /// times the gain in recall, without interpolation. NaN if no entry is relevant.
     PrecisionRecall,
 }
 
-/// Returns the area under the curve of each label, over the samples where it is observed. Averages over labels are
-/// a [`Mean`](crate::Mean) of these, for macro averages, or of these with weights.
+/// Returns the area under the curve of each label, over the samples where it is observed. Collect the areas into a
+/// [`Mean`](crate::Mean) for a macro average, or with weights for a weighted one.
 ///
 /// ```
 /// use ndarray::array;
@@ -79,7 +79,7 @@ pub fn micro_area<S: Real>(
     })
 }
 
-/// Mann-Whitney U over the number of pairs, from twice U, which is an integer.
+/// Returns Mann-Whitney U divided by the number of pairs, computed from twice U, which is an integer.
 fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -> f64 {
     let n_irrelevant = n_items - n_relevant;
     let twice_u: u128 = levels
@@ -92,8 +92,8 @@ fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -
     twice_u as f64 / (2.0 * n_relevant as f64 * n_irrelevant as f64)
 }
 
-/// Calls `value` with the counts of each column that has a relevant sample, and the number of its observed samples; NaN
-/// for the others.
+/// Calls `value` with the counts of each column that has a relevant sample, and the number of its observed samples.
+/// Other columns are NaN.
 fn per_label<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
@@ -135,7 +135,7 @@ fn per_label<S: Real, const TIES: bool>(
     blocks.collect::<Vec<_>>().concat()
 }
 
-/// Copies some columns of a row-major matrix, one after the other.
+/// Copies some columns of a row-major matrix, one after another.
 fn gather_columns<S: Real>(scores: ArrayView2<'_, S>, columns: Range<usize>, out: &mut Vec<S>) {
     let n_rows = scores.nrows();
     out.clear();
@@ -147,8 +147,8 @@ fn gather_columns<S: Real>(scores: ArrayView2<'_, S>, columns: Range<usize>, out
     }
 }
 
-/// Counts every entry against the relevant ones, one block of samples per thread; the counts are integers, so
-/// the blocks may be added in any order.
+/// Counts every entry against the relevant ones, one block of samples per thread. The counts are integers, so that the
+/// blocks may be added in any order.
 fn all_entries<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn two_labels_by_hand() {
-        // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every sample has it.
+        // Label 0: relevant 0.9 and 0.5, irrelevant 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every sample has it.
         let truth = LabelSets::from_lists(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
         let scores = array![[0.9_f32, 0.3], [0.5, 0.2], [0.5, 0.1], [0.1, 0.0]];
         let areas = area_per_label(&truth, scores.view(), Curve::Roc).unwrap();

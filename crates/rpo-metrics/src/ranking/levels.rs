@@ -1,44 +1,45 @@
-//! Where the relevant scores stand among all scores: the one computation behind LRAP, ranking loss, average
-//! precision and ROC areas.
+//! Ranks of the relevant scores among all scores: the common computation of LRAP, ranking loss, average precision and
+//! ROC areas.
 //!
-//! All of them depend only on how many scores, relevant or not, reach each relevant score. So nothing is sorted
-//! but the few relevant scores, and the others are counted against them: O(d r) simple comparisons for a row with
-//! r relevant labels out of d if r is small, O(d log r) otherwise, and no memory but for the relevant ones, which
-//! lets the micro averages run over every entry of a matrix.
+//! All these metrics depend only on the number of scores, relevant or not, that reach each relevant score. Hence only
+//! the few relevant scores are sorted, and the other scores are counted against them: O(d r) simple comparisons for a
+//! row with r relevant labels out of d if r is small, O(d log r) otherwise. Memory is needed only for the relevant
+//! scores, so that the micro averages can cover every entry of a matrix.
 
 use crate::Real;
 
-/// Up to this many levels, comparing every score with every level, which vectorises, beats a binary search per
-/// score. Measured on x86-64 without extensions, the two cost the same at about 100 levels of `f32` and 40 of `f64`.
+/// Up to this number of levels, comparing every score with every level, which vectorises, is faster than a binary
+/// search per score. Measured on x86-64 without extensions, both cost the same at about 100 levels of `f32` and 40 of
+/// `f64`.
 const SCAN_LIMIT: usize = 64;
 
-/// The distinct relevant scores, decreasing, and how many relevant items share each.
+/// The distinct relevant scores, decreasing, and the number of relevant items with each score.
 #[derive(Debug, Default)]
 pub(crate) struct Levels<S> {
     scores: Vec<S>,
     relevant: Vec<u64>,
 }
 
-/// What was counted against [`Levels`].
+/// Counts of scores relative to [`Levels`].
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Scores that reach a level but not the one above it; last those that reach none, where a search may leave
-    /// them without asking.
+    /// Number of scores that reach a level but not the one above it. The last entry counts scores that reach no level;
+    /// a search may leave these uncounted.
     reached: Vec<u64>,
-    /// Scores equal to a level; left at 0 unless asked for.
+    /// Number of scores equal to a level; 0 unless ties are counted.
     tied: Vec<u64>,
 }
 
 /// One level with its cumulative counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Level {
-    /// Relevant items exactly here.
+    /// Number of relevant items at this level.
     pub(crate) relevant: u64,
-    /// Relevant items here or above.
+    /// Number of relevant items at this level or above.
     pub(crate) relevant_at_least: u64,
-    /// All items here or above.
+    /// Number of all items at this level or above.
     pub(crate) at_least: u64,
-    /// All items exactly here, if ties were counted.
+    /// Number of all items at this level, if ties were counted.
     pub(crate) tied: u64,
 }
 
@@ -62,7 +63,7 @@ impl<S: Real> Levels<S> {
         self.scores.truncate(kept);
     }
 
-    /// Adds `scores` to `counts`; those equal to a level only if `TIES`.
+    /// Adds `scores` to `counts`; counts scores equal to a level only if `TIES`.
     pub(crate) fn count<const TIES: bool>(&self, scores: &[S], counts: &mut Counts) {
         if self.scores.len() <= SCAN_LIMIT {
             self.scan::<TIES>(scores, counts);
@@ -93,7 +94,7 @@ impl<S: Real> Levels<S> {
         }
     }
 
-    /// The levels in decreasing order with their cumulative counts.
+    /// Iterates over the levels in decreasing order, with their cumulative counts.
     pub(crate) fn walk<'a>(&'a self, counts: &'a Counts) -> impl Iterator<Item = Level> + 'a {
         let (mut relevant_at_least, mut at_least) = (0, 0);
         self.relevant.iter().enumerate().map(move |(k, &relevant)| {
@@ -108,14 +109,14 @@ impl<S: Real> Levels<S> {
         })
     }
 
-    /// The number of relevant scores.
+    /// Returns the number of relevant scores.
     pub(crate) fn n_relevant(&self) -> u64 {
         self.relevant.iter().sum()
     }
 }
 
 impl Counts {
-    /// Starts counting against other levels.
+    /// Resets the counts for other levels.
     pub(crate) fn reset<S>(&mut self, levels: &Levels<S>) {
         for counts in [&mut self.reached, &mut self.tied] {
             counts.clear();
@@ -123,7 +124,7 @@ impl Counts {
         }
     }
 
-    /// Adds what was counted elsewhere against the same levels.
+    /// Adds counts made elsewhere for the same levels.
     pub(crate) fn merge(mut self, other: &Self) -> Self {
         for (mine, theirs) in [(&mut self.reached, &other.reached), (&mut self.tied, &other.tied)] {
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
@@ -132,15 +133,16 @@ impl Counts {
     }
 }
 
-/// Counts in blocks of 32-bit sums, as wide as an `f32`, so that the loop vectorises and cannot overflow.
+/// Counts in blocks of 32-bit sums, the width of an `f32`, so that the loop vectorises and cannot overflow.
 fn count_if<S: Real>(scores: &[S], condition: impl Fn(S) -> bool) -> u64 {
     let block = |block: &[S]| block.iter().map(|&s| u32::from(condition(s))).sum::<u32>();
     scores.chunks(1 << 16).map(|b| u64::from(block(b))).sum()
 }
 
-/// Average precision: (1/P) sum over relevant items of (relevant at least as high) / (all at least as high).
+/// Computes the average precision: (1/P) sum over relevant items of (relevant at least as high) / (all at least as
+/// high).
 ///
-/// Over the labels of a row this is the row's LRAP, over the rows of a label its average precision.
+/// Over the labels of a sample this is its LRAP, over the samples of a label its average precision.
 pub(crate) fn average_precision(levels: impl Iterator<Item = Level>, n_relevant: u64) -> f64 {
     let term = |l: Level| l.relevant as f64 * (l.relevant_at_least as f64 / l.at_least as f64);
     levels.map(term).sum::<f64>() / n_relevant as f64

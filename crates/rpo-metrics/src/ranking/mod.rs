@@ -1,8 +1,8 @@
 //! Metrics on the order of a sample's scores: LRAP, coverage error, ranking loss.
 //!
-//! Shapes: truth and scores n_samples x n_labels. Ties count against the ranking everywhere. Samples are scored in
-//! parallel and summed in sample order, so results do not depend on the number of threads. Missing labels are left
-//! out of the ranking of their sample, and a sample without observed labels is left out of the means.
+//! Shapes: truth and scores n_samples x n_labels. Ties always count against the ranking. Samples are scored in parallel
+//! and summed in sample order, so that results do not depend on the number of threads. Missing labels are left out of
+//! the ranking of their sample, and a sample without observed labels is left out of the means.
 
 mod area;
 mod levels;
@@ -17,25 +17,26 @@ use ndarray::ArrayView2;
 use observed::ObservedSample;
 use rayon::prelude::*;
 
-/// A metric of the order of a sample's scores s, of which the d labels' relevant ones are R.
+/// A metric of the order of a sample's scores s for d labels, of which R are relevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
     /// The label ranking average precision (LRAP), larger is better:
-    /// $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l \ge s_j\}|}$, over samples with R ≠ ∅ (or also
-    /// the others, each as 1). 1 for a perfect ranking, |R|/d if all scores tie. Source: Joly, Geurts, Wehenkel 2014, eq. 6, which
-    /// leaves samples without labels out: hence the default [`EmptySamples::Skip`]. scikit-learn counts them as 1.
+    /// $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l \ge s_j\}|}$, over samples with R ≠
+    /// ∅ (optionally also the others, each counted as 1). 1 for a perfect ranking, |R|/d if all scores tie. Source:
+    /// Joly, Geurts, Wehenkel 2014, eq. 6, which leaves out samples without labels: hence the default
+    /// [`EmptySamples::Skip`]. scikit-learn counts them as 1.
     Lrap(EmptySamples),
-    /// The coverage error, the depth of the ranking that holds every relevant label, smaller is better:
-    /// $\max_{j \in R} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a sample without relevant labels contributes 0
-    /// (scikit-learn's convention). Between the mean number of labels and d.
+    /// The coverage error, the depth of the ranking that includes every relevant label, smaller is better:
+    /// $\max_{j \in R} |\{l : s_l \ge s_j\}|$, where depths count from 1. A sample without relevant labels contributes
+    /// 0 (scikit-learn's convention). Between the mean number of labels and d.
     Coverage,
     /// The ranking loss, the fraction of wrongly ordered pairs (relevant, irrelevant), smaller is better:
-    /// $\frac{|\{(j, l) : j \in R, l \notin R, s_l \ge s_j\}|}{|R| (d - |R|)}$; a tie counts as a full error and samples with no or
-    /// all labels relevant contribute 0 (scikit-learn's convention).
+    /// $\frac{|\{(j, l) : j \in R, l \notin R, s_l \ge s_j\}|}{|R| (d - |R|)}$. A tie counts as a full error, and samples with
+    /// no or all labels relevant contribute 0 (scikit-learn's convention).
     Loss,
 }
 
-/// Returns the mean of a metric over the samples with observed labels where it is defined.
+/// Returns the mean of a metric over the samples with observed labels for which it is defined.
 ///
 /// ```
 /// use ndarray::array;
@@ -70,7 +71,7 @@ pub fn ranking<S: Real>(
             })
         }
         Ranking::Coverage => each_row(truth, scores, |relevant, row, levels, counts| {
-            // The lowest relevant score decides.
+            // The lowest relevant score determines the depth.
             let lowest = relevant
                 .iter()
                 .map(|&j| row[j as usize])
@@ -102,7 +103,7 @@ fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, count
     levels.count::<false>(row, counts);
 }
 
-/// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row, missing labels removed; results in
+/// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row, without missing labels. Results are in
 /// sample order, NaN for samples without observed labels.
 fn each_row<S: Real>(
     truth: &LabelSets<'_>,

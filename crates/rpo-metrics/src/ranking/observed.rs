@@ -1,4 +1,4 @@
-//! The entries of a sample or of a label that are not missing.
+//! The observed entries of a sample or of a label.
 
 use crate::LabelSets;
 
@@ -10,8 +10,8 @@ pub(crate) struct ObservedSample<S> {
 }
 
 impl<S: Copy> ObservedSample<S> {
-    /// The positions of the relevant labels among the observed ones, and the scores of the observed ones. A sample of
-    /// which everything is observed is passed through.
+    /// Returns the positions of the relevant labels among the observed ones, and the scores of the observed labels. A
+    /// fully observed sample is returned unchanged.
     pub(crate) fn of<'a>(
         &'a mut self,
         truth: &'a LabelSets<'_>,

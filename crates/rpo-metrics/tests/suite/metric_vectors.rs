@@ -1,4 +1,4 @@
-//! Every value of the multi-label and regression reference vectors.
+//! Compares with every value of the multi-label and regression reference vectors.
 
 use crate::vectors::{Check, cases, counts, fixture, matrix, number, numbers};
 use ndarray::Array2;
@@ -117,7 +117,7 @@ fn sets(sets: &SetComparison, check: &Check<'_>) {
     }
 }
 
-/// The same numbers by name, from `f32` scores.
+/// Computes the same numbers by name, from `f32` scores.
 fn by_name(
     truth: &Array2<f32>,
     scores: &Array2<f32>,
@@ -196,7 +196,7 @@ fn multi_label_vectors() {
         of_scores(&truth, &scores, &check);
         at_k(&truth, &scores, &ks, &inverse, &check);
         sets(&SetComparison::new(&truth, &predicted).unwrap(), &check);
-        // Columns first in memory: the same values from rows that are not contiguous.
+        // Column-major storage: the same values from rows that are not contiguous.
         let by_columns = scores.t().as_standard_layout().to_owned();
         let by_columns = by_columns.t().to_owned();
         assert!(!by_columns.is_standard_layout() || by_columns.nrows() == 1 || by_columns.ncols() == 1);
@@ -207,7 +207,7 @@ fn multi_label_vectors() {
             LabelSets::new(MatrixView::Sparse(csr.view()), MissingTruth::Refuse).unwrap(),
             truth
         );
-        // Scores that are 32-bit floats to begin with give the same values as such.
+        // Scores that are exact in `f32` give the same values as `f32`.
         let narrow = scores.mapv(|v| v as f32);
         if narrow.mapv(f64::from) == scores {
             of_scores(&truth, &narrow, &check);

@@ -1,4 +1,4 @@
-//! Missing entries of the truth take no part: removing them by hand gives the same values.
+//! Missing entries of the truth are ignored: removing them by hand gives the same values.
 
 use crate::naive;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView};
 use rpo_metrics::*;
 
-/// A truth of 0, 1 and NaN, and scores with ties; some rows and labels wholly missing.
+/// A truth of 0, 1 and NaN, and scores with ties; some rows and labels are entirely missing.
 fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
     (1_usize..9, 1_usize..40, 0_u8..100).prop_flat_map(|(n, d, percent)| {
         let entry = (0_u8..100, any::<bool>()).prop_map(move |(v, relevant)| {
@@ -30,21 +30,21 @@ fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
 
 type Pair = (Array1<f32>, Array1<f32>);
 
-/// The known entries of some values and what belongs to them.
+/// Returns the observed entries of some values and the scores that belong to them.
 fn known<'a>(truth: impl IntoIterator<Item = &'a f32>, scores: impl IntoIterator<Item = &'a f32>) -> Pair {
     let pairs = truth.into_iter().zip(scores).filter(|(t, _)| !t.is_nan());
     let (truth, scores): (Vec<f32>, Vec<f32>) = pairs.map(|(t, s)| (*t, *s)).unzip();
     (truth.into(), scores.into())
 }
 
-/// The rows or columns of which something is known, without what is missing.
+/// Returns the rows or columns with observed entries, without missing entries.
 fn lanes(axis: Axis, truth: &Array2<f32>, scores: &Array2<f32>) -> Vec<Pair> {
     let lanes = truth.axis_iter(axis).zip(scores.axis_iter(axis));
     let pairs = lanes.map(|(t, s)| known(t, s));
     pairs.filter(|(t, _)| !t.is_empty()).collect()
 }
 
-/// The mean of a value over lanes, lanes without a value left out.
+/// Returns the mean of a value over lanes; lanes without a value are left out.
 fn mean(lanes: &[Pair], value: impl Fn(ArrayView1<'_, f32>, ArrayView1<'_, f32>) -> f64) -> f64 {
     Mean::from_iter(lanes.iter().map(|(t, s)| value(t.view(), s.view()))).value
 }
@@ -53,7 +53,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-12 || (a.is_nan() && b.is_nan())
 }
 
-/// F1 of 0/1 vectors by its definition, 0/0 = 0.
+/// F1 of 0/1 vectors by its definition, with 0/0 = 0.
 fn f1(truth: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> f64 {
     let chosen = |s: f32| s >= 0.5;
     let pairs = || truth.iter().zip(scores);
@@ -66,7 +66,7 @@ fn f1(truth: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> f64 {
     }
 }
 
-/// The share of wrong entries.
+/// The fraction of wrong entries.
 fn hamming(truth: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> f64 {
     let wrong = truth
         .iter()
@@ -129,7 +129,7 @@ proptest! {
             mean(&rows, precision(1)),
             mean(&rows, precision(3)),
             mean(&rows, |t, s| naive::ndcg(t, s, 3)),
-            // Propensities that are all equal cancel.
+            // Propensities that are all equal cancel out.
             mean(&rows, precision(2)) / mean(&rows, |t, _| naive::precision(t, t, 2)),
             mean(&columns, naive::roc_auc),
             mean(&all, naive::roc_auc),
@@ -150,7 +150,7 @@ proptest! {
         for truth in [Matrix::from(truth.clone()), Matrix::from(csr)] {
             let found = evaluate(&truth, &scores, MissingTruth::Skip).unwrap();
             for ((name, found), expected) in METRICS.iter().zip(&found).zip(&expected) {
-                // With nothing known the counted F1 is 0/0 = 0, which a mean of nothing is not.
+                // If nothing is observed, the micro F1 is 0/0 = 0, whereas the mean of nothing is undefined.
                 let blank = all[0].0.is_empty() && *name == "micro-f1";
                 prop_assert!(blank || close(*found, *expected), "{} {} {}", name, found, expected);
             }
@@ -175,7 +175,8 @@ proptest! {
     }
 }
 
-/// The same entries in other memory layouts: values, or an error where a layout is refused, never a panic.
+/// The same entries in other memory layouts give the same values, or an error if a layout is refused, but never a
+/// panic.
 #[test]
 fn any_layout_gives_the_same_values() {
     let n = f32::NAN;
@@ -199,7 +200,7 @@ fn any_layout_gives_the_same_values() {
         Evaluation::new(truth, scores, options).evaluate(&metrics)
     };
     let all_same = |found: Vec<f64>| found.iter().zip(&expected).all(|(&a, &b)| close(a, b));
-    // Columns first, and the rows in the middle of a larger matrix, backwards in memory.
+    // Column-major storage, and the rows in the middle of a larger matrix, backwards in memory.
     let by_columns = (
         truth.t().as_standard_layout().into_owned(),
         scores.t().as_standard_layout().into_owned(),
@@ -218,7 +219,7 @@ fn any_layout_gives_the_same_values() {
     t.invert_axis(Axis(1));
     s.invert_axis(Axis(1));
     assert!(all_same(same(t.into(), s).unwrap()));
-    // Compressed by rows, whole and as a slice of more rows; compressed by columns is refused.
+    // Compressed by rows, whole or as a slice of more rows; a matrix compressed by columns is refused.
     let sparse = MatrixView::from(&truth).to_csr();
     assert!(all_same(
         same(MatrixView::Sparse(sparse.view()), scores.view()).unwrap()

@@ -1,8 +1,8 @@
-//! The definitions, written down as they are: pairs are enumerated and nothing is shared.
+//! The definitions, implemented literally: pairs are enumerated and no work is shared.
 
 use ndarray::{Array1, Array2, ArrayView1};
 
-/// A value of 0/1 relevance and scores, of a row or of a column.
+/// A function of the 0/1 relevance and the scores of a row or a column.
 pub(crate) type Value = fn(ArrayView1<'_, f32>, ArrayView1<'_, f32>) -> f64;
 
 /// The average precision of scores against 0/1 relevance; NaN if nothing is relevant.
@@ -23,7 +23,7 @@ pub(crate) fn coverage(relevant: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32
     depths.max().unwrap_or(0) as f64
 }
 
-/// The pairs (relevant, irrelevant): how many, how many in the wrong order, how many tied.
+/// Counts the pairs (relevant, irrelevant): all, those in the wrong order, and ties.
 fn pairs(relevant: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> (f64, f64, f64) {
     let (mut all, mut wrong, mut tied) = (0.0, 0.0, 0.0);
     for j in (0..scores.len()).filter(|&j| relevant[j] == 1.0) {
@@ -41,13 +41,13 @@ pub(crate) fn ranking_loss(relevant: ArrayView1<'_, f32>, scores: ArrayView1<'_,
     if all == 0.0 { 0.0 } else { (wrong + tied) / all }
 }
 
-/// NaN if everything or nothing is relevant.
+/// ROC area; NaN if everything or nothing is relevant.
 pub(crate) fn roc_auc(relevant: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> f64 {
     let (all, wrong, tied) = pairs(relevant, scores);
     (all - wrong - tied / 2.0) / all
 }
 
-/// The mean over rows of a value per row, rows without a value left out.
+/// The mean over rows of a value per row; rows without a value are left out.
 pub(crate) fn row_mean(
     truth: &Array2<f32>,
     scores: &Array2<f32>,
@@ -62,12 +62,12 @@ pub(crate) fn row_mean(
     defined.iter().sum::<f64>() / defined.len() as f64
 }
 
-/// All entries as one vector.
+/// Returns all entries as one vector.
 pub(crate) fn flat(matrix: &Array2<f32>) -> Array1<f32> {
     matrix.iter().copied().collect()
 }
 
-/// The labels of a row from best to worst by sorting.
+/// Returns the labels of a row from best to worst, by sorting.
 pub(crate) fn ranking(scores: ArrayView1<'_, f32>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].partial_cmp(&scores[a]).unwrap());

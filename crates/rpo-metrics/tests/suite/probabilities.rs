@@ -1,12 +1,12 @@
-//! Metrics of probabilities and of the contrast of labels, against scikit-learn and against their definitions.
+//! Probability metrics and balanced metrics of labels, against scikit-learn and against their definitions.
 
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_metrics::*;
 
 /// Computed by scikit-learn 1.9.1 (`log_loss`, `brier_score_loss`, `matthews_corrcoef`, `balanced_accuracy_score`,
-/// `root_mean_squared_error`) and imbalanced-learn 0.14.2 (`geometric_mean_score`), label by label, with `p >= 0.5` as the
-/// prediction. The logarithmic loss is theirs to the digits of `f32`.
+/// `root_mean_squared_error`) and imbalanced-learn 0.14.2 (`geometric_mean_score`), label by label, with `p >= 0.5` as
+/// the prediction. The logarithmic loss agrees with theirs to `f32` precision.
 #[test]
 fn values_are_those_of_scikit_learn() {
     let truth = LabelSets::from_lists(
@@ -90,7 +90,7 @@ fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
 /// Truth and probability of a sample.
 type Pair = (f64, f64);
 
-/// The observed pairs of a label.
+/// Returns the observed pairs of a label.
 fn pairs(truth: &Array2<f32>, scores: &Array2<f32>, label: usize) -> Vec<Pair> {
     let pairs = truth.column(label).into_iter().zip(scores.column(label));
     pairs
@@ -103,7 +103,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     Mean::from_iter(values).value
 }
 
-/// Pearson's correlation of truth and decision: NaN where the truth is constant, 0 where only the decision is.
+/// Pearson's correlation of truth and decision: NaN if the truth is constant, 0 if only the decision is.
 fn correlation(pairs: &[Pair]) -> f64 {
     let pairs = || pairs.iter().map(|&(t, s)| (t, f64::from(u8::from(s >= 0.5))));
     let (mt, md) = (mean(pairs().map(|p| p.0)), mean(pairs().map(|p| p.1)));
@@ -119,7 +119,7 @@ fn correlation(pairs: &[Pair]) -> f64 {
     }
 }
 
-/// The fraction decided rightly of the pairs with a truth; NaN if there are none.
+/// Fraction of correct decisions among the pairs with the given truth; NaN if there are none.
 fn rate(pairs: &[Pair], truth: f64) -> f64 {
     let of_truth = pairs.iter().filter(|(t, _)| *t == truth);
     mean(of_truth.map(|(t, s)| f64::from(u8::from((*s >= 0.5) == (*t == 1.0)))))

@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_metrics::*;
 
-/// A truth of 0 and 1 and scores with many ties, 1 to 9 rows, 1 to 99 labels: on either side of the number of
-/// relevant scores where counting goes another way.
+/// A truth of 0 and 1 and scores with many ties, 1 to 9 rows, 1 to 99 labels: fewer and more relevant scores than the
+/// limit at which the counting algorithm changes.
 fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
     (1_usize..10, 1_usize..100, 1_u8..100, 1_i8..127).prop_flat_map(|(n, d, percent, spread)| {
         let truth = proptest::collection::vec(
@@ -18,7 +18,7 @@ fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
     })
 }
 
-/// The same with scores that all differ.
+/// Like [`example`], but with scores that all differ.
 fn example_without_ties() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
     let with_order = |(truth, _): (Array2<f32>, Array2<f32>)| {
         let (n, d) = truth.dim();
@@ -39,7 +39,7 @@ fn sets(truth: &Array2<f32>) -> LabelSets<'_> {
     LabelSets::new(truth.into(), MissingTruth::Refuse).unwrap()
 }
 
-/// Equal but for the rounding of a few operations, whatever their size.
+/// Equal except for the rounding of a few operations, relative to the magnitude.
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * a.abs().max(1.0) || (a.is_nan() && b.is_nan())
 }
@@ -106,10 +106,10 @@ proptest! {
         prop_assert!(close(micro_area(&t, s, Curve::PrecisionRecall).unwrap(), precision));
     }
 
-    /// H-P16, of the macro AUC and of whatever else depends on the order alone.
+    /// H-P16, for the macro AUC and all other metrics that depend on the order alone.
     #[test]
     fn increasing_transforms_change_nothing((truth, scores) in example()) {
-        // Small integers: these maps are exact, and one of them is far from linear.
+        // For small integers these maps are exact, and one of them is far from linear.
         let expected = bits(&rank_metrics(&truth, &scores));
         for transform in [|s: f32| 0.25 * s - 3.0, |s: f32| s * s * s, |s: f32| s.exp2()] {
             prop_assert_eq!(&bits(&rank_metrics(&truth, &scores.mapv(transform))), &expected);
@@ -152,7 +152,7 @@ proptest! {
         let d = truth.ncols() as f64;
         let found = ranking(&t, scores.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap();
         prop_assert!(found.n_used == 0 || found.value <= 1.0);
-        // The worst: all relevant labels last.
+        // The worst ranking: all relevant labels last.
         let worst = scores.clone() - truth.mapv(|v| 1e6 * v);
         let worst = ranking(&t, worst.view(), Ranking::Lrap(EmptySamples::Skip)).unwrap().value;
         let bounds = (0..t.n_samples()).map(|i| t.labels(i).len()).filter(|r| *r > 0).map(|r| {
@@ -161,7 +161,7 @@ proptest! {
         });
         prop_assert!(close(worst, Mean::from_iter(bounds).value));
         prop_assert!(found.n_used == 0 || found.value >= worst - 1e-12);
-        // The best: all relevant labels first. And a tie of all labels is worth the share of relevant ones.
+        // The best ranking: all relevant labels first. A tie of all labels gives the fraction of relevant ones.
         let best = scores.clone() + truth.mapv(|v| 1e6 * v);
         let best = ranking(&t, best.view(), Ranking::Lrap(EmptySamples::One)).unwrap().value;
         prop_assert_eq!(best, 1.0);
@@ -179,7 +179,7 @@ proptest! {
         prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12));
         prop_assert!(close(hits[d - 1], t.label_counts().iter().sum::<usize>() as f64 / t.n_samples() as f64));
         prop_assert!(close(hits[d + 2], hits[d - 1]));
-        // Selecting fewer labels at once gives the same values.
+        // Selecting fewer labels gives the same values.
         for k in [1, d.div_ceil(2), d] {
             let cut = TopK::from_scores(scores.view(), k).unwrap();
             prop_assert_eq!(gain_at_k(&t, &cut, Gain::Precision, k).unwrap().to_bits(), gain_at_k(&t, &top, Gain::Precision, k).unwrap().to_bits());
@@ -204,7 +204,7 @@ proptest! {
             prop_assert_eq!(counts.false_negatives, count(true, false));
             prop_assert_eq!(counts.true_negatives, count(false, false));
         }
-        // Where k labels are listed, the sum of hits is that of the precision at k.
+        // If k labels are listed, the sum of hits is that of the precision at k.
         let hits: u64 = found.per_label.iter().map(|label| label.true_positives).sum();
         let hits = hits as f64 / (k * truth.nrows()) as f64;
         prop_assert!(close(hits, gain_at_k(&t, &top, Gain::Precision, k).unwrap()));
@@ -242,7 +242,7 @@ proptest! {
             prop_assert_eq!(counts.false_positives, (chosen.column(j).sum() - both) as u64);
             prop_assert_eq!(counts.false_negatives, (truth.column(j).sum() - both) as u64);
         }
-        // Truth and prediction exchanged: precision and recall are, the rest stays.
+        // Exchanging truth and prediction exchanges precision and recall; the other metrics stay the same.
         let exchanged = SetComparison::new(&predicted, &t).unwrap();
         for average in [Average::Micro, Average::Macro, Average::Samples] {
             for zero in [ZeroDivision::Zero, ZeroDivision::One] {
@@ -254,14 +254,14 @@ proptest! {
                 prop_assert!((0.0..=1.0).contains(&f1) && jaccard <= f1);
             }
         }
-        // Every label is among the best d, so the top-k form loses nothing.
+        // The best d labels are all labels, so that the top-k form loses nothing.
         let top = TopK::from_scores(scores.view(), truth.ncols()).unwrap();
         let options = || EvaluationOptions { thresholds: Thresholds::One(threshold.into()), ..EvaluationOptions::default() };
         let from_top = Evaluation::new((&truth).into(), &top, options());
         prop_assert_eq!(from_top.sets().unwrap(), &compared);
     }
 
-    /// Beside the definition; what groups add to precision is all of it.
+    /// Compares with the definition; the contributions of the groups sum to the precision.
     #[test]
     fn recall_by_frequency(
         (truth, scores) in example(),

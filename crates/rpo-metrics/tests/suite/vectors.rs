@@ -1,10 +1,10 @@
-//! Reading the reference vectors: JSON files with inputs and what other libraries computed from them.
+//! Reads the reference vectors: JSON files with inputs and the values that other libraries computed from them.
 
 use ndarray::Array2;
 use serde_json::Value;
 use std::path::Path;
 
-/// The file in the folder that `RPO_FIXTURES` names; `None`, with a note, if the variable is not set.
+/// Returns the file in the folder that `RPO_FIXTURES` names; `None`, with a note, if the variable is not set.
 pub(crate) fn fixture(file: &str) -> Option<Value> {
     let Some(folder) = std::env::var_os("RPO_FIXTURES") else {
         eprintln!("not run: RPO_FIXTURES does not name the folder of {file}");
@@ -15,14 +15,14 @@ pub(crate) fn fixture(file: &str) -> Option<Value> {
     Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// The cases of a list, of which there must be some.
+/// Returns the cases of a list, which must not be empty.
 pub(crate) fn cases<'a>(file: &'a Value, list: &str) -> &'a [Value] {
     let cases = file[list].as_array().unwrap_or_else(|| panic!("no list {list}"));
     assert!(!cases.is_empty(), "no case in {list}");
     cases
 }
 
-/// A number; null is NaN, "inf" and "-inf" are infinite.
+/// Reads a number; null is NaN, "inf" and "-inf" are infinite.
 pub(crate) fn number(value: &Value) -> f64 {
     match value {
         Value::Null => f64::NAN,
@@ -50,7 +50,7 @@ pub(crate) fn matrix(value: &Value) -> Array2<f64> {
     Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
 }
 
-/// Compares with `expected`, where NaN equals NaN and an infinity itself.
+/// Compares with `expected`, where NaN equals NaN and infinities equal themselves.
 pub(crate) struct Check<'a> {
     pub(crate) case: &'a str,
     pub(crate) expected: &'a Value,

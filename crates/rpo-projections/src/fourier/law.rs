@@ -1,4 +1,4 @@
-//! Laws of frequencies and the kernels that they stand for.
+//! Distributions of frequencies and the corresponding kernels.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,14 +11,14 @@ use rpo_core::{CheckParams, Domain, MatrixView, Seed};
 use super::median_squared_distance;
 use crate::ProjectionError;
 
-/// Frequencies are kept within this magnitude, so that no sum of products leaves the range of `f32`. Such a draw has
-/// a probability below 1e-17.
+/// Frequencies are clamped to this magnitude, so that no sum of products leaves the range of `f32`. A draw beyond it
+/// has a probability below 1e-17.
 const LARGEST: f64 = 1e18;
 
-/// The law of the frequencies r of random features, at bandwidth σ.
+/// The distribution of the frequencies r of random features, at bandwidth σ.
 ///
-/// Names: `gaussian`, `student:NU`, `cauchy-iid`. For few dimensions `gaussian`, for more `student:5` and `student:3`,
-/// for many `cauchy-iid` (Karampatziakis, Mineiro, 2015, section 5).
+/// Names: `gaussian`, `student:NU`, `cauchy-iid`. Use `gaussian` for few dimensions, `student:5` and `student:3` for
+/// more, `cauchy-iid` for many (Karampatziakis, Mineiro, 2015, section 5).
 ///
 /// ```
 /// use rpo_projections::SpectralLaw;
@@ -29,16 +29,16 @@ const LARGEST: f64 = 1e18;
 pub enum SpectralLaw {
     /// r ~ N(0, σ⁻²I): the Gaussian kernel exp(-‖δ‖²/(2σ²)).
     Gaussian,
-    /// Multivariate Student t, r = σ⁻¹ g √(ν/χ²), g ~ N(0, I) and one χ² with ν degrees of freedom for all coordinates:
-    /// the Matérn kernel of smoothness ν/2. ν = 1 is the rotation invariant Cauchy law and the kernel
-    /// exp(-‖δ‖/σ), ν = ∞ would be the Gaussian.
+    /// Multivariate Student t, r = σ⁻¹ g √(ν/χ²), with g ~ N(0, I) and one χ² with ν degrees of freedom for all
+    /// coordinates: the Matérn kernel of smoothness ν/2. ν = 1 gives the rotation invariant Cauchy distribution and the
+    /// kernel exp(-‖δ‖/σ); ν = ∞ would be the Gaussian.
     Student {
         /// Degrees of freedom, finite and above 0.
         nu: f64,
     },
-    /// Independent Cauchy coordinates: the product of Laplacian kernels exp(-‖δ‖₁/σ). The paper takes it for
-    /// the ν = 1 member of the Student family, which it is not in more than one dimension; its experiments with
-    /// "the Laplacian kernel" draw this one.
+    /// Independent Cauchy coordinates: the product of Laplacian kernels exp(-‖δ‖₁/σ). The paper takes it to be the ν =
+    /// 1 member of the Student family, which is wrong in more than one dimension; its experiments with "the Laplacian
+    /// kernel" draw from this distribution.
     CauchyIid,
 }
 
@@ -54,15 +54,16 @@ impl CheckParams for SpectralLaw {
 }
 
 impl SpectralLaw {
-    /// σ⁻¹ for inputs Z (n x k), by a factor c of a usual one: c √(2/D) for the Gaussian and the Cauchy law, c / √D for
-    /// Student's. Source: the software of the paper's authors.
+    /// Returns σ⁻¹ for inputs Z (n x k), a factor c times a typical value: c √(2/D) for the Gaussian and the Cauchy
+    /// distribution, c / √D for Student's. Source: the software of the paper's authors.
     ///
-    /// D is the median of the squared distances between pairs of up to [`BANDWIDTH_ROWS`](crate::RandomFeatures::BANDWIDTH_ROWS) rows of Z, drawn
-    /// without replacement; the upper one for an even number of pairs. Where it is 0, because most rows are the same, the mean
-    /// in its place, and 1 where that is 0 too or there is no pair.
+    /// D is the median of the squared distances between pairs of up to
+    /// [`BANDWIDTH_ROWS`](crate::RandomFeatures::BANDWIDTH_ROWS) rows of Z, drawn without replacement; the upper median
+    /// for an even number of pairs. If the median is 0, because most rows are equal, the mean replaces it, or 1 if the
+    /// mean is 0 too or there are no pairs.
     ///
     /// # Errors
-    /// [`ProjectionError::TooFewRows`] for no row.
+    /// [`ProjectionError::TooFewRows`] if there are no rows.
     pub fn inverse_bandwidth(
         self,
         factor: f64,
@@ -76,7 +77,7 @@ impl SpectralLaw {
         })
     }
 
-    /// κ(δ), the kernel at a difference of inputs; `None` for a ν that is not an odd whole number, where it takes
+    /// κ(δ), the kernel at a difference of inputs; `None` if ν is not an odd integer, since the kernel then involves
     /// Bessel functions.
     #[cfg(test)]
     pub(super) fn kernel(self, delta: &[f64], inverse_bandwidth: f64) -> Option<f64> {
@@ -108,7 +109,7 @@ impl SpectralLaw {
         r.map_inplace(|r| {
             let draw = match self {
                 Self::Gaussian | Self::Student { .. } => normals.draw(),
-                // The law of the quotient.
+                // The quotient of two normal numbers has a Cauchy distribution.
                 Self::CauchyIid => normals.draw() / normals.draw(),
             };
             *r = (scale * draw).clamp(-LARGEST, LARGEST) as f32;
@@ -116,18 +117,19 @@ impl SpectralLaw {
     }
 }
 
-/// The logarithm of a number uniform in (0, 1]: -(z₁² + z₂²)/2 of two normal ones, so that there is one kind of draw.
+/// Draws the logarithm of a uniform number in (0, 1] as -(z₁² + z₂²)/2 from two normal numbers, so that only normal
+/// numbers are drawn.
 fn log_uniform(normals: &mut Normals<'_, impl RngCore>) -> f64 {
     let (a, b) = (normals.draw(), normals.draw());
     -0.5 * (a * a + b * b)
 }
 
-/// A Gamma variable of a shape a > 0 and scale 1: accepted from the cube of a normal one (Marsaglia, Tsang: A simple method
-/// for generating gamma variables, 2000). For a < 1 a variable of shape a + 1 times U^(1/a).
+/// Draws a Gamma variable with shape a > 0 and scale 1, by rejection from the cube of a normal one (Marsaglia, Tsang: A
+/// simple method for generating gamma variables, 2000). For a < 1, returns a variable of shape a + 1 times U^(1/a).
 fn gamma(shape: f64, normals: &mut Normals<'_, impl RngCore>) -> f64 {
     if shape < 1.0 {
         let power = math::exp(log_uniform(normals) / shape);
-        // Above 0, as it is divided by.
+        // Kept above 0, as the caller divides by it.
         return (gamma(shape + 1.0, normals) * power).max(f64::MIN_POSITIVE);
     }
     let d = shape - 1.0 / 3.0;
@@ -145,7 +147,7 @@ fn gamma(shape: f64, normals: &mut Normals<'_, impl RngCore>) -> f64 {
 /// e⁻ᵃ p!/(2p)! Σᵢ (p+i)!/(i!(p-i)!) (2a)ᵖ⁻ⁱ.
 #[cfg(test)]
 fn half_integer_matern(p: u32, a: f64) -> f64 {
-    // The term of i = p is (2p)!/p!, which the factor in front makes 1; each other follows from the one after it.
+    // The term for i = p is (2p)!/p!, which the factor in front makes 1; each other term follows from the next one.
     let (mut term, mut sum) = (1.0, 1.0);
     for i in (0..p).rev() {
         let (p, i) = (f64::from(p), f64::from(i));

@@ -13,12 +13,13 @@ use crate::{ProjectionError, memory};
 
 pub use law::SpectralLaw;
 
-/// φ(a)ₜ = cos(rₜᵀa + bₜ), t = 1..s, for a in R^k, with frequencies rₜ from a [`SpectralLaw`] and phases bₜ uniform on
-/// [0, 2π): (2/s) φ(u)ᵀφ(v) has the expectation κ(u - v), the kernel of the law, and an error of about 1/√s.
+/// Random features φ(a)ₜ = cos(rₜᵀa + bₜ), t = 1..s, for a in R^k, with frequencies rₜ from a [`SpectralLaw`] and
+/// phases bₜ uniform on [0, 2π). The expectation of (2/s) φ(u)ᵀφ(v) is κ(u - v), the kernel of the distribution; the
+/// error is about 1/√s.
 ///
-/// Source: Rahimi, Recht, *Random features for large-scale kernel machines*, NIPS 2007; Karampatziakis, Mineiro,
-/// 2015, section 5 and Algorithm 3, lines 12 and 13. Phases on any interval of a length that is a multiple of π give
-/// the same kernel.
+/// Source: Rahimi, Recht, *Random features for large-scale kernel machines*, NIPS 2007; Karampatziakis, Mineiro, 2015,
+/// section 5 and Algorithm 3, lines 12 and 13. Phases on any interval whose length is a multiple of π give the same
+/// kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RandomFeatures {
     /// The frequencies as columns, k x s.
@@ -28,9 +29,9 @@ pub struct RandomFeatures {
 }
 
 impl RandomFeatures {
-    /// Draws `n_features` features of k inputs; the frequencies are those of the law times `inverse_bandwidth`, σ⁻¹.
+    /// Draws `n_features` features of k inputs; `inverse_bandwidth`, σ⁻¹, scales the frequencies.
     ///
-    /// Feature t draws from its own stream, so that more features leave the first ones as they are.
+    /// Feature t draws from its own stream, so that drawing more features leaves the first ones unchanged.
     ///
     /// # Errors
     /// [`ProjectionError::NoComponents`] for no features, [`ProjectionError::NoOutputs`] for no inputs,
@@ -56,12 +57,13 @@ impl RandomFeatures {
         Ok(Self { frequencies, phases })
     }
 
-    /// Writes the features of rows (h x k, sparse or dense) to `out` (h x s). Cost: s times the values stored.
+    /// Writes the features of rows (h x k, sparse or dense) to `out` (h x s). Cost: s times the number of stored
+    /// values.
     ///
-    /// Phases beyond 10⁷ or so have lost their cosine in `f32`; their features stay within [-1, 1].
+    /// For phases beyond about 10⁷ the cosine is meaningless in `f32`; the features stay within [-1, 1].
     ///
     /// # Errors
-    /// [`ProjectionError::Mismatch`] for rows of another length than k, or another number of phases than s,
+    /// [`ProjectionError::Mismatch`] if the length of the rows is not k or the number of phases is not s,
     /// [`ProjectionError::TargetShape`].
     pub fn apply_into(
         &self,
@@ -92,11 +94,11 @@ impl RandomFeatures {
         Ok(())
     }
 
-    /// Rows of the inputs that a [bandwidth](SpectralLaw::inverse_bandwidth) looks at, at most.
+    /// Maximum number of input rows that determine a [bandwidth](SpectralLaw::inverse_bandwidth).
     pub const BANDWIDTH_ROWS: usize = 1000;
 }
 
-/// D of [`SpectralLaw::inverse_bandwidth`], in the square of the units of Z.
+/// Computes D of [`SpectralLaw::inverse_bandwidth`], in squared units of Z.
 fn median_squared_distance(z: MatrixView<'_>, seed: Seed) -> Result<f64, ProjectionError> {
     let n = z.n_rows();
     if n == 0 {

@@ -11,18 +11,19 @@ use crate::linalg::{
 use crate::maps::{TableMap, check_csr};
 use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes};
 
-/// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ fits to the
-/// features X (n x p). Among all maps of the outputs Y (n x d) to k dimensions it is the best for predicting Y from X by a
-/// matrix of rank k; PCA sees Y alone, and spends directions on variance that no feature predicts.
+/// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ computes fitted
+/// values on the features X (n x p). Among all maps of the outputs Y (n x d) to k dimensions it is the best one for
+/// predicting Y from X by a matrix of rank k. PCA only sees Y and spends directions on variance that no feature
+/// predicts.
 ///
-/// G is multiplied with thin blocks only: a sparse product, a regularised least squares solve ([`Ridge`]), and two
-/// sparse products back, for 16 columns at a time. Nothing of size d x d, p x p (above the 2,000 columns that the
-/// solver factors), n x d or even n x k is formed. Cost: `passes + 1` times k + `oversampling` solves, and O(d k²).
+/// G is only multiplied with thin blocks, 16 columns at a time: a sparse product, a regularised least squares solve
+/// ([`Ridge`]), and two sparse products back. Nothing of size d x d, p x p (above the 2,000 columns that the solver
+/// factors), n x d or even n x k is formed. Cost: `passes + 1` times k + `oversampling` solves, and O(d k²).
 ///
 /// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithm 1. The
-/// paper's formulas are lost in the text available; this follows its prose, Halko, Martinsson, Tropp (SIAM Review
-/// 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step computes the left singular vectors
-/// of G Q from an orthonormal basis of it, where the reconstruction divides by singular values.
+/// paper's formulas are lost in the available text; this implementation follows its prose, Halko, Martinsson, Tropp
+/// (SIAM Review 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step computes the left
+/// singular vectors of G Q from an orthonormal basis of G Q, where the reconstruction divides by singular values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelEmbedding {
     /// Number of directions probed beyond those wanted.
@@ -38,10 +39,10 @@ pub struct LabelEmbedding {
 }
 
 impl Default for LabelEmbedding {
-    /// 20 more directions than wanted and one pass (the companion paper of 2014; with a pass fewer, or without the
+    /// 20 more directions than wanted and one pass (the companion paper of 2014; with one pass fewer, or without the
     /// additional directions, subspaces are found poorly), an intercept, and the penalty `variance:2`. The published
-    /// experiments have λ = 1e-4, with which a regression on sparse text, or of few samples, fits what is not there: the
-    /// embedding of the training samples is then no guide to that of others.
+    /// experiments use λ = 1e-4, with which a regression on sparse text or few samples overfits: the embedding of the
+    /// training samples is then no guide to that of other samples.
     fn default() -> Self {
         Self {
             oversampling: 20,
@@ -54,7 +55,7 @@ impl Default for LabelEmbedding {
 }
 
 impl LabelEmbedding {
-    /// The least squares problem on X.
+    /// Returns the least squares problem on X.
     fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
         let design = Design {
             rows: x,
@@ -64,11 +65,11 @@ impl LabelEmbedding {
         Ridge::new(design, self.penalty.on(x, None), self.solver)
     }
 
-    /// Fits the embedding of outputs Y (n x d) that features X (n x p) predict.
+    /// Fits the embedding of the outputs Y (n x d) that the features X (n x p) predict.
     ///
-    /// A function of the arguments for any number of threads (to the bit on one kind of processor, whose kernels
-    /// dense products choose). Where G has fewer than k directions (rank above that of the data, outputs that are
-    /// all zero) the others are orthogonal to it, with eigenvalue 0.
+    /// The result is a function of the arguments for any number of threads (to the bit on one kind of processor, since
+    /// dense products choose their kernels by processor). If G has fewer than k directions (a rank above that of the
+    /// data, outputs that are all zero), the remaining ones are orthogonal to them, with eigenvalue 0.
     ///
     /// # Errors
     /// [`ProjectionError::Mismatch`] if X and Y have different numbers of rows, [`ProjectionError::TooFewRows`] for none,
@@ -86,11 +87,11 @@ impl LabelEmbedding {
         self.fit_on(&self.ridge(x)?, y, rank, seed)
     }
 
-    /// [`fit`](Self::fit) on the least squares problem of the features, which regressions onto the embedding can share: in place
-    /// of what the penalty, the intercept and the solver make of X.
+    /// Like [`fit`](Self::fit), but on the least squares problem of the features, which regressions onto the embedding
+    /// can share. The problem replaces the penalty, the intercept and the solver of these parameters.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
+    /// As for [`fit`](Self::fit).
     pub fn fit_on<X: Rows + Sync>(
         &self,
         ridge: &Ridge<'_, X>,
@@ -147,7 +148,7 @@ impl LabelEmbedding {
         let v = completed(times(basis.view(), rotation.t()), k, omega.view())?;
         let mut directions = v.reversed_axes().as_standard_layout().into_owned();
         fix_row_signs(&mut directions);
-        // Singular values of G Q, that is eigenvalues of G.
+        // The singular values of G Q are eigenvalues of G.
         let mut eigenvalues = Array1::zeros(k);
         for (value, square) in eigenvalues.iter_mut().zip(&eigen.values).take(found) {
             *value = square.max(0.0).sqrt();
@@ -177,10 +178,10 @@ impl Projection for LabelEmbedding {
 /// A learned map of d outputs to k dimensions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// Vᵀ (k x d): orthonormal rows, the entry of largest magnitude of each positive.
+    /// Vᵀ (k x d): orthonormal rows; the entry of largest magnitude of each is positive.
     pub directions: Array2<f64>,
-    /// Estimates of the k largest eigenvalues of G, decreasing, at least 0: the squared length of the fitted values
-    /// of Y along each direction.
+    /// Estimates of the k largest eigenvalues of G, decreasing, at least 0: the squared lengths of the fitted values of
+    /// Y along each direction.
     pub eigenvalues: Array1<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Families that learn from the training samples.
+//! Projection families that are learned from the training samples.
 
 mod label_embedding;
 mod pca;

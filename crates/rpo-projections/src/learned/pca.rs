@@ -1,4 +1,4 @@
-//! Principal components of the outputs, a projection that is learned and not drawn.
+//! Principal components of the outputs, a learned projection.
 
 use ndarray::{Array1, Array2, s};
 use rpo_core::{Seed, product};
@@ -10,25 +10,25 @@ use crate::linalg::{
 use crate::maps::{TableMap, check_csr};
 use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes, memory};
 
-/// Up to this many outputs the whole covariance is decomposed. Measured: that takes 30 ms for 256 outputs, as
-/// does the randomized way with 25 components of 400 to 1000 outputs.
+/// Up to this number of outputs the whole covariance is decomposed. Measured: this takes 30 ms for 256 outputs, the
+/// same as the randomized method with 25 components of 400 to 1000 outputs.
 const EXACT_OUTPUTS: usize = 256;
 
 /// Principal component maps: Φ has the leading m eigenvectors of the covariance
 /// C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the outputs as rows, in decreasing order of their eigenvalues.
 ///
-/// Shapes: Y (n x d), Φ (m x d), Z (n x m), at most d components. Units: those of Y; ‖Φu‖² <= ‖u‖², with equality
-/// for m = d. Z = Y Φᵀ is not centred, as a linear map cannot be: a shift changes no variance and hence no tree.
-/// Meant to be fitted on the whole learning set, not on bootstrap samples.
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m), at most d components. Units: those of Y; ‖Φu‖² <= ‖u‖², with equality for
+/// m = d. Z = Y Φᵀ is not centred, since the map is linear: a shift changes no variance and hence no tree. Meant to be
+/// fitted on the whole learning set, not on bootstrap samples.
 ///
-/// With few outputs, or when a large fraction of the components is wanted, the covariance is decomposed exactly.
-/// Otherwise its leading eigenvectors are found by randomized subspace iteration: the range finder on C, then
-/// the eigenvectors of the small Qᵀ C Q. Rows are centred as they pass, so nothing of size n x d is formed; the
-/// cost is 2q + 2 passes of O(nnz(Y)(m + oversampling)) for q power iterations.
+/// With few outputs, or if a large fraction of the components is wanted, the covariance is decomposed exactly.
+/// Otherwise its leading eigenvectors are found by randomized subspace iteration: the range finder on C, then the
+/// eigenvectors of the small Qᵀ C Q. Rows are centred on the fly, so that nothing of size n x d is formed; the cost is
+/// 2q + 2 passes of O(nnz(Y)(m + oversampling)) for q power iterations.
 ///
-/// The same arguments give the same bits for any number of threads, but only on one kind of processor: the
-/// products of `ndarray` choose their kernels by its instruction set, which changes the rounding. Where
-/// the trees of one forest are grown on several kinds of machines, choose a random family.
+/// The same arguments give the same bits for any number of threads, but only on one kind of processor: the products of
+/// `ndarray` choose their kernels by its instruction set, which changes the rounding. To grow the trees of one forest
+/// on several kinds of machines, choose a random family.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2 and figure 3c; Halko, Martinsson, Tropp, SIAM Review
 /// 53, 2011, algorithms 4.4 and 5.3.
@@ -41,8 +41,8 @@ pub struct Pca {
 }
 
 impl Default for Pca {
-    /// 10 more directions than components, as Halko et al. recommend (section 4.2), and 3 power iterations,
-    /// which on C equal about 7 on Y: label spectra fall slowly.
+    /// 10 more directions than components, as Halko et al. recommend (section 4.2), and 3 power iterations on C, which
+    /// equal about 7 on Y: the spectra of label matrices fall slowly.
     fn default() -> Self {
         Self {
             oversampling: 10,
@@ -52,7 +52,7 @@ impl Default for Pca {
 }
 
 impl Pca {
-    /// The principal components of the rows of `y`, in `f64`.
+    /// Computes the principal components of the rows of `y`, in `f64`.
     ///
     /// # Errors
     /// [`ProjectionError::TooFewRows`] for fewer than 2 rows, [`ProjectionError::TooManyComponents`] for more
@@ -94,7 +94,7 @@ impl Pca {
             total_variance: covariance.trace(),
             mean: covariance.mean().clone(),
             components,
-            // Rounding may leave an eigenvalue that is 0 slightly negative.
+            // Rounding may make a zero eigenvalue slightly negative.
             variances: variances.slice(s![..n_components]).mapv(|v| v.max(0.0)),
         })
     }
@@ -105,12 +105,12 @@ impl Pca {
 pub struct PrincipalComponents {
     /// Mean of the rows, d.
     pub mean: Array1<f64>,
-    /// Directions as orthonormal rows, m x d; the entry of largest magnitude of each is positive. Where the
-    /// variance is 0 or equal to another one they are not unique.
+    /// Directions as orthonormal rows, m x d; the entry of largest magnitude of each is positive. Not unique where the
+    /// variance is 0 or equal to another one.
     pub components: Array2<f64>,
     /// Variances along the directions, m, decreasing, with divisor n - 1.
     pub variances: Array1<f64>,
-    /// Sum of the variances of all d columns; what `variances` adds up to for m = d.
+    /// Sum of the variances of all d columns, which is the sum of `variances` for m = d.
     pub total_variance: f64,
 }
 

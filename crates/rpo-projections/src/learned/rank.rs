@@ -1,4 +1,4 @@
-//! How many dimensions an embedding has.
+//! The number of dimensions of an embedding.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use crate::ProjectionError;
 use crate::least_squares::{Rows, by_panels, gram, panel_product};
 use crate::linalg::{orthonormal, standard_normal, symmetric_eigen, thin_gram};
 
-/// Up to this many outputs all eigenvalues of YᵀY are computed.
+/// Up to this number of outputs all eigenvalues of YᵀY are computed.
 const EXACT_OUTPUTS: usize = 512;
-/// Directions probed at first where they are not.
+/// Number of directions probed at first if there are more outputs.
 const FIRST_PROBES: usize = 64;
-/// Fractions within this rounding of the requested one count as reached.
+/// Fractions within this rounding error of the requested one count as reached.
 const ROUNDING: f64 = 1e-12;
 
 /// A rule for the number of dimensions k of a label embedding.
@@ -31,32 +31,32 @@ const ROUNDING: f64 = 1e-12;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rank {
-    /// This many.
+    /// The given number.
     Exact(usize),
-    /// The fewest whose eigenvalues of YᵀY (not centred) make up this fraction of its trace, in (0, 1]. Above 512 outputs
-    /// the eigenvalues are those of a randomized range finder that grows until the fraction is reached, which may
-    /// need a few directions more. At most `at_most`: each takes a least squares solve, and labels whose frequencies
-    /// follow a power law have no few directions that make up most of their trace.
+    /// The fewest dimensions whose eigenvalues of YᵀY (not centred) make up this fraction, in (0, 1], of its trace.
+    /// Above 512 outputs the eigenvalues come from a randomized range finder that grows until the fraction is reached,
+    /// which may need a few more directions. At most `at_most` dimensions: each takes a least squares solve, and if
+    /// label frequencies follow a power law, no small number of directions makes up most of the trace.
     ///
     /// Source: Karampatziakis, Mineiro, 2015, section 7.1: 0.9, without a bound.
     LabelShare {
         /// The fraction.
         share: f64,
-        /// The most dimensions, if there is a bound; fewer where there are fewer outputs.
+        /// The maximum number of dimensions, if there is a bound; never more than the number of outputs.
         at_most: Option<usize>,
     },
-    /// The fewest whose eigenvalues make up this fraction, in (0, 1], of the sum of those of an embedding with `at_most`
-    /// dimensions.
+    /// The fewest dimensions whose eigenvalues make up this fraction, in (0, 1], of the sum of the eigenvalues of an
+    /// embedding with `at_most` dimensions.
     CapturedShare {
         /// The fraction.
         share: f64,
-        /// The most dimensions, which are all computed.
+        /// The maximum number of dimensions, all of which are computed.
         at_most: usize,
     },
 }
 
 impl Default for Rank {
-    /// The rule of the paper, 90 % of the trace of YᵀY, within 256 dimensions.
+    /// The rule of the paper, 90 % of the trace of YᵀY, with at most 256 dimensions.
     fn default() -> Self {
         Self::LabelShare {
             share: 0.9,
@@ -83,7 +83,7 @@ impl CheckParams for Rank {
 }
 
 impl Rank {
-    /// The most dimensions that the rule can lead to for `n_outputs` outputs.
+    /// Returns the maximum number of dimensions that the rule can give for `n_outputs` outputs.
     pub fn at_most(self, n_outputs: usize) -> usize {
         match self {
             Self::Exact(k) => k,
@@ -92,10 +92,10 @@ impl Rank {
         }
     }
 
-    /// The number of dimensions to compute for outputs Y: the largest, where a fraction decides later.
+    /// Returns the number of dimensions to compute for outputs Y; the maximum, if the fraction is applied later.
     ///
     /// # Errors
-    /// As [`check`](CheckParams::check), and [`ProjectionError::OutOfMemory`].
+    /// As for [`check`](CheckParams::check), and [`ProjectionError::OutOfMemory`].
     pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
         self.check()?;
         let at_most = self.at_most(y.column_count());
@@ -121,7 +121,7 @@ impl Rank {
     }
 }
 
-/// How many eigenvalues, the largest first, sum to a value; at least 1.
+/// Returns the number of eigenvalues, starting from the largest, that sum to a value; at least 1.
 fn reaching(eigenvalues: &Array1<f64>, value: f64) -> Option<usize> {
     let mut sum = 0.0;
     let found = eigenvalues.iter().position(|v| {
@@ -131,7 +131,7 @@ fn reaching(eigenvalues: &Array1<f64>, value: f64) -> Option<usize> {
     found.map(|k| k + 1)
 }
 
-/// The dimensions that reach a fraction; some number above `at_most` if these do not.
+/// Returns the number of dimensions that reach a fraction, or a number above `at_most` if `at_most` dimensions do not.
 fn label_rank(
     y: &(impl Rows + Sync),
     share: f64,
@@ -142,7 +142,7 @@ fn label_rank(
     let mut trace = 0.0;
     (0..y.row_count()).for_each(|i| y.for_each_stored(i, |_, v| trace += v * v));
     if d <= EXACT_OUTPUTS {
-        // The triangle that holds the sums is above the diagonal of the transpose.
+        // The sums are in the lower triangle, which is above the diagonal of the transpose.
         let eigen = symmetric_eigen(gram(y)?.t())?;
         return Ok(reaching(&eigen.values, share * trace).unwrap_or(d).max(1));
     }

@@ -7,25 +7,25 @@ use rpo_core::{Fused, Mismatch, product};
 use crate::ProjectionError;
 use crate::linalg::check_finite;
 
-/// Rows and columns of a block: about BLOCK / size of the work is not a product of blocks.
+/// Number of rows and columns of a block: a fraction of about BLOCK / size of the work is not a product of blocks.
 const BLOCK: usize = 96;
-/// Most rows of right-hand sides that one task solves for: for every task the factor is packed anew.
+/// Maximum number of right-hand sides per task: the factor is packed anew for every task.
 pub(super) const RIGHT_SIDES: usize = 256;
 
-/// The factor L of A = L Lᵀ, in blocks, made to solve for many right-hand sides.
+/// The factor L of A = L Lᵀ, in blocks, for solving with many right-hand sides.
 ///
-/// Factored in `f64`; `Cholesky::<f32>::from` rounds it to a copy that solves in `f32`, at half the memory and twice
-/// the speed, for a preconditioner. No right-hand side depends on the others, so that results are the same bits for any
-/// number of threads.
+/// Factored in `f64`; `Cholesky::<f32>::from` rounds the factor to a copy that solves in `f32`, with half the memory
+/// and twice the speed, for use as a preconditioner. Each right-hand side is solved independently of the others, so
+/// that results are the same bits for any number of threads.
 #[derive(Debug, Clone)]
 pub struct Cholesky<T> {
-    /// L in the lower triangle; what stands above it means nothing.
+    /// L in the lower triangle; the entries above it are meaningless.
     factor: Array2<T>,
-    /// The inverses of the diagonal blocks of L: solving is products only.
+    /// The inverses of the diagonal blocks of L, so that solving needs only products.
     inverses: Vec<Array2<T>>,
 }
 
-/// What a [`Cholesky`] factor of A = L Lᵀ solves.
+/// The systems that a [`Cholesky`] factor of A = L Lᵀ can solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// L x = b: the squared length of x is bᵀ A⁻¹ b.
@@ -39,7 +39,7 @@ pub enum System {
 impl TryFrom<Array2<f64>> for Cholesky<f64> {
     type Error = ProjectionError;
 
-    /// Factors a symmetric matrix (s x s), of which the lower triangle is read. Cost: s³/3 multiplications.
+    /// Factors a symmetric matrix (s x s), reading its lower triangle. Cost: s³/3 multiplications.
     ///
     /// Source: Golub, Van Loan, *Matrix Computations*, 4th edition, section 4.2.6.
     ///
@@ -75,7 +75,7 @@ impl TryFrom<Array2<f64>> for Cholesky<f64> {
 }
 
 impl From<&Cholesky<f64>> for Cholesky<f32> {
-    /// The same factor, rounded.
+    /// Rounds the factor to `f32`.
     fn from(exact: &Cholesky<f64>) -> Self {
         let round = |a: &Array2<f64>| a.mapv(|v| v as f32);
         Self {
@@ -91,8 +91,8 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         self.factor.nrows()
     }
 
-    /// Replaces every row b of a matrix (m x s) by the solution of a system with it. Cost: m s² operations, twice as many
-    /// for the whole system, in parallel over rows.
+    /// Replaces every row b of a matrix (m x s) by the solution of a system with right-hand side b. Cost: m s²
+    /// operations, twice as many for the whole system, in parallel over rows.
     ///
     /// # Errors
     /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
@@ -106,7 +106,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         Ok(())
     }
 
-    /// The last row of L: Lᵀ e for the last unit vector e.
+    /// Returns the last row of L: Lᵀ e for the last unit vector e.
     ///
     /// # Panics
     /// If the matrix has no rows.
@@ -130,7 +130,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         Ok(())
     }
 
-    /// Y L = B from the last block to the first.
+    /// Solves Y L = B from the last block to the first.
     fn solve_backward(&self, mut b: ArrayViewMut2<'_, T>) {
         for ((first, end), inverse) in self.ranges().zip(&self.inverses).rev() {
             let (mut here, solved) = b.view_mut().split_at(Axis(1), end);
@@ -141,7 +141,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         }
     }
 
-    /// X Lᵀ = B from the first block to the last: every row b becomes L⁻¹ b.
+    /// Solves X Lᵀ = B from the first block to the last: every row b becomes L⁻¹ b.
     pub(super) fn solve_forward(&self, mut b: ArrayViewMut2<'_, T>) {
         for ((first, end), inverse) in self.ranges().zip(&self.inverses) {
             let (solved, mut rest) = b.view_mut().split_at(Axis(1), first);
@@ -152,7 +152,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         }
     }
 
-    /// The first and the last row of each block.
+    /// The first row and the end row of each block.
     fn ranges(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator + use<T> {
         let size = self.size();
         let firsts = (0..size).step_by(BLOCK);

@@ -7,8 +7,8 @@ use crate::{ProjectionError, memory};
 
 /// Solves (XᵀX + Λ) Z = C for a panel C, from Z = 0.
 ///
-/// The error falls with every step in the norm of the matrix, so the last iterate is the best; a column that has
-/// converged, or whose direction has no curvature left, stays as it is. Where the system is singular (Λ = 0) and
+/// The error decreases with every step in the norm of the matrix, so that the last iterate is the best. A column that
+/// has converged, or whose direction has no curvature left, stays as it is. If the system is singular (Λ = 0) and
 /// consistent, the solution is the shortest one.
 ///
 /// Source: Hestenes, Stiefel, 1952; Golub, Van Loan, *Matrix Computations*, 4th edition, section 11.5.

@@ -2,19 +2,20 @@
 
 use super::Rows;
 
-/// X, or X with a last column of ones, which is not stored; each row times a factor, if there are factors.
+/// X, optionally with a last column of ones, which is not stored, and with each row multiplied by a factor.
 #[derive(Debug)]
 pub struct Design<'a, R> {
     /// X.
     pub rows: &'a R,
-    /// True if a column of ones follows.
+    /// True if a column of ones follows X.
     pub intercept: bool,
-    /// Numbers that rows are multiplied by, the intercept's column too: for least squares with weights, their roots.
+    /// Factors of the rows, which include the intercept's column; for weighted least squares, the square roots of the
+    /// weights.
     pub factors: Option<&'a [f64]>,
 }
 
 impl<R: Rows> Design<'_, R> {
-    /// For each column, Σᵢ xᵢⱼ²: the diagonal of XᵀX.
+    /// Returns Σᵢ xᵢⱼ² for each column: the diagonal of XᵀX.
     pub(crate) fn squared_norms(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.column_count()];
         (0..self.row_count()).for_each(|i| self.for_each_stored(i, |j, v| sums[j] += v * v));

@@ -7,15 +7,15 @@ use rpo_core::product;
 use super::Rows;
 use crate::{ProjectionError, memory};
 
-/// Rows of XᵀX that one task sums.
+/// Number of rows of XᵀX that one task sums.
 const STRIPE: usize = 128;
-/// Rows of X that are multiplied at once where it is dense.
+/// Number of rows of a dense X that are multiplied at once.
 const BLOCK: usize = 256;
-/// From this fraction of stored values on, a dense product is faster than one entry after the other.
+/// From this fraction of stored values on, a dense product is faster than adding entry by entry.
 const DENSE_SHARE: f64 = 0.15;
 
-/// The lower triangle of XᵀX (p x p), in `f64`; nothing stands above it. Rows are summed in their order, whatever
-/// the number of threads. Cost: Σᵢ nnz(xᵢ)² if X is sparse, n p² of a dense product if not.
+/// Computes the lower triangle of XᵀX (p x p), in `f64`; the entries above it are 0. Rows are summed in order, for any
+/// number of threads. Cost: Σᵢ nnz(xᵢ)² if X is sparse, that of a dense product, n p², otherwise.
 ///
 /// # Errors
 /// [`ProjectionError::OutOfMemory`] if p x p numbers do not fit.
@@ -72,7 +72,7 @@ fn add_dense(x: &(impl Rows + Sync), out: &mut Array2<f64>) -> Result<(), Projec
                 out += &product(block.slice(s![.., start..end]).t(), block.slice(s![.., ..end]));
             });
     }
-    // The blocks on the diagonal come out whole.
+    // The blocks on the diagonal are computed whole.
     out.indexed_iter_mut()
         .filter(|((i, j), _)| j > i)
         .for_each(|(_, v)| *v = 0.0);

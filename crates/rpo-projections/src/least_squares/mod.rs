@@ -1,7 +1,8 @@
 //! Regularized least squares for many targets, on features that are read row by row and never copied.
 //!
-//! Targets come as a product of a sparse matrix and a thin one, in panels of [`LANES`] columns ([`panel_product`]): the one
-//! kernel behind everything that is learned from sparse features and outputs.
+//! Targets are given as a product of a sparse matrix and a thin one, in panels of [`LANES`] columns
+//! ([`panel_product`]). That product is the one kernel behind everything that is learned from sparse features and
+//! outputs.
 
 mod cholesky;
 mod conjugate_gradients;

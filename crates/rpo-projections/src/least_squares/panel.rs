@@ -7,17 +7,17 @@ use rpo_core::{Mismatch, vectorized};
 use super::Rows;
 use crate::{ProjectionError, memory};
 
-/// Number of columns of a [`Lanes`] panel: 128 bytes, two cache lines, for every row that a product looks up.
+/// Number of columns of a [`Lanes`] panel: 128 bytes, two cache lines, for every row that a product reads.
 pub const LANES: usize = 16;
 /// One row of a panel: the numbers of [`LANES`] columns side by side.
 pub type Lanes = [f64; LANES];
 
-/// Aᵀ M(B Z) for A (n x a), B (n x b) and a panel Z (b x [`LANES`]), in one pass over the rows of both: the n rows
-/// of B Z exist one at a time. `middle` receives the number of a row and B Z there, and may change it.
+/// Computes Aᵀ M(B Z) for A (n x a), B (n x b) and a panel Z (b x [`LANES`]), in one pass over the rows of both: the n
+/// rows of B Z exist one at a time. `middle` receives the index of a row and that row of B Z, and may change it.
 ///
-/// The one kernel behind everything learned from sparse X and Y here: Xᵀ(Y Q), Xᵀ(X P), Yᵀ(X Z) and, with a
-/// `middle` that applies a derivative, gradients and curvatures of losses. A panel is computed by one thread in
-/// row order, so that results do not depend on the number of threads; work in parallel over panels.
+/// This is the one kernel behind everything learned from sparse X and Y here: Xᵀ(Y Q), Xᵀ(X P), Yᵀ(X Z) and, with a
+/// `middle` that applies a derivative, gradients and curvatures of losses. One thread computes a panel in row order, so
+/// that results do not depend on the number of threads; parallelize over panels.
 ///
 /// # Errors
 /// [`ProjectionError::Mismatch`] if the sizes of A, B and Z do not match, [`ProjectionError::OutOfMemory`] if the product does
@@ -57,8 +57,8 @@ pub fn panel_product(
     Ok(out)
 }
 
-/// Applies `f` to all columns of Q (r x k), a panel at a time and in parallel, and puts the panels that it returns
-/// (c rows each) side by side: c x k. The last panel is filled up with columns of zeros.
+/// Applies `f` to all columns of Q (r x k), one panel at a time and in parallel, and concatenates the returned panels
+/// (c rows each) to c x k. The last panel is padded with columns of zeros.
 ///
 /// # Errors
 /// Those of `f`, and [`ProjectionError::OutOfMemory`].
@@ -84,7 +84,7 @@ pub(crate) fn by_panels(
     Ok(out)
 }
 
-/// Columns `panel * LANES ..` of Q.
+/// Returns columns `panel * LANES ..` of Q.
 fn panel_of(q: ArrayView2<'_, f64>, panel: usize) -> Result<Vec<Lanes>, ProjectionError> {
     let first = panel * LANES;
     let columns = q.slice(s![.., first..q.ncols().min(first + LANES)]);

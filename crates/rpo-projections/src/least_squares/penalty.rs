@@ -1,4 +1,4 @@
-//! Penalties on weights, and their units.
+//! Penalties on the weights of regressions, and their units.
 
 use std::fmt;
 use std::ops::Mul;
@@ -9,12 +9,12 @@ use rpo_core::{Domain, Mismatch};
 use super::Rows;
 use crate::ProjectionError;
 
-/// Fraction of values that are not 0 from which on features are taken for measurements on scales of their own.
+/// Fraction of nonzero values from which on features are treated as measurements on individual scales.
 const DENSE_SHARE: f64 = 0.25;
 
 /// A penalty on the weights of linear regressions on X (n x p), in units of the data.
 ///
-/// As text a number, λ of [`Relative`](Self::Relative), or `variance:ALPHA`.
+/// As text: a number, λ of [`Relative`](Self::Relative), or `variance:ALPHA`.
 ///
 /// ```
 /// use rpo_projections::Penalty;
@@ -23,30 +23,30 @@ const DENSE_SHARE: f64 = 0.25;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Penalty {
-    /// λ tr(XᵀX)/p on every weight, in units of the mean diagonal of XᵀX: that of Karampatziakis and Mineiro (2015).
-    /// The right value depends on n and p: with λ fixed, weights have less freedom the more samples there are.
+    /// λ tr(XᵀX)/p on every weight, in units of the mean diagonal of XᵀX, as in Karampatziakis and Mineiro (2015). The
+    /// right value depends on n and p: for a fixed λ, weights have less freedom the more samples there are.
     Relative(f64),
     /// α Σⱼ vⱼ on every weight, with the variances vⱼ of the features: α times the mean squared distance of a row to
-    /// the mean row. Seen as prior, activations deviate from the intercept with variance 1/α (times that of the noise,
-    /// for the squared loss), whatever n, p and the units of X are; so that one α suits sets of any shape.
+    /// the mean row. As a prior, it lets activations deviate from the intercept with variance 1/α (times that of the
+    /// noise, for the squared loss), for any n, p and units of X, so that one α suits data sets of any shape.
     ///
-    /// Where at least a quarter of all values are not 0, features are taken for measurements, each on its own scale,
-    /// and weight j has the penalty α p vⱼ: that of features divided by their standard deviations. A constant feature,
-    /// which the intercept makes superfluous, has the mean of the others.
+    /// If at least a quarter of all values are nonzero, features are treated as measurements, each on its own scale,
+    /// and weight j has the penalty α p vⱼ: that for features divided by their standard deviations. A constant feature,
+    /// which the intercept makes superfluous, counts as one of mean variance.
     Variance(f64),
 }
 
 /// The penalty of each weight: the diagonal Λ in ‖B - X Z‖² + ‖Λ^{1/2} Z‖². The intercept is free of penalty.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PenaltyDiagonal {
-    /// All weights alike.
+    /// The same penalty for all weights.
     Uniform(f64),
-    /// One number per feature.
+    /// One penalty per feature.
     PerFeature(Vec<f64>),
 }
 
 impl Penalty {
-    /// λ or α.
+    /// Returns λ or α.
     pub const fn strength(self) -> f64 {
         match self {
             Self::Relative(strength) | Self::Variance(strength) => strength,
@@ -61,7 +61,8 @@ impl Penalty {
         Ok(Domain::NotNegative.check("lambda", self.strength())?)
     }
 
-    /// The penalties for features of samples, which may have weights: those of a set in which a sample of weight 2 occurs twice.
+    /// Computes the penalties for the features of samples, which may have weights: a sample of weight 2 counts as if it
+    /// occurred twice.
     ///
     /// # Panics
     /// If there are fewer weights than rows.
@@ -77,7 +78,7 @@ impl Penalty {
 impl Mul<f64> for Penalty {
     type Output = Self;
 
-    /// The same in the same units, `ratio` times as strong.
+    /// Scales the penalty by `ratio`, in the same units.
     fn mul(self, ratio: f64) -> Self {
         match self {
             Self::Relative(lambda) => Self::Relative(lambda * ratio),
@@ -87,7 +88,7 @@ impl Mul<f64> for Penalty {
 }
 
 impl PenaltyDiagonal {
-    /// The penalty of a weight; 0 of those beyond the features, as the intercept.
+    /// Returns the penalty of a weight; 0 for columns beyond the features, such as the intercept.
     pub fn of(&self, column: usize, n_features: usize) -> f64 {
         match self {
             _ if column >= n_features => 0.0,
@@ -137,7 +138,7 @@ fn variance_penalty(x: &impl Rows, weight: impl Fn(usize) -> f64, alpha: f64) ->
     let total_weight: f64 = (0..n).map(&weight).sum();
     let rows = if total_weight > 0.0 { total_weight } else { 1.0 };
     means.iter_mut().for_each(|mean| *mean /= rows);
-    // Σ (v - mean)² without cancellation: stored values one by one, the zeros of a column at once.
+    // Σ (v - mean)² without cancellation: stored values one by one, all zeros of a column at once.
     let mut variances: Vec<f64> = present
         .iter()
         .zip(&means)
@@ -152,7 +153,7 @@ fn variance_penalty(x: &impl Rows, weight: impl Fn(usize) -> f64, alpha: f64) ->
     let total: f64 = variances.iter().sum();
     let dense = present.iter().sum::<f64>() >= DENSE_SHARE * total_weight * p as f64;
     if !dense || total <= 0.0 {
-        // Features that do not vary explain nothing, at any penalty.
+        // Features that do not vary explain nothing, whatever the penalty.
         return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });
     }
     let penalty =

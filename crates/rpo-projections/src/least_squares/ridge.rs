@@ -1,4 +1,4 @@
-//! Least squares with a penalty, for many right-hand sides.
+//! Penalized least squares for many right-hand sides.
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -9,34 +9,34 @@ use super::panel::{LANES, Lanes, by_panels, panel_product};
 use super::{Cholesky, Design, PenaltyDiagonal, Rows, System, conjugate_gradients, gram};
 use crate::{ProjectionError, memory};
 
-/// Above this fraction of stored values [`RidgeSolver::Auto`] treats X as dense.
+/// From this fraction of stored values on, [`RidgeSolver::Auto`] treats X as dense.
 const DENSE_SHARE: f64 = 0.5;
 
-/// The solver of a [`Ridge`].
+/// The algorithm of a [`Ridge`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum RidgeSolver {
-    /// Cholesky up to 2,000 columns of X, if XᵀX + Λ has a factor; otherwise conjugate gradients with their
-    /// defaults, preconditioned where X is sparse.
+    /// Cholesky up to 2,000 columns of X, if XᵀX + Λ can be factored; otherwise conjugate gradients with their
+    /// defaults, preconditioned if X is sparse.
     Auto,
-    /// The factor of XᵀX + Λ (p x p), computed once. Exact but for the square of the condition number.
+    /// The Cholesky factor of XᵀX + Λ (p x p), computed once. Exact up to the square of the condition number.
     Cholesky,
-    /// Conjugate gradients on the normal equations, each column with its own step lengths.
+    /// Conjugate gradients on the normal equations, with individual step lengths per column.
     ConjugateGradients {
-        /// Most iterations; each costs two products with X.
+        /// Maximum number of iterations; each costs two products with X.
         iterations: usize,
-        /// A column is done when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this fraction of the first.
+        /// A column has converged when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this fraction of the initial one.
         tolerance: f64,
-        /// Divides by the diagonal of XᵀX + Λ, which helps with columns of very different frequency, as in text.
+        /// Divides by the diagonal of XᵀX + Λ, which helps if columns have very different frequencies, as in text.
         jacobi: bool,
     },
 }
 
 impl RidgeSolver {
-    /// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
+    /// Maximum number of columns of X, including the intercept, for which [`RidgeSolver::Auto`] factors XᵀX.
     pub const DIRECT_COLUMNS: usize = 2000;
 
-    /// Conjugate gradients with 100 iterations at most and a relative squared residual of 1e-6.
+    /// Conjugate gradients with at most 100 iterations and a relative squared residual of 1e-6.
     pub(crate) const fn conjugate_gradients(jacobi: bool) -> Self {
         Self::ConjugateGradients {
             iterations: 100,
@@ -45,7 +45,7 @@ impl RidgeSolver {
         }
     }
 
-    /// Refuses settings that are out of range.
+    /// Refuses settings outside their ranges.
     ///
     /// # Errors
     /// [`ProjectionError::Parameter`].
@@ -63,16 +63,15 @@ impl RidgeSolver {
     }
 }
 
-/// Regularised least squares on X (n x p), for as many targets as wanted:
-/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`](super::Penalty)), optionally with an intercept as a last row
-/// of Z that is not penalized.
+/// Regularised least squares on X (n x p), for any number of targets: Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖²,
+/// [`Penalty`](super::Penalty)), optionally with an intercept as a last row of Z, which is not penalized.
 ///
-/// A factor or a diagonal, which every solve needs, is computed once. Targets come as a product B = Y Q of a sparse
-/// matrix and a thin one, whose rows exist one at a time; they are solved for in panels of 16 columns, in parallel,
+/// The factor or the diagonal that every solve needs is computed once. Targets are given as a product B = Y Q of a
+/// sparse matrix and a thin one, whose rows exist one at a time. They are solved in panels of 16 columns, in parallel,
 /// with results that do not depend on the number of threads.
 ///
-/// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithms 1
-/// and 3, lines 4, 5 and 11. Unlike in the software of the authors, the intercept is free of penalty.
+/// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithms 1 and 3,
+/// lines 4, 5 and 11. Unlike in the authors' software, the intercept is not penalized.
 #[derive(Debug)]
 pub struct Ridge<'a, R> {
     x: Design<'a, R>,
@@ -99,20 +98,20 @@ enum Method {
     ConjugateGradients {
         iterations: usize,
         tolerance: f64,
-        /// The factors of the residuals.
+        /// Factors that the residuals are multiplied by.
         preconditioner: Option<Vec<f64>>,
     },
 }
 
 impl<'a, R: Rows + Sync> Ridge<'a, R> {
-    /// Prepares to solve on X with a number as absolute penalty of all weights, or the
-    /// penalties that [`Penalty::on`](super::Penalty::on) computes for X. With the roots of weights as factors of the rows of X,
-    /// and targets whose rows are multiplied by them too, the solution is that of weighted least squares.
+    /// Prepares to solve on X. The penalty is a number, the absolute penalty of all weights, or the penalties that
+    /// [`Penalty::on`](super::Penalty::on) computes for X. If the square roots of weights are the factors of the rows
+    /// of X and also multiply the rows of the targets, the solution is that of weighted least squares.
     ///
     /// # Errors
-    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
-    /// [`ProjectionError::Mismatch`] for another number of penalties than features or of factors than rows, and with
-    /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
+    /// [`ProjectionError::Parameter`] for a penalty or a solver setting out of range, [`ProjectionError::Mismatch`] if
+    /// the number of penalties is not that of the features or the number of factors not that of the rows, and with
+    /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns are linearly dependent and λ is 0.
     pub fn new(
         x: Design<'a, R>,
         penalty: impl Into<PenaltyDiagonal>,
@@ -158,11 +157,11 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         &self.x
     }
 
-    /// The leverages hᵢ = xᵢᵀ (XᵀX + Λ)⁻¹ xᵢ of some rows, intercept included: diagonal entries of the hat matrix, between 0
-    /// and 1. `None` without a factor.
+    /// Returns the leverages hᵢ = xᵢᵀ (XᵀX + Λ)⁻¹ xᵢ of some rows, including the intercept: diagonal entries of the hat
+    /// matrix, between 0 and 1. `None` if the solver has no factor.
     ///
-    /// The fit to all rows but i, of the same Λ, predicts (ẑᵢ − hᵢ bᵢ) / (1 − hᵢ) for row i of the targets B, where ẑᵢ is the
-    /// prediction of the fit to all. Cost: (p + 1)² operations for each row, in parallel.
+    /// The fit to all rows but i, with the same Λ, predicts (ẑᵢ − hᵢ bᵢ) / (1 − hᵢ) for row i of the targets B, where
+    /// ẑᵢ is the prediction of the fit to all rows. Cost: (p + 1)² operations per row, in parallel.
     ///
     /// Source: Allen, *The relationship between variable selection and data augmentation and a method for prediction*,
     /// Technometrics 16, 1974.
@@ -171,7 +170,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
     /// [`ProjectionError::OutOfMemory`].
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If a row index is out of range.
     pub fn leverages(&self, rows: &[usize]) -> Result<Option<Vec<f64>>, ProjectionError> {
         let Method::Factored(factor) = &self.method else {
             return Ok(None);
@@ -190,9 +189,9 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         Ok(Some(leverages.concat()))
     }
 
-    /// Z (p x k, a row more with an intercept) for B = Y Q, Y (n x d), Q (d x k).
+    /// Computes Z (p x k, one more row with an intercept) for B = Y Q, Y (n x d), Q (d x k).
     ///
-    /// For targets Y themselves, Q is the identity.
+    /// If the targets are Y themselves, Q is the identity.
     ///
     /// # Errors
     /// [`ProjectionError::Mismatch`] if the sizes of X, Y and Q do not match, [`ProjectionError::OutOfMemory`] if Z does not
@@ -205,10 +204,10 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         by_panels(q, self.x.column_count(), |q| self.solve_panel(y, q))
     }
 
-    /// [`solve`](Self::solve) for one panel.
+    /// Like [`solve`](Self::solve), but for one panel.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve).
+    /// As for [`solve`](Self::solve).
     pub fn solve_panel(&self, y: &impl Rows, q: &[Lanes]) -> Result<Vec<Lanes>, ProjectionError> {
         let right = panel_product(&self.x, y, q, |_, _| {})?;
         let z = match &self.method {
@@ -258,7 +257,7 @@ fn solve_factored(factor: &Cholesky<f64>, right: &[Lanes]) -> Result<Vec<Lanes>,
     Ok(z)
 }
 
-/// 1 / (diagonal of XᵀX + Λ), and 0 for columns of zeros without penalty, whose coefficient stays 0.
+/// 1 / (diagonal of XᵀX + Λ); 0 for columns of zeros without penalty, whose coefficients stay 0.
 fn inverse_diagonal<R: Rows>(x: &Design<'_, R>, penalty: &Penalties) -> Vec<f64> {
     let diagonal = x.squared_norms().into_iter().enumerate();
     diagonal
@@ -273,7 +272,7 @@ fn is_sparse(x: &impl Rows) -> bool {
     (stored as f64) < DENSE_SHARE * x.row_count() as f64 * x.column_count() as f64
 }
 
-/// `a / b`, and 0 where b is 0 or not a number: a column that is done stays as it is.
+/// `a / b`, or 0 where b is 0 or NaN, so that a converged column stays as it is.
 pub(super) fn ratio(a: &Lanes, b: &Lanes) -> Lanes {
     let mut out = [0.0; LANES];
     for lane in 0..LANES {

@@ -8,17 +8,16 @@ use super::qr::reflector;
 use super::svd::{check_finite, decreasing, fix_row_signs, magnitude};
 use crate::ProjectionError;
 
-/// The eigenvalues of a symmetric matrix in decreasing order.
+/// The eigenvalues of a symmetric matrix, in decreasing order, and its eigenvectors.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SymmetricEigen {
-    /// The d eigenvalues, the largest first.
+    /// The d eigenvalues, largest first.
     pub(crate) values: Array1<f64>,
     /// The eigenvectors as rows, d x d, orthonormal; the entry of largest magnitude of each is positive.
     pub(crate) vectors: Array2<f64>,
 }
 
-/// All eigenvalues and eigenvectors of a symmetric matrix; of an off-diagonal pair, the entry above the diagonal
-/// is read.
+/// Computes all eigenvalues and eigenvectors of a symmetric matrix, reading the entries on and above the diagonal.
 ///
 /// Cost: about 7 d³ operations. Eigenvalues are accurate to the rounding unit times the largest one.
 ///
@@ -44,7 +43,7 @@ pub(crate) fn symmetric_eigen(a: ArrayView2<'_, f64>) -> Result<SymmetricEigen, 
     })
 }
 
-/// T and Qᵀ of A = Q T Qᵀ: the diagonal of T, the numbers beside it (a 0 at the end) and Qᵀ.
+/// Returns T and Qᵀ of A = Q T Qᵀ: the diagonal of T, its off-diagonal (with a 0 at the end) and Qᵀ.
 fn tridiagonal(mut a: Array2<f64>) -> (Vec<f64>, Vec<f64>, Array2<f64>) {
     let n = a.nrows();
     let (mut beside, mut betas) = (vec![0.0; n], vec![0.0; n]);
@@ -53,7 +52,7 @@ fn tridiagonal(mut a: Array2<f64>) -> (Vec<f64>, Vec<f64>, Array2<f64>) {
         let mut v = above.slice_mut(s![k, k + 1..]);
         let mut block = below.slice_mut(s![.., k + 1..]);
         if k == 0 {
-            // The reflections below keep the block symmetric; only what is above the diagonal was promised.
+            // The reflections below keep the block symmetric; only the entries above the diagonal are given.
             for (i, j) in (0..block.nrows()).flat_map(|i| (0..i).map(move |j| (i, j))) {
                 block[[i, j]] = block[[j, i]];
             }
@@ -83,7 +82,7 @@ fn tridiagonal(mut a: Array2<f64>) -> (Vec<f64>, Vec<f64>, Array2<f64>) {
     (diagonal, beside, qt)
 }
 
-/// Makes a tridiagonal matrix diagonal by rotations, which are applied to the rows of `vectors` too.
+/// Diagonalizes a tridiagonal matrix by rotations, which are also applied to the rows of `vectors`.
 fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut Array2<f64>) {
     let n = d.len();
     let (mut shift, mut size) = (0.0, 0.0_f64);
@@ -92,7 +91,7 @@ fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut Array2<f64>) {
         let small = |e: f64| e.abs() <= f64::EPSILON * size;
         let end = (l..n).find(|&m| small(e[m])).expect("the last of e is 0");
         while end > l && !small(e[l]) {
-            // The shift of Wilkinson, under which the iteration always converges, mostly in two or three rounds.
+            // Wilkinson's shift, with which the iteration always converges, mostly in two or three rounds.
             let g = d[l];
             let p = (d[l + 1] - g) / (2.0 * e[l]);
             let r = math::hypot(p, 1.0).copysign(p);
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn large_and_of_low_rank() {
-        // 0/1 rows, as labels are: most of the tridiagonal matrix is rounding.
+        // 0/1 rows, like labels: most of the tridiagonal matrix is rounding error.
         for (n, rank) in [(100, 4), (300, 3), (200, 150)] {
             let rows = Array2::from_shape_fn((rank, n), |(i, j)| {
                 f64::from(u8::from((i * 31 + j * 17) % 23 == 0))

@@ -2,8 +2,8 @@
 
 use std::ops::{Add, Sub};
 
-/// Replaces x by H x with H the Hadamard matrix of Sylvester (natural order): H₁ = \[1\],
-/// H₂ₙ = \[\[Hₙ, Hₙ\], \[Hₙ, -Hₙ\]\]; the entry in row a and column b is (-1)^popcount(a AND b). H H = N I.
+/// Replaces x by H x, where H is Sylvester's Hadamard matrix (natural order): H₁ = \[1\], H₂ₙ = \[\[Hₙ, Hₙ\], \[Hₙ,
+/// -Hₙ\]\]; the entry in row a and column b is (-1)^popcount(a AND b). H H = N I.
 ///
 /// Cost: N log2 N additions, in place.
 ///
@@ -19,7 +19,7 @@ where
         (x[0], x[1]) = (x[0] + x[1], x[0] - x[1]);
         return;
     }
-    // Two levels at a time read and write each number half as often.
+    // Processing two levels at a time halves the number of reads and writes.
     let mut half = 1;
     for quad in x.chunks_exact_mut(4) {
         let (a, b, c, d) = (

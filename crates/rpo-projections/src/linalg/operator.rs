@@ -1,4 +1,4 @@
-//! Matrices that are only multiplied with thin blocks.
+//! Matrices that can only be multiplied with thin blocks.
 
 use ndarray::{Array1, Array2, ArrayView2};
 use rpo_core::Mismatch;
@@ -6,7 +6,7 @@ use rpo_core::Mismatch;
 use crate::least_squares::Rows;
 use crate::{ProjectionError, memory};
 
-/// A linear operator A of shape r x c that is multiplied with thin dense blocks and never formed.
+/// A linear operator A of shape r x c that is never formed, only multiplied with thin dense blocks.
 ///
 /// Implemented for everything with [`Rows`] and for [`Covariance`].
 pub(crate) trait LinearOperator {
@@ -16,17 +16,17 @@ pub(crate) trait LinearOperator {
     /// Number of columns c.
     fn n_cols(&self) -> usize;
 
-    /// A X (r x k) for X (c x k).
+    /// Returns A X (r x k) for X (c x k).
     ///
     /// # Errors
-    /// [`ProjectionError::Mismatch`] if X has another number of rows, [`ProjectionError::OutOfMemory`] if the
+    /// [`ProjectionError::Mismatch`] if the number of rows of X is not c, [`ProjectionError::OutOfMemory`] if the
     /// product does not fit.
     fn apply(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError>;
 
-    /// Aᵀ X (c x k) for X (r x k).
+    /// Returns Aᵀ X (c x k) for X (r x k).
     ///
     /// # Errors
-    /// As [`LinearOperator::apply`].
+    /// As for [`LinearOperator::apply`].
     fn apply_transpose(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError>;
 }
 
@@ -60,8 +60,8 @@ impl<R: Rows> LinearOperator for R {
 
 /// The sample covariance C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the rows of Y (n x d), as a d x d operator.
 ///
-/// Rows are centred as they pass, so sparse rows stay sparse: C X costs O(nnz(Y) k) for k columns and nothing
-/// of size n or d x d is held.
+/// Rows are centred on the fly, so that sparse rows stay sparse: C X costs O(nnz(Y) k) for k columns, and nothing of
+/// size n or d x d is stored.
 #[derive(Debug)]
 pub(crate) struct Covariance<'a, R> {
     rows: &'a R,
@@ -69,7 +69,7 @@ pub(crate) struct Covariance<'a, R> {
 }
 
 impl<'a, R: Rows> Covariance<'a, R> {
-    /// The covariance of the rows of a matrix.
+    /// Creates the covariance of the rows of a matrix.
     ///
     /// # Errors
     /// [`ProjectionError::TooFewRows`] for fewer than 2 rows.
@@ -88,12 +88,12 @@ impl<'a, R: Rows> Covariance<'a, R> {
         Ok(Self { rows, mean })
     }
 
-    /// The mean μ of the rows.
+    /// Returns the mean μ of the rows.
     pub(crate) const fn mean(&self) -> &Array1<f64> {
         &self.mean
     }
 
-    /// The trace of C: the sum of the variances of the columns, with divisor n - 1.
+    /// Returns the trace of C: the sum of the variances of the columns, with divisor n - 1.
     pub(crate) fn trace(&self) -> f64 {
         let n = self.rows.row_count();
         let (mut squares, mut stored) = (self.mean.mapv(|_| 0.0), vec![0_usize; self.mean.len()]);
@@ -103,7 +103,7 @@ impl<'a, R: Rows> Covariance<'a, R> {
                 stored[j] += 1;
             });
         }
-        // A value that is not stored is 0, hence at distance μ from the mean.
+        // A value that is not stored is 0; its distance from the mean is μ.
         let absent = |(&mean, &stored): (&f64, &usize)| (n - stored) as f64 * mean * mean;
         (squares.sum() + self.mean.iter().zip(&stored).map(absent).sum::<f64>()) / (n - 1) as f64
     }
@@ -122,8 +122,8 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
         let x = checked_factor(x, self.n_cols())?;
         let mut out: Array2<f64> = memory::zeros(self.n_cols(), x.ncols())?;
         let shift = self.mean.dot(&x);
-        // Σ (y - μ) t with t = (y - μ)ᵀ X; the part with μ is added once, with the sum of t, which is 0 but for
-        // rounding and keeps large means harmless.
+        // Σ (y - μ) t with t = (y - μ)ᵀ X. The term with μ is added once, times the sum of t, which is 0 except for
+        // rounding; this makes large means harmless.
         let mut total = Array1::<f64>::zeros(x.ncols());
         let mut t = total.clone();
         for i in 0..self.rows.row_count() {
@@ -142,7 +142,7 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
     }
 
     fn apply_transpose(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
-        // Symmetric.
+        // C is symmetric.
         self.apply(x)
     }
 }

@@ -9,7 +9,7 @@ use super::qr::qr;
 use super::svd::{check_finite, dense_svd, magnitude};
 use crate::{ProjectionError, memory};
 
-/// A matrix of independent N(0, 1) entries, filled row by row.
+/// Draws a matrix of independent N(0, 1) entries, row by row.
 ///
 /// # Errors
 /// [`ProjectionError::OutOfMemory`] if it does not fit.
@@ -21,11 +21,10 @@ pub fn standard_normal(rows: usize, columns: usize, seed: Seed) -> Result<Array2
     Ok(out)
 }
 
-/// An orthonormal basis Q (r x k', k' <= k) of the range of A (r x k).
+/// Returns an orthonormal basis Q (r x k', k' <= k) of the range of A (r x k).
 ///
-/// Householder QR, then the singular value decomposition of the small factor: directions below
-/// `max(r, k)` times the rounding unit, relative to the largest singular value, are dropped. A zero matrix has
-/// the empty basis.
+/// Householder QR, then the singular value decomposition of the small factor. Directions with singular values below
+/// `max(r, k)` times the rounding unit, relative to the largest, are dropped. The basis of a zero matrix is empty.
 ///
 /// # Errors
 /// [`ProjectionError::FactorValue`] for a value that is not finite.
@@ -43,17 +42,16 @@ pub(crate) fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, P
     Ok(product(qt.t(), svd.u.slice(s![.., ..rank])))
 }
 
-/// An orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from a
-/// probe Ω (c x k): Q = orth(A Ω), then `power_iterations` times Q = orth(A orth(Aᵀ Q)).
+/// Returns an orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from
+/// a probe Ω (c x k): Q = orth(A Ω), then `power_iterations` times Q = orth(A orth(Aᵀ Q)).
 ///
-/// Choose k a little larger than the wanted rank (10 more, say) and one or two iterations where singular values
-/// fall slowly. Cost: 1 + 2 q products of A with k columns.
+/// Choose k slightly larger than the wanted rank (10 more, say) and one or two iterations if singular values fall
+/// slowly. Cost: 1 + 2 q products of A with k columns.
 ///
 /// Source: Halko, Martinsson, Tropp, SIAM Review 53, 2011, algorithms 4.1 and 4.4.
 ///
 /// # Errors
-/// [`ProjectionError::Mismatch`] unless Ω has c rows, like the operator, and
-/// [`ProjectionError::FactorValue`] if a product is not finite.
+/// [`ProjectionError::Mismatch`] unless Ω has c rows, and [`ProjectionError::FactorValue`] if a product is not finite.
 pub(crate) fn range_finder(
     a: &impl LinearOperator,
     omega: ArrayView2<'_, f64>,

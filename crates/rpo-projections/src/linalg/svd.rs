@@ -17,7 +17,7 @@ pub(crate) struct Svd {
     pub(crate) vt: Array2<f64>,
 }
 
-/// All min(r, c) singular values of a finite matrix and their vectors.
+/// Computes all min(r, c) singular values of a finite matrix and their vectors.
 ///
 /// QR, then the one-sided Jacobi iteration on the square factor: accurate to the rounding unit times the largest
 /// singular value, at any rank. Source: Golub, Van Loan, *Matrix Computations*, 4th edition, section 8.6.3.
@@ -32,7 +32,7 @@ pub(crate) fn dense_svd(a: ArrayView2<'_, f64>) -> Svd {
     }
     let scale = magnitude(a);
     let (qt, r) = qr(a.mapv(|v| v / scale).view());
-    // R V has orthogonal columns, the singular values are their lengths; columns are kept as rows.
+    // R V has orthogonal columns, whose lengths are the singular values; columns are stored as rows.
     let mut columns = r.reversed_axes().as_standard_layout().into_owned();
     let mut vt = Array2::eye(columns.nrows());
     orthogonalise(&mut columns, &mut vt);
@@ -52,11 +52,11 @@ pub(crate) fn dense_svd(a: ArrayView2<'_, f64>) -> Svd {
     )
 }
 
-/// Rotates pairs of rows until all are orthogonal, and the rows of `vt` alike.
+/// Rotates pairs of rows until all are orthogonal, and applies the rotations to the rows of `vt` too.
 fn orthogonalise(rows: &mut Array2<f64>, vt: &mut Array2<f64>) {
     let n = rows.nrows();
     let total: f64 = rows.iter().map(|v| v * v).sum();
-    // Products below this are rounding of the whole matrix, as between rows that should be 0.
+    // Products below this are rounding errors of the whole matrix, such as those between rows that should be 0.
     let negligible = f64::EPSILON * f64::EPSILON * total;
     let mut rotated = true;
     while rotated {
@@ -83,7 +83,7 @@ fn rotate(rows: &mut Array2<f64>, (p, q): (usize, usize), c: f64, s: f64) {
     azip!((a in a, b in b) (*a, *b) = (c * *a - s * *b, s * *a + c * *b));
 }
 
-/// Divides rows by their lengths, which decrease; those whose length is rounding are replaced by unit vectors
+/// Divides rows by their lengths, which decrease. Rows whose length is a rounding error are replaced by unit vectors
 /// orthogonal to all others.
 fn normalise(rows: &mut Array2<f64>, lengths: &Array1<f64>) {
     let n = rows.nrows();
@@ -94,7 +94,7 @@ fn normalise(rows: &mut Array2<f64>, lengths: &Array1<f64>) {
             rows.row_mut(k).mapv_inplace(|v| v / lengths[k]);
             continue;
         }
-        // At least one of n axes keeps a length of 1/√n outside the k < n directions.
+        // At least one of n axes has a length of 1/√n outside the span of the k < n directions.
         loop {
             let axis = axes.next().expect("some axis is not spanned yet");
             let (taken, mut rest) = rows.view_mut().split_at(Axis(0), k);
@@ -135,20 +135,20 @@ pub(crate) fn fix_row_signs(vectors: &mut Array2<f64>) {
     }
 }
 
-/// The sign of the entry of largest magnitude, the first of equals.
+/// Returns the sign of the entry of largest magnitude; ties go to the first.
 fn sign_of_largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
     let largest = values.fold(0.0_f64, |best, &v| if v.abs() > best.abs() { v } else { best });
     if largest < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The positions of values in decreasing order, the first of equals first.
+/// Returns the indices that sort values in decreasing order; ties stay in order.
 pub(super) fn decreasing(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     order
 }
 
-/// The largest magnitude of an entry; 1 for a zero matrix.
+/// Returns the largest magnitude of an entry; 1 for a zero matrix.
 pub(super) fn magnitude(a: ArrayView2<'_, f64>) -> f64 {
     let largest = a.iter().fold(0.0_f64, |best, v| best.max(v.abs()));
     if largest > 0.0 { largest } else { 1.0 }

@@ -7,12 +7,12 @@ use rpo_core::{product, product_into};
 use super::{orthonormal_basis, symmetric_eigen};
 use crate::ProjectionError;
 
-/// Rows that one task multiplies: fixed, so that sums do not depend on the number of threads.
+/// Number of rows that one task multiplies: fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 4096;
 /// Directions whose squared length is below this fraction of the largest are dropped.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// AᵀB for two matrices of as many rows (d x a, d x b).
+/// Returns AᵀB for two matrices with the same number of rows (d x a, d x b).
 pub(crate) fn thin_gram(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let parts: Vec<Array2<f64>> = (0..a.nrows().div_ceil(CHUNK))
         .into_par_iter()
@@ -26,12 +26,12 @@ pub(crate) fn thin_gram(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array
     sum
 }
 
-/// An orthonormal basis (d x k', k' <= k) of the columns of A (d x k) but for directions of negligible length
-/// (1e-7 of the longest).
+/// Returns an orthonormal basis (d x k', k' <= k) of the columns of A (d x k), except for directions of negligible
+/// length (1e-7 of the longest).
 ///
-/// Eigenvectors of AᵀA, twice, as once leaves an error of the rounding unit times the squared ratio of lengths. Four
-/// products of d k² operations, which run at the speed of the processor where reflections wait for memory.
-/// [`orthonormal_basis`] is for small matrices, of which it keeps every direction above rounding.
+/// Uses the eigenvectors of AᵀA, twice, since the first pass leaves an error of the rounding unit times the squared
+/// ratio of lengths. Costs four products of d k² operations, which run at full processor speed, whereas reflections
+/// wait for memory. [`orthonormal_basis`] is for small matrices and keeps every direction above rounding.
 pub(crate) fn orthonormal(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
     let first = scaled_eigenvectors(a)?;
     let basis = times(a, first.view());
@@ -39,7 +39,7 @@ pub(crate) fn orthonormal(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, Project
     Ok(times(basis.view(), second.view()))
 }
 
-/// U Λ^{-1/2} of AᵀA = U Λ Uᵀ, without the negligible directions.
+/// Returns U Λ^{-1/2} of AᵀA = U Λ Uᵀ, without the negligible directions.
 fn scaled_eigenvectors(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
     let eigen = symmetric_eigen(thin_gram(a, a).view())?;
     let largest = eigen.values.first().copied().unwrap_or(0.0);
@@ -55,7 +55,7 @@ fn scaled_eigenvectors(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, Projection
     Ok(vectors.reversed_axes())
 }
 
-/// A B with A of many rows.
+/// Returns A B for an A with many rows.
 pub(crate) fn times(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut out = Array2::zeros((a.nrows(), b.ncols()));
     out.axis_chunks_iter_mut(Axis(0), CHUNK)
@@ -65,8 +65,8 @@ pub(crate) fn times(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f6
     out
 }
 
-/// Widens a basis (d x r) of fewer than `columns` directions, for outputs that vary in no more of them, by
-/// directions orthogonal to it, which outputs do not vary in: which ones makes no difference to what is learned.
+/// Extends a basis (d x r) to `columns` directions if the outputs vary in fewer. The added directions are orthogonal to
+/// it, and the outputs do not vary in them, so that their choice makes no difference to what is learned.
 pub(crate) fn completed(
     q: Array2<f64>,
     columns: usize,
@@ -77,7 +77,7 @@ pub(crate) fn completed(
         return Ok(q);
     }
     let mut rest = omega.slice(s![.., ..missing]).to_owned();
-    // Once is not enough for orthogonality to rounding, twice is.
+    // Orthogonality to within rounding takes two passes.
     for _ in 0..2 {
         rest = orthonormal_basis((&rest - &product(q.view(), product(q.t(), rest.view()).view())).view())?;
     }

@@ -1,12 +1,11 @@
-//! The checks of every map before and after its sums: of the outputs, their target and the result.
+//! Checks around the projection of every map: of the outputs, the target matrix and the result.
 
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Mismatch};
 
 use crate::{LinearMap, ProjectionError};
 
-/// Runs `project`, which writes Z row by row for checked outputs, between the checks of a map's arguments and
-/// those of its result.
+/// Runs `project`, which writes Z row by row, after checking the arguments of a map and before checking its result.
 pub(crate) fn checked(
     map: &impl LinearMap,
     y: MatrixView<'_>,
@@ -47,7 +46,7 @@ pub(crate) fn check_csr(y: MatrixView<'_>) -> Result<(), ProjectionError> {
     }
 }
 
-/// Without early exit, so that the comparisons are vectorised.
+/// Has no early exit, so that the comparisons are vectorised.
 fn all_finite(values: &[f32]) -> bool {
     values.iter().fold(true, |ok, v| ok & v.is_finite())
 }

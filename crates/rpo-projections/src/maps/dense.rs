@@ -1,4 +1,4 @@
-//! Maps whose entries are mostly non-zero, drawn output by output and only for outputs that occur.
+//! Maps whose entries are mostly nonzero, drawn output by output and only for outputs that occur.
 
 use std::fmt::Debug;
 
@@ -9,17 +9,17 @@ use super::checked::{check_csr, checked};
 use super::label_table::LabelTable;
 use crate::{LinearMap, ProjectionError, check_sizes};
 
-/// The law of a map, output by output.
+/// The distribution of the entries of a map, output by output.
 pub(crate) trait LabelRows: Debug + Send + Sync {
-    /// Writes all m numbers of one output. A function of the output alone, so that it makes no
-    /// difference which outputs are drawn and when.
+    /// Writes all m numbers of one output. A function of the output alone, so that results do not depend on which
+    /// outputs are drawn and when.
     fn fill(&self, label: u32, row: &mut [f32]);
 }
 
-/// A map with one dense row of m numbers per output, times a common scale.
+/// A map with a dense row of m numbers per output and a common scale.
 ///
-/// With d = 100,000 outputs of which few occur, drawing them all would cost more than projecting: the table is
-/// filled for the outputs that occur when the map is made, and a later matrix with others gets its own table.
+/// With d = 100,000 outputs of which few occur, drawing all rows would cost more than projecting. The table is filled
+/// for the outputs that occur when the map is made; a later matrix with other outputs gets its own table.
 #[derive(Debug)]
 pub(crate) struct DenseMap<R> {
     rows: R,
@@ -30,7 +30,7 @@ pub(crate) struct DenseMap<R> {
 }
 
 impl<R: LabelRows> DenseMap<R> {
-    /// A map with the rows of all outputs, or of those that occur in `y`.
+    /// Creates a map with the rows of all outputs, or of those that occur in `y`.
     pub(crate) fn new(
         rows: R,
         (n_outputs, n_components): (usize, usize),

@@ -1,4 +1,4 @@
-//! The numbers of a map output by output, and the sums over them: the inner loop of every dense map.
+//! The numbers of a map by output, and the sums over them: the inner loop of every dense map.
 
 use ndarray::Axis;
 use rpo_core::{CsrView, MatrixView, csr_row};
@@ -7,27 +7,27 @@ use crate::{ProjectionError, memory};
 
 /// Marks an output that has no row in the table.
 const ABSENT: u32 = u32::MAX;
-/// Widest block of components that a kernel keeps in registers: eight vectors of four lanes, half of the
-/// registers of the x86-64 baseline, the other half being free for operands.
+/// Widest block of components that a kernel holds in registers: eight vectors of four lanes, half of the registers of
+/// the x86-64 baseline; the other half is free for operands.
 const BLOCK: usize = 32;
 
-/// For each output that occurs, its m numbers: the transpose of Φ, so that the projection of a sparse row is a sum
-/// of a few short vectors.
+/// The m numbers of each output that occurs: the transpose of Φ, so that the projection of a sparse row is a sum of a
+/// few short vectors.
 ///
-/// Components are kept in blocks of up to [`BLOCK`], one block after the other, with the numbers of an output
-/// side by side in each. A pass over the rows then works on one block, of a size that fits a cache.
+/// Components are stored in blocks of up to [`BLOCK`], one block after the other, with the numbers of an output side by
+/// side in each. A pass over the rows then works on one block, whose size fits a cache.
 #[derive(Debug, Clone)]
 pub(crate) struct LabelTable {
     n_components: usize,
-    /// Number of outputs with numbers.
+    /// Number of outputs with rows.
     n_rows: usize,
-    /// Row of an output, [`ABSENT`] if it has none; `None` when every output has the row of its own number.
+    /// Row of each output, [`ABSENT`] if it has none; `None` if the row of every output is its own index.
     slots: Option<Vec<u32>>,
     values: Vec<f32>,
 }
 
 impl LabelTable {
-    /// A table of all outputs. `fill` writes the m numbers of an output.
+    /// Creates a table of all outputs. `fill` writes the m numbers of an output.
     pub(crate) fn all(
         n_outputs: usize,
         n_components: usize,
@@ -36,7 +36,7 @@ impl LabelTable {
         Self::with_rows(n_outputs, n_components, None, fill)
     }
 
-    /// A table of the outputs that occur among `labels`.
+    /// Creates a table of the outputs that occur among `labels`.
     pub(crate) fn occurring(
         n_outputs: usize,
         n_components: usize,
@@ -55,7 +55,7 @@ impl LabelTable {
                 }
             }
         }
-        // Rows in label order, whatever the order in which the labels came.
+        // Rows are in label order, whatever the order of `labels`.
         let occurring = slots.iter_mut().filter(|slot| **slot != ABSENT);
         occurring.zip(0..).for_each(|(slot, row)| *slot = row);
         Self::with_rows(n_rows, n_components, Some(slots), fill)
@@ -94,7 +94,7 @@ impl LabelTable {
         Ok(table)
     }
 
-    /// The blocks of components: the first one and the width.
+    /// The blocks of components, as first component and width.
     fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let m = self.n_components;
         (0..m)
@@ -111,14 +111,15 @@ impl LabelTable {
         }
     }
 
-    /// Writes `scale` times the sum, over the values of each row, of value times table row.
+    /// Writes `scale` times the sum, over the values of each row, of the value times its table row.
     ///
     /// The table must cover `y`.
     pub(crate) fn project(&self, y: MatrixView<'_>, scale: f32, z: &mut [f32]) {
         self.project_some(y, &(0..y.n_rows()), scale, z);
     }
 
-    /// As [`LabelTable::project`] for some of the rows, which the table must cover; the others are left alone.
+    /// Like [`LabelTable::project`], but for some of the rows, which the table must cover; the other rows of `z` are
+    /// left unchanged.
     pub(crate) fn project_some(
         &self,
         y: MatrixView<'_>,
@@ -128,7 +129,7 @@ impl LabelTable {
     ) {
         match (y, &self.slots) {
             (MatrixView::Dense(a), _) => {
-                // A zero adds nothing to any sum: dense 0/1 outputs cost what sparse ones cost.
+                // A zero adds nothing to any sum: dense 0/1 outputs cost the same as sparse ones.
                 let row = |i| {
                     (0..)
                         .zip(a.index_axis_move(Axis(0), i))
@@ -172,7 +173,7 @@ impl LabelTable {
         }
     }
 
-    /// The sums of the components of a block of width W, held in registers over a row.
+    /// Sums the components of a block of width W, held in registers over a row.
     fn sum_block<const W: usize, I>(
         &self,
         rows: impl Iterator<Item = usize>,
@@ -200,8 +201,8 @@ impl LabelTable {
     }
 }
 
-/// The width of the block that starts at a component: a whole number of vectors but for 1 and 2. What it exceeds
-/// m by is padding with 0.
+/// Returns the width of the block that starts at a component: a whole number of vectors except for 1 and 2. The excess
+/// over m is padded with 0.
 fn block_width(n_components: usize, block: usize) -> usize {
     match n_components - block {
         rest @ 1..=2 => rest,
@@ -209,7 +210,7 @@ fn block_width(n_components: usize, block: usize) -> usize {
     }
 }
 
-/// The (column, value) pairs stored in a row.
+/// Returns the (column, value) pairs stored in a row.
 pub(crate) fn stored<'b>(
     a: &'b CsrView<'_>,
     row: usize,

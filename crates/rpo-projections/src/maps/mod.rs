@@ -1,4 +1,4 @@
-//! Linear maps, by how their numbers are stored.
+//! Linear maps, by the way their numbers are stored.
 
 mod checked;
 mod dense;

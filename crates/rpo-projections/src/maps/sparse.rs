@@ -1,4 +1,4 @@
-//! Maps with few non-zero entries, stored by output.
+//! Maps with few nonzero entries, stored by output.
 
 use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
@@ -6,22 +6,22 @@ use rpo_core::MatrixView;
 use super::checked::checked;
 use crate::{LinearMap, ProjectionError, check_sizes, memory};
 
-/// Output, component and value of an entry that is not zero.
+/// Output, component and value of a nonzero entry.
 pub(crate) type Entry = (u32, u32, f32);
 
-/// A map given by its non-zero entries, times a common scale.
+/// A map given by its nonzero entries and a common scale.
 #[derive(Debug)]
 pub struct SparseMap {
     n_components: usize,
     scale: f32,
-    /// Where the entries of each output start; d + 1 values.
+    /// Start of the entries of each output; d + 1 values.
     starts: Vec<usize>,
     /// (component, value), output by output.
     entries: Vec<(u32, f32)>,
 }
 
 impl SparseMap {
-    /// From entries in increasing order of output.
+    /// Creates a map from entries in increasing order of output.
     pub(crate) fn new(
         (n_outputs, n_components): (usize, usize),
         scale: f64,
@@ -45,10 +45,10 @@ impl SparseMap {
         })
     }
 
-    /// The components that an output goes to, with the entries that are not zero.
+    /// Returns the nonzero entries of an output, with their components.
     ///
     /// # Panics
-    /// If there is no such output.
+    /// If the output is out of range.
     pub fn entries(&self, output: u32) -> impl ExactSizeIterator<Item = (u32, f32)> + '_ {
         let range = self.starts[output as usize]..self.starts[output as usize + 1];
         let entries = self.entries[range].iter();

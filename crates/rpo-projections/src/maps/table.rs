@@ -1,4 +1,4 @@
-//! Maps that were learned and are kept as a table.
+//! Learned maps, stored as a table.
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rpo_core::MatrixView;
@@ -16,7 +16,7 @@ pub(crate) struct TableMap {
 }
 
 impl TableMap {
-    /// The map with the rows of Φ (m x d), rounded to `f32`.
+    /// Creates the map with the rows of Φ (m x d), rounded to `f32`.
     pub(crate) fn new(phi: ArrayView2<'_, f64>) -> Result<Self, ProjectionError> {
         let (n_components, n_outputs) = phi.dim();
         let table = LabelTable::all(n_outputs, n_components, |label, row| {

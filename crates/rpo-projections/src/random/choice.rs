@@ -5,10 +5,10 @@ use rpo_core::Seed;
 
 use crate::{ProjectionError, memory};
 
-/// `amount` of the numbers below `n`, distinct and in random order. `n` must fit 32 bits.
+/// Draws `amount` distinct numbers below `n`, in random order. `n` must fit 32 bits.
 ///
-/// Cost: O(n), less than what a map with n columns needs anyway; unlike the samplers of `rand`, it fails with an
-/// error where memory does not suffice.
+/// Cost: O(n), less than a map with n columns needs anyway. Unlike the samplers of `rand`, it returns an error if
+/// memory does not suffice.
 pub(crate) fn distinct(n: usize, amount: usize, seed: Seed) -> Result<Vec<u32>, ProjectionError> {
     let mut numbers = memory::filled(0, n, 1)?;
     numbers.iter_mut().zip(0..).for_each(|(number, i)| *number = i);

@@ -11,11 +11,11 @@ use crate::{LinearMap, ProjectionError, RandomProjection};
 /// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖² and
 /// Var(‖Φu‖²) = 2‖u‖⁴/m. Cost: O(m min(d, nnz(Y))) to draw, O(m nnz(Y)) to apply.
 ///
-/// The m numbers of an output come from a stream keyed by (seed, output), which is what lets outputs that do not
-/// occur go undrawn.
+/// The m numbers of an output come from a stream keyed by (seed, output), so that outputs that do not occur need not be
+/// drawn.
 ///
-/// With m >= ln(n(n-1)/δ) / (ε²/4 - ε³/6), all squared distances among n rows are kept within a factor 1 ± ε with
-/// probability 1 - δ. That is the union bound; the size 8 ln(n)/ε² that the paper prints drops the term in ε³.
+/// With m >= ln(n(n-1)/δ) / (ε²/4 - ε³/6), all squared distances among n rows are preserved within a factor 1 ± ε with
+/// probability 1 - δ. That is the union bound; the paper's size 8 ln(n)/ε² drops the term in ε³.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2, lemma 1 (Johnson-Lindenstrauss).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

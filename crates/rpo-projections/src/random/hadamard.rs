@@ -9,18 +9,18 @@ use crate::maps::checked;
 use crate::maps::{LabelTable, stored};
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, memory};
 
-/// Additions of a transform, of N log2 N, that cost as much as one of the m additions per stored value. Measured:
-/// a transform passes over N contiguous numbers, a sum gathers.
+/// Number of additions of a transform, out of N log2 N, that cost as much as one of the m additions per stored value.
+/// Measured: a transform passes over N contiguous numbers, whereas a sum gathers.
 const BUTTERFLIES_PER_SUM: usize = 2;
 
-/// Sub-sampled Hadamard maps: Φ = (1/√m) R H C, with H the Hadamard matrix of Sylvester of order
-/// N = 2^⌈log2 max(m, d)⌉, R a choice of m of its rows and C of d of its columns, both uniform and without
-/// replacement. The entry of H in row a and column b is (-1)^popcount(a AND b).
+/// Sub-sampled Hadamard maps: Φ = (1/√m) R H C, where H is Sylvester's Hadamard matrix of order N = 2^⌈log2 max(m, d)⌉,
+/// and R and C choose m of its rows and d of its columns, uniformly and without replacement. The entry of H in row a
+/// and column b is (-1)^popcount(a AND b).
 ///
-/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖², as HᵀH = N I and
-/// every row of H is as likely. Cost: O(N) to draw; per row O(N log N), or O(m) per stored value where that is
-/// less. H is never formed: a row is transformed, or the m signs of the outputs that occur are added up. For
-/// 0/1 outputs both have the same bits, for others they differ by rounding.
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖², as HᵀH = N I and all rows
+/// of H are equally likely. Cost: O(N) to draw; O(N log N) per row, or O(m) per stored value if that is less. H is
+/// never formed: either a row is transformed, or the m signs of the outputs that occur are added up. For 0/1 outputs
+/// both give the same bits, for others they differ by rounding.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Candes, Plan, IEEE Trans. Inf. Theory 57, 2011.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,11 +28,11 @@ pub struct Hadamard;
 
 #[derive(Debug)]
 struct HadamardMap {
-    /// N.
+    /// Order N of H.
     order: usize,
-    /// The row of H behind each component.
+    /// The row of H for each component.
     rows: Vec<u32>,
-    /// The column of H behind each output.
+    /// The column of H for each output.
     columns: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl HadamardMap {
         Ok(Self { order, rows, columns })
     }
 
-    /// Returns true if adding up the signs of the values stored in a row costs less than a transform.
+    /// Returns true if adding up the signs of the stored values of a row costs less than a transform.
     fn is_short(&self, y: MatrixView<'_>, row: usize) -> bool {
         let stored_here = match y {
             MatrixView::Dense(a) => a.ncols(),
@@ -74,7 +74,7 @@ impl HadamardMap {
         sums.saturating_mul(BUTTERFLIES_PER_SUM) < self.order.saturating_mul(self.order.ilog2() as usize)
     }
 
-    /// The column of RHC that belongs to an output.
+    /// Writes the column of RHC for an output.
     fn signs(&self, label: u32, row: &mut [f32]) {
         let column = self.columns[label as usize];
         for (x, a) in row.iter_mut().zip(&self.rows) {
@@ -86,7 +86,7 @@ impl HadamardMap {
         }
     }
 
-    /// The signs of the outputs that occur in the given rows.
+    /// Returns the signs of the outputs that occur in the given rows.
     fn sign_table(
         &self,
         y: MatrixView<'_>,
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_sylvester_matrix() {
-        // Below and above N = d, a power of two and not; the last rows hold few values, the first ones all.
+        // Below and above N = d, with powers of two and other sizes; the last rows hold few values, the first ones all.
         for (d, m) in [
             (1, 1),
             (1, 5),

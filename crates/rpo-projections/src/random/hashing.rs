@@ -6,8 +6,8 @@ use rpo_core::{MatrixView, Seed};
 use crate::maps::checked;
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
-/// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), h uniform and ξ = ±1, both from a
-/// hash of (seed, j).
+/// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), where h is uniform and ξ = ±1, both
+/// from a hash of (seed, j).
 ///
 /// Shapes: Y (n x d), Φ (m x d) with one entry per column, Z (n x m); m may exceed d. Units: those of Y, without
 /// a scale; E⟨Φu, Φv⟩ = ⟨u, v⟩ with variance at most (‖u‖²‖v‖² + ⟨u, v⟩²)/m. Cost: nothing to draw or to store,
@@ -18,10 +18,10 @@ use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 pub struct Hashing;
 
 impl Hashing {
-    /// The map itself, for callers that need its entries and not only products with them.
+    /// Returns the map itself, for callers that need its entries, not only products with them.
     ///
     /// # Errors
-    /// As [`RandomProjection::draw`].
+    /// As for [`RandomProjection::draw`].
     pub fn map(n_outputs: usize, n_components: usize, seed: Seed) -> Result<HashingMap, ProjectionError> {
         check_sizes(n_outputs, n_components)?;
         Ok(HashingMap {
@@ -43,23 +43,23 @@ impl RandomProjection for Hashing {
     }
 }
 
-/// A signed hashing of outputs to components: a seed and two sizes.
+/// A signed hashing of outputs to components, stored as a seed and two sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashingMap {
-    /// The seed of its hash function.
+    /// Seed of the hash function.
     pub seed: Seed,
     n_outputs: usize,
     n_components: usize,
 }
 
 impl HashingMap {
-    /// The component h(j) and the sign ξ(j), 1 or -1, of output j.
+    /// Returns the component h(j) and the sign ξ(j), 1 or -1, of output j.
     pub const fn entry(&self, output: u32) -> (u32, f32) {
         let hash = self.seed.hash(output as u64);
-        // The upper half of the hash picks the component by a product instead of a division; the lowest bit,
-        // which it does not use, the sign.
+        // The upper half of the hash picks the component by a product instead of a division; the lowest bit, which is
+        // not part of it, gives the sign.
         let component = ((hash >> 32) * self.n_components as u64) >> 32;
-        // The sign bit of 1.0: a branch on a random bit would be mispredicted half the time.
+        // Sets the sign bit of 1.0: a branch on a random bit would be mispredicted half the time.
         (
             component as u32,
             f32::from_bits(1.0_f32.to_bits() | (hash as u32) << 31),

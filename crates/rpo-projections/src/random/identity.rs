@@ -1,4 +1,4 @@
-//! The identity: what every other projection is compared with.
+//! The identity, the baseline for every other projection.
 
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};

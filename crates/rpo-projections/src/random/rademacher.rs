@@ -1,4 +1,4 @@
-//! Projections whose entries are signs, all of them or a few.
+//! Projections whose entries, all or some of them, are signs.
 
 use rand::{Rng, RngCore};
 use rpo_core::math;
@@ -8,34 +8,33 @@ use crate::maps::{DenseMap, LabelRows};
 use crate::maps::{Entry, SparseMap};
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
-/// Returns true where the rows of outputs are better stored with their zeros.
+/// Returns true if the rows of outputs are better stored with their zeros.
 ///
-/// Rows are added four lanes at a time and without branches, single entries one by one and a varying number
-/// of them per output. Measured: with few entries per output rows win up to s = 64, where drawing them begins
-/// to dominate; with four or more only below s = 8.
+/// Dense rows are added four lanes at a time and without branches; single entries are added one by one, and their
+/// number varies per output. Measured: with few entries per output, dense rows win up to s = 64, where drawing them
+/// begins to dominate; with four or more, only below s = 8.
 fn store_rows(s: f64, n_components: usize) -> bool {
     s < 8.0 || (s < 64.0 && (n_components as f64) < 4.0 * s)
 }
 
-/// One over the resolution of uniform random numbers.
+/// Largest s: one over the resolution of uniform random numbers.
 const MAX_SPARSITY: f64 = (1_u64 << 53) as f64;
 
-/// Maps of signs: independent entries ±√(s/m), each with probability 1/(2s), and 0 with probability 1 - 1/s.
+/// Maps of signs, with independent entries: ±√(s/m), each with probability 1/(2s), and 0 with probability 1 - 1/s.
 ///
-/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖².
-/// Cost: O(m d/s) to draw and O(m nnz(Y)/s) to apply, or those of [`Gaussian`](crate::Gaussian) maps where zeros
-/// cost less than leaving them out.
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖². Cost: O(m d/s) to draw
+/// and O(m nnz(Y)/s) to apply, or those of [`Gaussian`](crate::Gaussian) maps if storing zeros costs less than leaving
+/// them out.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Achlioptas, J. Comput. Syst. Sci. 66, 2003,
 /// theorem 1.1 (s = 1 and 3); Li, Hastie, Church, KDD 2006 (s = √d).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rademacher {
-    /// One over the fraction of entries that are not zero: at least 1, with which all are ±1/√m, and at most 2⁵³, where
-    /// probabilities of 1/s reach the resolution of the random numbers. Maps with another are refused
-    /// ([`ProjectionError::Sparsity`]).
+    /// One over the fraction of nonzero entries: from 1, with which all entries are ±1/√m, to 2⁵³, where probabilities
+    /// of 1/s reach the resolution of the random numbers. Other values are refused ([`ProjectionError::Sparsity`]).
     ///
-    /// `None` is √d for d outputs: a fraction 1/√d of the entries is not zero (Li, Hastie, Church 2006). For the 983 outputs of
-    /// the delicious set that is 3.19 %, not the "about 2 %" of section 4.5 of the forest paper.
+    /// `None` stands for √d for d outputs: a fraction 1/√d of the entries is nonzero (Li, Hastie, Church 2006). For the
+    /// 983 outputs of the delicious set that is 3.19 %, not the "about 2 %" of section 4.5 of the forest paper.
     pub s: Option<f64>,
 }
 
@@ -48,10 +47,10 @@ impl Rademacher {
         }
     }
 
-    /// A map by its non-zero entries, for callers that need these and not only products with them.
+    /// Returns a map as its nonzero entries, for callers that need the entries, not only products with them.
     ///
     /// # Errors
-    /// As [`RandomProjection::draw`].
+    /// As for [`RandomProjection::draw`].
     pub fn map(
         self,
         n_outputs: usize,
@@ -68,7 +67,7 @@ impl Rademacher {
         )
     }
 
-    /// One over the fraction of entries that are not zero.
+    /// One over the fraction of nonzero entries.
     fn s(self, n_outputs: usize) -> f64 {
         self.s.unwrap_or_else(|| (n_outputs as f64).sqrt())
     }
@@ -119,12 +118,12 @@ impl RandomProjection for Rademacher {
     }
 }
 
-/// Entries +1, -1 and 0, drawn output by output.
+/// Draws entries +1, -1 and 0, output by output.
 #[derive(Debug)]
 struct SignRows {
     seed: Seed,
-    /// A uniform `i32` below the first bound means +1, one above the second -1. Either happens for
-    /// ⌊2³²/(2s)⌋ of the 2³² numbers, so probabilities are exact to 2⁻³².
+    /// A uniform `i32` below the first bound means +1, one above the second bound -1. Each happens for ⌊2³²/(2s)⌋ of
+    /// the 2³² numbers, so that probabilities are exact to 2⁻³².
     bounds: (i32, i32),
 }
 
@@ -145,7 +144,7 @@ impl LabelRows for SignRows {
     fn fill(&self, label: u32, row: &mut [f32]) {
         let mut rng = self.seed.child(label.into()).stream();
         let (below, above) = self.bounds;
-        // Numbers first, comparisons after: the latter are then vectorised.
+        // Numbers first, comparisons after, so that the comparisons are vectorised.
         let mut numbers = [0_i32; 16];
         for block in row.chunks_mut(numbers.len()) {
             for pair in numbers[..block.len().next_multiple_of(2)].chunks_exact_mut(2) {
@@ -159,18 +158,18 @@ impl LabelRows for SignRows {
     }
 }
 
-/// The non-zero entries of a d x m matrix of signs with density 1/s, as (output, component, ±1) in order.
+/// Draws the nonzero entries of a d x m matrix of signs with density 1/s, as (output, component, ±1) in order.
 ///
-/// The gaps between successive non-zero entries of independent draws are geometric, and drawing gaps costs one
-/// number per non-zero entry. The equivalent recipe, a binomial count per row, then as many distinct columns,
-/// then signs, has the same law but needs those columns kept apart and sorted.
+/// The gaps between successive nonzero entries of independent draws are geometric, and drawing gaps costs one number
+/// per nonzero entry. Drawing a binomial count per row, then that number of distinct columns, then signs gives the same
+/// distribution, but the columns must be kept distinct and sorted.
 fn sparse_signs(
     (n_outputs, n_components): (usize, usize),
     s: f64,
     seed: Seed,
 ) -> Result<Vec<Entry>, ProjectionError> {
     let (m, total) = (n_components as u64, n_outputs as u64 * n_components as u64);
-    // Room for the expected number of entries and six standard deviations, so that it is never outgrown.
+    // Reserves room for the expected number of entries plus six standard deviations, so that it is never outgrown.
     let expected = total as f64 / s;
     let mut entries = Vec::new();
     let room = entries.try_reserve_exact((expected + 6.0 * expected.sqrt()) as usize);
@@ -184,7 +183,7 @@ fn sparse_signs(
     loop {
         // U in (0, 1]: P(gap >= g) = P(ln U / ln(1 - 1/s) >= g) = (1 - 1/s)^g.
         let uniform = 1.0 - rng.r#gen::<f64>();
-        // The conversion saturates, as must the sum, where the gap leads beyond the matrix.
+        // The conversion saturates, and so must the sum, if the gap leads beyond the matrix.
         at = at.saturating_add((math::ln(uniform) * per_log) as u64);
         if at >= total {
             return Ok(entries);

@@ -7,20 +7,20 @@ use super::choice;
 use crate::maps::{Entry, SparseMap};
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, memory};
 
-/// Output sub-sampling: Φ = √(d/m) times m rows of the identity, chosen uniformly and in random order, so that a
-/// tree sees m of the d outputs.
+/// Output sub-sampling: Φ is √(d/m) times m rows of the identity, chosen uniformly and in random order, so that a tree
+/// sees m of the d outputs.
 ///
 /// Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y times √(d/m); E‖Φu‖² = ‖u‖².
 /// Cost: O(d) to draw, O(nnz(Y)) to apply.
 ///
-/// The forest paper allows a choice with or without replacement. Without is the default here: its m outputs are
-/// different ones, and with m = d the map is a permutation.
+/// The forest paper allows a choice with or without replacement. The default here is without: the m outputs are
+/// distinct, and with m = d the map is a permutation.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subsample {
-    /// Chooses independently, so that an output may come several times, and for any number of components. Otherwise every output
-    /// comes at most once, and there are at most d components.
+    /// Chooses independently, so that an output may be chosen several times, for any number of components. Otherwise
+    /// every output is chosen at most once, and there are at most d components.
     pub with_replacement: bool,
 }
 

@@ -48,7 +48,7 @@ fn assert_orthonormal(found: &Embedding) {
     }
 }
 
-/// Cosine of the largest angle between the spans of orthonormal rows.
+/// Returns the cosine of the largest angle between the spans of orthonormal rows.
 fn smallest_cosine(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     *dense_svd(a.dot(&b.t()).view()).singular_values.last().unwrap()
 }
@@ -250,7 +250,7 @@ fn shares_choose_the_rank() {
     }
 }
 
-/// More directions than the data have, constant features, labels that all or no rows have: eigenvalues of 0.
+/// A rank above that of the data, constant features, labels of all samples or of none: eigenvalues of 0.
 #[test]
 fn what_the_data_lack_has_eigenvalue_zero() {
     let y = Array2::from_shape_fn((30, 8), |(i, j)| {
@@ -381,7 +381,7 @@ fn it_is_a_projection_of_samples_with_features() {
     ));
 }
 
-/// A kernel that reads other rows than stored would be seen nowhere else.
+/// No other test would notice a kernel that reads other rows than those stored.
 #[test]
 fn designs_end_in_ones() {
     let x = outputs(5, 3, 0.5, false, 1);

@@ -1,4 +1,4 @@
-//! Reference vectors of other libraries: `linalg.json` in the folder that `RPO_FIXTURES` names.
+//! Compares with reference vectors of other libraries: `linalg.json` in the folder that `RPO_FIXTURES` names.
 
 use super::unweighted;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ fn assert_close<D: ndarray::Dimension>(
     );
 }
 
-/// Turns rows of `found` whose sign differs from that of `expected`.
+/// Flips rows of `found` whose sign differs from that of `expected`.
 fn with_signs_of(mut found: Array2<f64>, expected: &Array2<f64>) -> Array2<f64> {
     for (mut row, expected) in found.rows_mut().into_iter().zip(expected.rows()) {
         if row.dot(&expected) < 0.0 {
@@ -258,7 +258,7 @@ fn principal_components() {
     }
 }
 
-/// Absolute tolerances are meant for values of about 1.
+/// Scale of absolute tolerances, which are meant for values of about 1.
 fn scale(x: &Array2<f64>) -> f64 {
     let view: ArrayView2<'_, f64> = x.view();
     view.iter().fold(1.0, |best, v| v.abs().max(best))

@@ -1,5 +1,5 @@
-//! Naive twins, reference vectors and other libraries' results for the private factorizations and for what is learned by
-//! them.
+//! Tests of the private factorizations and the methods built on them: naive twins, reference vectors and results of
+//! other libraries.
 
 #[path = "../suite/common/data.rs"]
 mod common;
@@ -12,7 +12,7 @@ mod ridge;
 
 use rpo_projections::least_squares::{Design, Rows};
 
-/// Features without weights.
+/// A design of features without weights.
 fn unweighted<R: Rows>(rows: &R, intercept: bool) -> Design<'_, R> {
     Design {
         rows,

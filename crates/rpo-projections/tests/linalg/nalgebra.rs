@@ -1,4 +1,4 @@
-//! The dense factorisations beside those of nalgebra, on random matrices of full rank, where both are at their best.
+//! Compares the dense factorisations with those of nalgebra, on random matrices of full rank, where both perform best.
 
 use nalgebra::{Cholesky as Factor, DMatrix, DVector, SVD, SymmetricEigen as Eigen};
 use ndarray::Array2;
@@ -43,7 +43,7 @@ proptest! {
         let scale = 1e-12 * size as f64 * ours.values.iter().fold(1.0, |most: f64, v| most.max(v.abs()));
         let values = decreasing(&found.eigenvalues);
         assert_close(&ours.values, &values, scale);
-        // Vectors are unique but for their sign where the gap to the next value is wide.
+        // If the gap to the next value is wide, vectors are unique up to their sign.
         if size > 1 && values[0] - values[1] > 0.1 {
             let first = found.eigenvectors.column(found.eigenvalues.imax());
             let cosine: f64 = first.iter().zip(ours.vectors.row(0)).map(|(a, b)| a * b).sum();

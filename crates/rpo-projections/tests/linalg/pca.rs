@@ -12,7 +12,7 @@ fn covariance(y: &Array2<f32>) -> Array2<f64> {
     centred.t().dot(&centred) / (y.nrows() - 1) as f64
 }
 
-/// Outputs of which groups occur together, more and less often: a spectrum that falls, over a floor of noise.
+/// Outputs in groups that occur together, some more often than others: a falling spectrum over a floor of noise.
 fn grouped(n: usize, d: usize) -> Array2<f32> {
     let group = outputs(n, 8, 0.3, true, 5);
     let noise = outputs(n, d, 0.02, true, 6);
@@ -41,7 +41,7 @@ fn check(y: &Array2<f32>, found: &PrincipalComponents, tolerance: f64) {
             "decreasing"
         );
     }
-    // C v = λ v, which also says that the directions are the right ones.
+    // C v = λ v, which also verifies the directions.
     let products = found.components.dot(&covariance);
     for (k, (product, direction)) in products
         .rows()
@@ -90,7 +90,7 @@ fn large_outputs_are_decomposed_to_the_needed_accuracy() {
     let same = Pca::default()
         .components(&sparse(&sparse_y), 6, Seed::new(1))
         .unwrap();
-    // The zeros of dense rows change the order of one sum, that of the squares.
+    // The zeros of dense rows change the order of one sum, the sum of squares.
     assert_eq!(same.components, found.components, "dense and sparse rows");
     assert!((same.total_variance / found.total_variance - 1.0).abs() < 1e-12);
     let other = Pca::default()
@@ -128,7 +128,7 @@ fn more_iterations_and_probes_find_more_variance() {
 
 #[test]
 fn outputs_that_vary_in_few_directions() {
-    // Five rows span four directions around their mean; the others are made up, orthonormal all the same.
+    // Five rows span four directions around their mean; the others are made up, but still orthonormal.
     let y = outputs(5, 600, 0.05, true, 2);
     let found = Pca::default()
         .components(&MatrixView::from(&y), 20, Seed::new(1))

@@ -1,4 +1,4 @@
-//! Regularised least squares: every way of solving against the factor, and what a solution satisfies.
+//! Regularised least squares: every solver against the factor, and the properties of a solution.
 
 use super::common::{csr, outputs};
 use super::unweighted;
@@ -23,7 +23,7 @@ fn worst(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// E-P5, on sparse and dense features, more targets than a panel has columns.
+/// E-P5, on sparse and dense features, with more targets than a panel has columns.
 #[test]
 fn iterative_solvers_agree_with_the_factor() {
     for (n, p, density) in [(60, 9, 1.0), (80, 40, 0.2), (20, 33, 0.5)] {
@@ -55,7 +55,7 @@ fn iterative_solvers_agree_with_the_factor() {
     }
 }
 
-/// Xᵀ(B - XZ) = ΛZ, where the penalty spares the intercept: residuals then sum to 0.
+/// Xᵀ(B - XZ) = ΛZ, where the intercept is not penalized, so that residuals sum to 0.
 #[test]
 fn solutions_satisfy_the_normal_equations() {
     let x = outputs(50, 7, 0.6, false, 4);
@@ -77,7 +77,7 @@ fn solutions_satisfy_the_normal_equations() {
     assert!((lambda - 0.1 * squares / 7.0).abs() < 1e-12);
 }
 
-/// What leverages make of a fit to all rows against a fit to all but one, row by row.
+/// Compares the prediction from leverages with a fit to all rows but one, row by row.
 #[test]
 fn leverages_leave_one_row_out() {
     for (n, p, density, intercept) in [(30, 5, 1.0, true), (12, 40, 0.3, true), (140, 7, 0.4, false)] {
@@ -135,8 +135,8 @@ fn leverages_leave_one_row_out() {
     );
 }
 
-/// A penalty by variance makes predictions on dense features those on features of variance 1, in any units, by every
-/// solver.
+/// With a penalty by variance, predictions on dense features equal those on features of variance 1, in any units, for
+/// every solver.
 #[test]
 fn penalties_by_variance_undo_units() {
     let x = outputs(60, 7, 1.0, false, 12);
@@ -184,7 +184,7 @@ fn penalties_by_variance_undo_units() {
     ));
 }
 
-/// Columns that depend on each other and no penalty: Cholesky refuses, the others return the shortest solution.
+/// Linearly dependent columns and no penalty: Cholesky refuses, the other solvers return the shortest solution.
 #[test]
 fn singular_problems_have_the_shortest_solution() {
     let mut x = outputs(30, 6, 1.0, false, 6);

@@ -1,4 +1,4 @@
-//! Everything that is refused, and how.
+//! Everything that is refused, with its error.
 
 use crate::common::{all_families, csr, sparse};
 use ndarray::{Array2, array, s};
@@ -84,7 +84,7 @@ fn sizes_beyond_memory_and_indices() {
         matches!(dense, Err(ProjectionError::OutOfMemory { .. })),
         "{dense:?}"
     );
-    // Nothing is stored for a hashing; its result for many rows would be too large.
+    // Hashing stores nothing; its result for many rows would be too large.
     let map = Hashing.draw(10, m, Seed::new(1)).unwrap();
     let many = CsrMatrix::zero((1 << 20, 10));
     assert_eq!(
@@ -183,7 +183,7 @@ fn sums_beyond_f32() {
     let y = array![[1.0, 1.0], [f32::MAX, f32::MAX]];
     let map = Hashing.draw(2, 1, Seed::new(4)).unwrap();
     let signs = crate::common::dense_matrix(&*map);
-    // One component for both: their signs agree, or the sum would be 0.
+    // Both outputs go to the one component: their signs agree, or the sum would be 0.
     assert_eq!(signs[[0, 0]], signs[[0, 1]]);
     let expected = ProjectionError::Overflow { row: 1, component: 0 };
     assert_eq!(map.apply(MatrixView::from(&y)), Err(expected));

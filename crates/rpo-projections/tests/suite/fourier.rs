@@ -1,4 +1,4 @@
-//! Random features against the kernels that they stand for.
+//! Random features against their kernels.
 
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::Rng;
@@ -30,7 +30,7 @@ fn kernel_estimate(u: ArrayView1<'_, f32>, v: ArrayView1<'_, f32>) -> f64 {
     2.0 * sum / u.len() as f64
 }
 
-/// E-P7 and E-P8: the estimate is that of the kernel of the difference, wherever the pair lies.
+/// E-P7 and E-P8: the estimate approximates the kernel of the difference, whatever the position of the pair.
 #[test]
 fn inner_products_approximate_the_kernel() {
     let (k, s) = (4, 40_000);
@@ -53,7 +53,7 @@ fn inner_products_approximate_the_kernel() {
     }
 }
 
-/// E-P9: any interval of a length that is a multiple of π will do for the phases.
+/// E-P9: phases on any interval whose length is a multiple of π give the same kernel.
 #[test]
 fn half_a_turn_of_phases_gives_the_same_kernel() {
     let (k, s) = (3, 40_000);
@@ -88,7 +88,7 @@ fn features_are_the_cosines_of_their_definition() {
             .unwrap();
         let scale = phases.iter().fold(1.0_f32, |best, v| best.max(v.abs()));
         assert!((&from_sparse - &found).iter().all(|v| v.abs() < 1e-5 * scale));
-        // More features leave the first ones as they are.
+        // More features leave the first ones unchanged.
         let more = RandomFeatures::draw(law, 1.3, 5, 40, Seed::new(8)).unwrap();
         assert_eq!(more.frequencies.slice(s![.., ..33]), map.frequencies);
         assert_eq!(more.phases.slice(s![..33]), map.phases);
@@ -97,7 +97,7 @@ fn features_are_the_cosines_of_their_definition() {
 
 #[test]
 fn bandwidths_follow_the_median() {
-    // Pairs are 1, 4 and 9 apart, squared.
+    // The squared distances of the pairs are 1, 4 and 9.
     let z = ndarray::array![[0.0_f32, 0.0], [1.0, 0.0], [3.0, 0.0]];
     let median = |z: &Array2<f32>| super::median_squared_distance(z.into(), Seed::new(1)).unwrap();
     assert_eq!(median(&z), 4.0);
@@ -105,7 +105,7 @@ fn bandwidths_follow_the_median() {
     assert_eq!(inverse(SpectralLaw::Gaussian), 3.0 * 0.5_f64.sqrt());
     assert_eq!(inverse(SpectralLaw::CauchyIid), 3.0 * 0.5_f64.sqrt());
     assert_eq!(inverse(SpectralLaw::Student { nu: 3.0 }), 1.5);
-    // Most rows the same: the mean, here of one 0 in three twice 16; all the same: 1.
+    // Most rows are equal: the mean, here that of 16 for 19 of 190 pairs; all rows are equal: 1.
     let mut same = Array2::<f32>::zeros((20, 2));
     assert_eq!(median(&same), 1.0);
     assert_eq!(median(&same.slice(s![..1, ..]).to_owned()), 1.0);

@@ -1,4 +1,4 @@
-//! Laws of the random families, on fixed seeds.
+//! Distributions of the random families, on fixed seeds.
 
 use crate::common::{dense_matrix, mean_and_error, random_families, vector};
 use ndarray::Array2;
@@ -52,7 +52,7 @@ fn squared_lengths_are_kept_on_average() {
 
 #[test]
 fn single_outputs_are_treated_alike() {
-    // The same for unit vectors, dense Φ or not: no output and no component is favoured.
+    // Also for unit vectors, whether Φ is dense or not: no output and no component is favoured.
     let (d, m) = (5, 4);
     for (name, family) in random_families() {
         let maps: Vec<Array2<f32>> = (0..DRAWS)

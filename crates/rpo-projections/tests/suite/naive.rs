@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis, s};
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_projections::Projection;
 
-/// (rows, outputs, components, share of outputs per row): widths around the block sizes of the kernels, more
-/// components than outputs, rows without any output, all of them.
+/// (rows, outputs, components, fraction of outputs per row): widths around the block sizes of the kernels, more
+/// components than outputs, rows without outputs and with all of them.
 const CASES: [(usize, usize, usize, f64); 14] = [
     (5, 1, 1, 0.7),
     (6, 2, 3, 0.5),
@@ -63,7 +63,7 @@ fn layout_changes_no_bit() {
     for_each_case(|context, _, y, map| {
         let expected = map.apply(sparse(&csr(y.view()))).unwrap();
         let dense = map.apply(MatrixView::from(y)).unwrap();
-        // A Hadamard row may be summed or transformed depending on how many values are stored.
+        // A Hadamard row may be summed or transformed, depending on the number of stored values.
         if context.starts_with("hadamard") && context.ends_with("false") {
             let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3;
             assert!(dense.iter().zip(&expected).all(close), "{context}");
@@ -76,7 +76,7 @@ fn layout_changes_no_bit() {
             dense,
             "{context}: stored by columns"
         );
-        // Zeros that are stored add nothing.
+        // Stored zeros add nothing.
         let mut stored = csr(y.mapv(|v| if v == 0.0 { 9.0 } else { v }).view());
         let zeros = y.iter().map(|v| *v == 0.0).collect::<Vec<_>>();
         stored

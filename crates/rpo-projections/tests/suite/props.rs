@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::{LinearMap, Pca, Projection, RandomProjection, Subsample};
 
-/// Multiples of 1/4 of at most 4, so that sums of a few of them are exact.
+/// Multiples of 1/4 with magnitude at most 4, so that sums of a few of them are exact.
 fn matrix(rows: usize, columns: usize) -> impl Strategy<Value = Array2<f32>> {
     vec(prop_oneof![3 => Just(0_i8), 1 => -16..=16_i8], rows * columns).prop_map(move |v| {
         Array2::from_shape_vec(
@@ -22,7 +22,7 @@ fn apply(map: &dyn LinearMap, y: &Array2<f32>) -> Array2<f64> {
     map.apply(sparse(&csr(y.view()))).unwrap().mapv(f64::from)
 }
 
-/// n times the variance of the rows at `index`, sum over columns; and the sum of those over both halves.
+/// n times the variance of the rows at `index`, summed over columns.
 fn spread(z: ArrayView2<'_, f64>, index: &[usize]) -> f64 {
     let part = z.select(Axis(0), index);
     let mean = part.mean_axis(Axis(0)).unwrap();
@@ -50,7 +50,7 @@ proptest! {
             let map = family.draw(30, m, Seed::new(seed)).unwrap();
             let (z, sum) = (apply(&*map, &y), apply(&*map, &sum));
             let expected = &z.row(0) * (f64::from(a) / 4.0) + z.row(1);
-            // Rounding of the parts, each at most 30 terms of 4 times entries of at most about 5 * sqrt(90).
+            // Rounding of the terms: at most 30 of them, 4 times entries of at most about 5 * sqrt(90).
             let close = expected.iter().zip(&sum).all(|(e, s)| (e - s).abs() < 1e-2);
             prop_assert!(close, "{name}: {expected} and {sum}");
         }
@@ -64,8 +64,8 @@ proptest! {
         }
     }
 
-    /// Theorem 1 of the forest paper, corrected: variances of all subsets keep within the measured distortion
-    /// of pairs, reductions of variance only within that of ε(2 Var(S) - ΔI).
+    /// Theorem 1 of the forest paper, corrected: variances of all subsets stay within the measured distortion of pairs,
+    /// reductions of variance only within ε(2 Var(S) - ΔI).
     #[test]
     fn variances_keep_within_the_distortion_of_pairs(
         y in matrix(12, 20), seed in any::<u64>(), m in 1_usize..20, sides in vec(0_u8..3, 12),
@@ -112,7 +112,7 @@ proptest! {
             let most = phi.columns().into_iter().map(|c| c.iter().filter(|v| **v != 0.0).count()).max().unwrap();
             prop_assert!(!distinct || most == 1, "an output comes {} times", most);
         }
-        // As many components as outputs: a permutation.
+        // With as many components as outputs, the map is a permutation.
         let all = dense_matrix(&*Subsample::default().draw(d, d, Seed::new(seed)).unwrap());
         prop_assert_eq!(all.dot(&all.t()), Array2::<f32>::eye(d));
     }

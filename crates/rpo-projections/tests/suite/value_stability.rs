@@ -1,12 +1,12 @@
-//! The first entries of every family for seed 1. A change here changes every model grown from the same seed: it
-//! is value-breaking and needs a line in the changelog.
+//! The first entries of every family for seed 1. A change here changes every model grown from the same seed: it is
+//! value-breaking and needs a line in the changelog.
 
 use crate::common::{dense_matrix, random_families};
 use rpo_core::Seed;
 
 type Entry = (usize, usize, f32);
 
-/// (output, component, value) of the first four entries that are not 0, output by output; d = 60, m = 40.
+/// (output, component, value) of the first four nonzero entries, output by output; d = 60, m = 40.
 const FIRST: [(&str, [Entry; 4]); 10] = [
     (
         "gaussian",

@@ -1,4 +1,4 @@
-//! Declarations.
+//! Attribute declarations of ARFF.
 
 use crate::message::lossy;
 use crate::names::duplicate;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 pub(in crate::read) struct Attribute {
     /// Its name, unquoted.
     pub(in crate::read) name: String,
-    /// What it holds.
+    /// Its type.
     pub(in crate::read) kind: AttributeKind,
 }
 
-/// What an attribute holds.
+/// The type of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::read) enum AttributeKind {
     /// Numbers.
@@ -27,7 +27,7 @@ pub(in crate::read) enum AttributeKind {
 }
 
 impl Attribute {
-    /// The declaration, shortened, for messages.
+    /// Returns the declaration, shortened for messages.
     pub(in crate::read) fn declaration(&self) -> String {
         match &self.kind {
             AttributeKind::Numeric => "numeric".to_owned(),
@@ -98,7 +98,7 @@ fn parse_declaration(line: &[u8], start: usize, header: &mut Header) -> Result<K
     let rest = skip_blanks(line, word.end);
     match &*word.text.to_ascii_lowercase() {
         b"@relation" => {
-            // A bare name may hold blanks: some files have whole command lines here.
+            // A bare name may contain blanks: some files have whole command lines here.
             let name = field(line, rest, |_| false)?;
             header.relation = utf8(&name.text, rest)?;
             Ok(Keyword::Relation)
@@ -142,7 +142,7 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
     }
 }
 
-/// The list of values that opens at a brace.
+/// Parses the list of values that opens at a brace.
 fn parse_values(line: &[u8], start: usize, name: &str) -> Result<(AttributeKind, usize), Fault> {
     let mut values = Vec::new();
     let mut at = skip_blanks(line, start + 1);
@@ -177,7 +177,7 @@ fn parse_values(line: &[u8], start: usize, name: &str) -> Result<(AttributeKind,
     }
 }
 
-/// Refuses the first attribute whose name is taken.
+/// Refuses the first attribute whose name is already used.
 fn check_unique(attributes: &[Attribute], declared_at: &[u64]) -> Result<(), ReadError> {
     let mut order: Vec<usize> = (0..attributes.len()).collect();
     order.sort_by(|&a, &b| attributes[a].name.cmp(&attributes[b].name).then(a.cmp(&b)));

@@ -11,7 +11,7 @@ use header::{Header, parse_header};
 use rows::{Cell, parse_dense, parse_sparse};
 use std::io::BufRead;
 
-/// A streaming reader of [`Format::Arff`](super::Format::Arff): header first, then a row at a time.
+/// A streaming reader of [`Format::Arff`](super::Format::Arff): reads the header first, then one row at a time.
 #[derive(Debug)]
 pub(super) struct ArffReader<R> {
     lines: LineReader<R>,

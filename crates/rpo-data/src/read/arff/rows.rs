@@ -1,4 +1,4 @@
-//! Data rows.
+//! Data rows of ARFF.
 
 use super::header::{Attribute, AttributeKind};
 use crate::message::lossy;
@@ -14,7 +14,7 @@ use rpo_core::Mismatch;
 #[derive(Debug)]
 pub(super) enum Cell {
     Numeric,
-    /// Declared `{0,1}`, as labels and indicators are, and parsed by a faster path.
+    /// Declared `{0,1}`, like labels and indicators; parsed by a faster path.
     Binary,
     /// Positions of the values in the declaration, in increasing order of their text.
     Nominal(Box<[u32]>),
@@ -102,7 +102,7 @@ pub(super) fn parse_sparse(
     Ok(())
 }
 
-/// The value that starts at a position, and where it ends.
+/// Parses the value that starts at a position; returns it with its end.
 #[inline]
 fn parse_value(
     line: &[u8],
@@ -132,7 +132,7 @@ fn parse_value(
     parse_any_value(line, at, attribute, cell, stops)
 }
 
-/// The same for what is quoted, missing, nominal or wrong.
+/// Like [`parse_value`], but for values that are quoted, missing, nominal or invalid.
 fn parse_any_value(
     line: &[u8],
     at: usize,
@@ -172,7 +172,7 @@ fn parse_any_value(
     value.map(|value| (value, found.end)).map_err(|kind| (at, kind))
 }
 
-/// The index that starts at a position, and where it ends.
+/// Parses the index that starts at a position; returns it with its end.
 #[inline]
 fn parse_index(line: &[u8], at: usize, what: &'static str) -> Result<(u64, usize), Fault> {
     if let Some((index, length)) = number::scan_id(&line[at..])
@@ -188,7 +188,7 @@ fn parse_index(line: &[u8], at: usize, what: &'static str) -> Result<(u64, usize
     Err((at, ReadErrorKind::BadIndex { what, text }))
 }
 
-/// Number of fields from a position on.
+/// Returns the number of fields from a position on.
 fn count_fields(line: &[u8], start: usize) -> Result<usize, Fault> {
     let (mut count, mut at) = (1, skip_blanks(line, start));
     loop {

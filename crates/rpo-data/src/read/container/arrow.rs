@@ -9,11 +9,11 @@ use arrow_ipc::{Block, root_as_footer};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use std::io::{Read, Seek, SeekFrom};
 
-/// What a file starts and ends with.
+/// The bytes at the start and the end of a file.
 const MAGIC: &[u8] = b"ARROW1";
-/// What the first version of Feather starts with.
+/// The bytes at the start of a file in the first version of Feather.
 const FEATHER_1: &[u8] = b"FEA1";
-/// Bytes at the end of a file: the length of the footer, and the magic.
+/// Number of bytes at the end of a file: the length of the footer, and the magic bytes.
 const END: usize = 10;
 
 struct ArrowFile {
@@ -21,7 +21,7 @@ struct ArrowFile {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
 }
 
-/// An Arrow IPC file or stream.
+/// Opens an Arrow IPC file or stream.
 pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Container>, ReadErrorKind> {
     let mut start = Vec::new();
     let read = reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start);
@@ -52,7 +52,8 @@ pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Con
     Ok(Box::new(file.map_err(|e| of_arrow(None, &e))?))
 }
 
-/// Refuses a footer that is longer than the file, or that places batches outside of it: memory would be allocated for them.
+/// Refuses a footer that is longer than the file, or that places batches outside the file, as memory would be allocated
+/// for them.
 fn check_blocks(reader: &mut (impl Read + Seek)) -> Result<(), ArrowError> {
     let outside = || ArrowError::IpcError("the footer is damaged, or the file ends before it".to_owned());
     let n_bytes = reader.seek(SeekFrom::End(0))?;
@@ -70,7 +71,7 @@ fn check_blocks(reader: &mut (impl Read + Seek)) -> Result<(), ArrowError> {
     let is_inside = |block: &Block| {
         let parts = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
         let end = parts.iter().try_fold(0_i64, |sum, part| sum.checked_add(*part));
-        // A message starts with its length, after a mark in all but old files.
+        // A message starts with its length, preceded by a marker except in old files.
         parts.iter().all(|part| *part >= 0) && parts[1] >= 8 && end.is_some_and(|end| end as u64 <= start)
     };
     match blocks.flatten().all(is_inside) {

@@ -1,4 +1,4 @@
-//! The values of a column of a batch.
+//! Values of a column of a record batch.
 
 use crate::read::number;
 use crate::read::options::ColumnType;
@@ -21,7 +21,7 @@ use arrow_schema::{DataType, TimeUnit};
 const DAY: i128 = 86_400 * SECOND;
 const SECOND: i128 = 1_000_000_000;
 
-/// What a column is read as by its type; `None` for a type that is not read.
+/// Returns the column type for an Arrow data type; `None` for an unsupported type.
 pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
     use DataType as D;
     Some(match of {
@@ -32,7 +32,7 @@ pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
         }
         D::Date32 | D::Date64 => ColumnType::Date,
         D::Timestamp(..) => ColumnType::DateTime,
-        // What is written as one of a few values is a category, but dates have more to them.
+        // A column written as one of a few values is a category, except for dates, which have more than one feature.
         D::Dictionary(_, values) => match column_type(values)? {
             ColumnType::Number => ColumnType::Category,
             other => other,
@@ -41,7 +41,7 @@ pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
     })
 }
 
-/// Returns true for lists of what can be read as text.
+/// Returns true for lists of values that can be read as text.
 pub(super) fn is_list(of: &DataType) -> bool {
     match of {
         DataType::List(items) | DataType::LargeList(items) => {
@@ -53,11 +53,11 @@ pub(super) fn is_list(of: &DataType) -> bool {
 
 /// The values of a column.
 pub(super) trait Cells {
-    /// The value in a row.
+    /// Returns the value in a row.
     fn get(&self, row: usize) -> Field<'_>;
 }
 
-/// The values of an array; `None` for a type that is not read.
+/// Returns the values of an array; `None` for an unsupported type.
 pub(super) fn cells(array: &ArrayRef) -> Option<Box<dyn Cells>> {
     use DataType as D;
     fn time<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef, unit: i128) -> Box<dyn Cells> {
@@ -102,7 +102,7 @@ pub(super) fn cells(array: &ArrayRef) -> Option<Box<dyn Cells>> {
             let dictionary = array.as_any_dictionary();
             let values = cells(dictionary.values())?;
             Box::new(Dictionary {
-                // No key is valid where there is no value.
+                // No key is valid if there are no values.
                 positions: match dictionary.values().is_empty() {
                     true => Vec::new(),
                     false => dictionary.normalized_keys(),
@@ -115,7 +115,7 @@ pub(super) fn cells(array: &ArrayRef) -> Option<Box<dyn Cells>> {
     })
 }
 
-/// A number of 32 bits, NaN as in frames a missing one.
+/// Converts a 32-bit float; NaN is a missing value, as in data frames.
 fn single(value: f32) -> Field<'static> {
     match value.is_nan() {
         true => Field::Missing,
@@ -169,7 +169,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Box::new(Primitive { array, field })
 }
 
-/// Decimal numbers: integers where nothing is after the point, else the float nearest to the digits.
+/// Converts decimal numbers: to integers if there are no digits after the point, otherwise to the nearest float.
 fn decimal<T: DecimalType>(array: &ArrayRef, scale: i8) -> Box<dyn Cells> {
     primitive::<T>(array, move |value| {
         let text = T::format_decimal(value, T::MAX_PRECISION, scale);
@@ -206,9 +206,9 @@ fn text_view<T: ByteViewType>(array: &ArrayRef) -> Box<dyn Cells> {
     Box::new(array.as_byte_view::<T>().clone())
 }
 
-/// Values that are written once each.
+/// Dictionary-encoded values.
 struct Dictionary {
-    /// The positions of the values of the rows, of any value where a key is missing.
+    /// The position of each row's value; arbitrary where a key is missing.
     positions: Vec<usize>,
     keys: ArrayRef,
     values: Box<dyn Cells>,
@@ -223,7 +223,7 @@ impl Cells for Dictionary {
     }
 }
 
-/// Lists of values, one after the other.
+/// Lists of values.
 struct Lists<O: OffsetSizeTrait> {
     array: GenericListArray<O>,
     items: Box<dyn Cells>,

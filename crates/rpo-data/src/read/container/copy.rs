@@ -1,4 +1,4 @@
-//! Copies some rows of a file to others of its kind.
+//! Copies selected rows of a file to other files of the same format.
 
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Writes parts of a file: for each the rows, increasing, and where to.
+/// Writes parts of a file; each part has increasing row numbers and an output.
 pub(in crate::read) fn copy(
     path: &Path,
     format: Format,

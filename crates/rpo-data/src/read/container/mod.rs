@@ -1,5 +1,5 @@
-//! Parquet and Arrow IPC: files whose columns have types. One batch of rows is held at a time, and goes from its columns
-//! straight into the rows of the data set.
+//! Parquet and Arrow IPC: files with typed columns. One batch of rows is held in memory at a time, and converted from
+//! its columns directly to rows of the data set.
 
 mod arrow;
 mod cells;
@@ -24,10 +24,10 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A batch, or why it cannot be decoded.
+/// A batch, or the error that prevents decoding.
 type Batch = Result<RecordBatch, ReadErrorKind>;
 
-/// Calls a decoder, of which a panic is an error too: some damage of a file breaks what the decoder takes for granted.
+/// Calls a decoder and converts panics to errors, as some damaged files violate the decoder's assumptions.
 fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, error: impl FnOnce(String) -> E) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -38,14 +38,14 @@ fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, error: impl FnOnce(Strin
 
 /// A file of batches.
 pub(super) trait Container {
-    /// The columns and their types.
+    /// Returns the columns and their types.
     fn schema(&self) -> &Schema;
 
-    /// The batches with these columns alone, in order.
+    /// Returns the batches with only these columns, in order.
     fn batches(self: Box<Self>, columns: Vec<usize>) -> Box<dyn Iterator<Item = Batch>>;
 }
 
-/// Opens a file: in place, or in memory where it is compressed, as it is read from its end.
+/// Opens a file: in place, or in memory if it is compressed, as it is read from its end.
 pub(super) fn open(
     format: Format,
     path: &Path,
@@ -61,7 +61,7 @@ pub(super) fn open(
     })
 }
 
-/// Reads a file into memory, and opens it there.
+/// Reads a file into memory and opens it there.
 pub(super) fn open_in_memory(
     format: Format,
     reader: impl BufRead,
@@ -79,13 +79,13 @@ pub(super) fn open_in_memory(
     })
 }
 
-/// The names of the columns.
+/// Returns the names of the columns.
 pub(super) fn names(schema: &Schema) -> Vec<String> {
     let fields = schema.fields().iter();
     fields.map(|field| field.name().clone()).collect()
 }
 
-/// What each column is read as: what is declared, or else what its type says.
+/// Returns the use of each column: the declared one, or else the one that its type implies.
 pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Vec<ColumnUse>, ReadErrorKind> {
     let columns = schema.fields().iter().zip(declared);
     let uses = columns.map(|(field, declared)| {
@@ -105,7 +105,7 @@ pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Ve
     uses.collect()
 }
 
-/// The rows of a file, of which those columns are read that are used.
+/// Returns the rows of a file, reading only the columns that are used.
 pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_limit: usize) -> impl Fields {
     let used = uses
         .iter()
@@ -113,7 +113,7 @@ pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_lim
         .filter(|(_, of)| **of != ColumnUse::Ignored);
     let columns: Vec<usize> = used.map(|(j, _)| j).collect();
     let bytes = uses.iter().map(|of| match of {
-        // Texts have a limit of their own.
+        // Texts have a separate limit.
         ColumnUse::Ignored | ColumnUse::Value(ColumnType::Text) => 0,
         ColumnUse::Labels => size_of::<u32>(),
         ColumnUse::Id => size_of::<String>(),
@@ -135,27 +135,27 @@ pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_lim
 
 struct Rows {
     names: Vec<String>,
-    /// The positions of the columns that are read.
+    /// Positions of the columns that are read.
     columns: Vec<usize>,
     batches: Box<dyn Iterator<Item = Batch>>,
-    /// The columns of the current batch, and its rows that are not yet read.
+    /// The columns of the current batch, and the range of its rows that have not been read yet.
     batch: Vec<Box<dyn Cells>>,
     left: Range<usize>,
     n_read: usize,
-    /// Bytes that a row takes in memory.
+    /// Number of bytes of a row in memory.
     row_bytes: usize,
     memory_limit: usize,
 }
 
 impl Rows {
-    /// Goes on to the next batch that has rows; returns false at the end.
+    /// Moves to the next batch with rows; returns false at the end.
     fn advance(&mut self) -> Result<bool, ReadErrorKind> {
         while self.left.is_empty() {
             let Some(batch) = self.batches.next() else {
                 return Ok(false);
             };
             let batch = batch?;
-            // A column without values takes no bytes in the file, whatever number of rows it has.
+            // A column without values takes no space in the file, for any number of rows.
             let n_rows = self.n_read.saturating_add(batch.num_rows());
             let bytes = n_rows.saturating_mul(self.row_bytes);
             MemoryLimit::check(bytes, self.memory_limit, || format!("the first {n_rows} rows"))?;

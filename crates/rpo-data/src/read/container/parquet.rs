@@ -1,4 +1,4 @@
-//! Parquet.
+//! Parquet files.
 
 use super::{Batch, Container, guarded};
 use crate::message::lossy;
@@ -18,27 +18,27 @@ use std::fs::File;
 use std::io;
 use std::rc::Rc;
 
-/// Most rows of a batch.
+/// Maximum number of rows of a batch.
 const MOST_ROWS: usize = 8192;
-/// Most values of a batch of more columns than rows.
+/// Maximum number of values of a batch with more columns than rows.
 const MOST_VALUES: usize = 1 << 22;
-/// What a file starts and ends with.
+/// The bytes at the start and the end of a file.
 const MAGIC: &[u8] = b"PAR1";
 
-/// A Parquet file.
+/// Opens a Parquet file.
 pub(super) fn open(file: File) -> Result<Box<dyn Container>, ReadErrorKind> {
     Ok(Box::new(ParquetFile::new(move || file.try_clone())?))
 }
 
-/// A Parquet file that is in memory.
+/// Opens a Parquet file that is in memory.
 pub(super) fn open_in_memory(bytes: Vec<u8>) -> Result<Box<dyn Container>, ReadErrorKind> {
     let bytes = Bytes::from(bytes);
     Ok(Box::new(ParquetFile::new(move || Ok(bytes.clone()))?))
 }
 
-/// A file whose rows are in groups.
+/// A file whose rows are stored in groups.
 struct ParquetFile<F> {
-    /// Opens the file once more.
+    /// Opens the file again.
     input: F,
     metadata: ArrowReaderMetadata,
 }
@@ -69,7 +69,7 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
         Ok(file)
     }
 
-    /// Refuses columns that the footer places outside of the file.
+    /// Refuses columns that the footer places outside the file.
     fn check_ranges(&self, n_bytes: u64) -> Result<(), ReadErrorKind> {
         let groups = self.metadata.metadata().row_groups().iter().enumerate();
         for (group, column) in groups.flat_map(|(j, group)| group.columns().iter().map(move |c| (j, c))) {
@@ -122,7 +122,7 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
             .build()
     }
 
-    /// The error of a row group: of the first column that cannot be decoded alone.
+    /// Returns the error of a row group, attributed to the first column that cannot be decoded alone.
     fn blame(&self, group: usize, columns: &[usize], e: &ParquetError) -> ReadErrorKind {
         let part = Some(group as u64);
         for &column in columns {

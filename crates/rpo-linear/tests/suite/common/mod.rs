@@ -1,10 +1,10 @@
-//! What several test files share.
+//! Functions that several test files share.
 
 use ndarray::Array2;
 use rand::Rng;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 
-/// Numbers in (-1, 1) where something is stored.
+/// Random features: numbers in (-1, 1), of which a fraction `density` is stored.
 pub(crate) fn features(n: usize, p: usize, density: f64, seed: u64) -> Array2<f32> {
     let mut rng = Seed::new(seed).purpose("test features").stream();
     Array2::from_shape_simple_fn((n, p), || {
@@ -16,8 +16,8 @@ pub(crate) fn features(n: usize, p: usize, density: f64, seed: u64) -> Array2<f3
     })
 }
 
-/// Labels that depend on the features: label j where a random direction exceeds its threshold. The first label is
-/// never present, the last always.
+/// Labels that depend on the features: a sample has label j if its projection on a random direction exceeds a
+/// threshold. No sample has the first label, every sample has the last.
 pub(crate) fn labels(x: &Array2<f32>, d: usize, seed: u64) -> Array2<f32> {
     let directions = features(x.ncols(), d, 1.0, seed);
     let activations = x.dot(&directions);
@@ -28,7 +28,7 @@ pub(crate) fn labels(x: &Array2<f32>, d: usize, seed: u64) -> Array2<f32> {
     })
 }
 
-/// One class per row.
+/// Random classes, one per row.
 pub(crate) fn classes(x: &Array2<f32>, d: usize, seed: u64) -> Array2<f32> {
     let activations = x.dot(&features(x.ncols(), d, 1.0, seed));
     let mut y = Array2::zeros((x.nrows(), d));
@@ -43,7 +43,7 @@ pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
     MatrixView::from(a).to_csr()
 }
 
-/// Runs on so many threads.
+/// Runs a function on `n` threads.
 pub(crate) fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new()
         .num_threads(n)

@@ -1,4 +1,4 @@
-//! Matrices to test with.
+//! Matrices for tests.
 
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
@@ -12,7 +12,7 @@ pub(crate) fn sparse(a: &CsrMatrix) -> MatrixView<'_> {
     MatrixView::Sparse(a.view())
 }
 
-/// 0/1 outputs with the given density, or real ones for the others.
+/// 0/1 or real outputs; `density` is the fraction of nonzero entries.
 pub(crate) fn outputs(n: usize, d: usize, density: f64, binary: bool, seed: u64) -> Array2<f32> {
     let mut rng = Seed::new(seed).purpose("test outputs").stream();
     Array2::from_shape_fn((n, d), |_| {

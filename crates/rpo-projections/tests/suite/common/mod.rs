@@ -1,4 +1,4 @@
-//! Families and matrices of several test files.
+//! Families and matrices that several test files use.
 
 mod data;
 
@@ -10,7 +10,7 @@ use rpo_projections::{
 
 pub(crate) use data::{csr, outputs, sparse};
 
-/// The random families, by name, but for the identity.
+/// The random families by name, without the identity.
 pub(crate) fn random_families() -> Vec<(&'static str, Box<dyn RandomProjection>)> {
     vec![
         ("gaussian", Box::new(Gaussian)),
@@ -36,14 +36,14 @@ pub(crate) fn random_families() -> Vec<(&'static str, Box<dyn RandomProjection>)
     ]
 }
 
-/// As [`random_families`], with the identity.
+/// Like [`random_families`], but with the identity.
 pub(crate) fn all_families() -> Vec<(&'static str, Box<dyn RandomProjection>)> {
     let mut families = random_families();
     families.push(("identity", Box::new(Identity)));
     families
 }
 
-/// Whether a family has maps of this size.
+/// Returns true if a family has maps of this size.
 pub(crate) fn allows(name: &str, d: usize, m: usize) -> bool {
     match name {
         "identity" => m == d,
@@ -52,7 +52,7 @@ pub(crate) fn allows(name: &str, d: usize, m: usize) -> bool {
     }
 }
 
-/// Φ (m x d), as the map of the rows of the identity.
+/// Returns Φ (m x d), by projecting the rows of the identity.
 pub(crate) fn dense_matrix(map: &dyn LinearMap) -> Array2<f32> {
     let identity = csr(Array2::eye(map.n_outputs()).view());
     map.apply(sparse(&identity)).unwrap().reversed_axes()
@@ -62,7 +62,7 @@ pub(crate) fn vector(d: usize, rng: &mut impl RngCore) -> Vec<f64> {
     (0..d).map(|_| f64::from(rng.gen_range(-1.0_f32..1.0))).collect()
 }
 
-/// Mean and standard error of a sample.
+/// Returns the mean and standard error of a sample.
 pub(crate) fn mean_and_error(sample: &[f64]) -> (f64, f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
