@@ -46,7 +46,7 @@ fn fit_and_predict(c: &mut Criterion, data: &Dataset, m: Option<usize>) {
         .predict(x)
         .expect("the features are those of the training set");
     let lrap = Evaluation::new(y, scores.view(), EvaluationOptions::default()).evaluate(&[Metric::Lrap]);
-    // Most trees have seen the row: it is recognised.
+    // Most trees have seen the row, so its labels are ranked well.
     assert!(lrap.is_ok_and(|values| values[0] > 0.9));
     group.bench_function(name("predict", data, m), |b| {
         b.iter(|| {

@@ -1,4 +1,4 @@
-//! Metrics of dense scores: on the order of all labels, on the best few, and on label sets.
+//! Metrics of dense scores: of the ranking of all labels, of the best few labels, and of label sets.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;
@@ -6,7 +6,7 @@ use rpo::core::{CsrMatrix, MatrixView};
 use rpo::metrics::{Evaluation, EvaluationOptions, Metric};
 use rpo_benches::{SEED, labels, name, texts};
 
-/// Scores in [0, 1): noise, to which a label that is there adds 0.3.
+/// Scores in [0, 1): noise, plus 0.3 for the labels of a sample.
 fn scores(labels: &CsrMatrix) -> Array2<f32> {
     let noise = SEED.purpose("scores");
     let mut scores = Array2::from_shape_fn(labels.shape(), |(i, j)| {
@@ -40,7 +40,7 @@ fn metrics(c: &mut Criterion) {
             evaluation.evaluate(&metrics).expect("scores are finite")[0]
         };
         let value = evaluate();
-        // Neither chance nor perfection.
+        // Neither a chance result nor a perfect one.
         assert!(value > 0.01 && value < 0.99, "{metric}: {value}");
         group.bench_function(name(metric, &data, None), |b| {
             b.iter(|| assert_eq!(evaluate(), value));

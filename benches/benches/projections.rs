@@ -1,4 +1,4 @@
-//! Drawing a projection and applying it to sparse labels: each family.
+//! Drawing each family of projections and applying it to sparse labels.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::core::MatrixView;

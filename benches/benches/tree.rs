@@ -1,5 +1,5 @@
-//! Trees: the search for the split of a root, and growth to pure leaves, on each layout of features and of
-//! split targets.
+//! Trees: the search for the split of a root, and growth to pure leaves, for each layout of features and of split
+//! targets.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::data::Dataset;
@@ -41,7 +41,7 @@ fn sparse(c: &mut Criterion) {
     }
 }
 
-/// The root's split and a whole tree, √p features drawn at a node.
+/// Benchmarks the split of the root and a whole tree, with √p features drawn at a node.
 struct Both<'a> {
     c: &'a mut Criterion,
     layout: &'a str,

@@ -1,9 +1,9 @@
-"""Fits one other library to one data set and prints what that took, as a line of JSON.
+"""Fits another library to a data set and prints times, memory and scores as a line of JSON.
 
     python peers.py NAME TRAIN TEST --threads N
 
 TRAIN and TEST are safetensors files with `y` (n x d) and either `x` (n x p) or the arrays of a CSR matrix. Every library
-has its own defaults but for 100 trees or rounds. Columns with one value, which some refuse, get that value.
+has its own defaults, except for 100 trees or rounds. Columns with one value, which some refuse, get that value.
 """
 
 import argparse
@@ -43,7 +43,7 @@ class Joint:
 
 
 class PerOutput:
-    """A model per output of a library that has one output at a time."""
+    """One model per output, for libraries that support a single output."""
 
     def __init__(self, make):
         self.make = make
@@ -71,7 +71,7 @@ class PerOutput:
 
 
 class Omikuji:
-    """Parabel, as omikuji calls its defaults. It reads a file, whose writing is not measured."""
+    """Parabel, the name of omikuji's defaults. It reads a file; writing the file is not measured."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -116,7 +116,7 @@ class Omikuji:
 
 
 def fraction(labels):
-    """The default of classifiers, whose trees regressors on labels are, and of regressors."""
+    """The defaults of classifiers, as regressors on labels are their trees, and of regressors."""
     return "sqrt" if labels else 1.0
 
 

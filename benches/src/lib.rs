@@ -1,4 +1,4 @@
-//! Generated inputs of the benchmarks, the same in every run, and their names.
+//! Generated inputs of the benchmarks, which are the same in every run, and the names of benchmarks.
 
 pub mod measure;
 pub mod sets;
@@ -8,10 +8,11 @@ use rpo::data::Dataset;
 use rpo::data::generate::{FeatureStyle, Generator, MultiLabelSet};
 use rpo::projections::{Projection, ProjectionKind};
 
-/// The seed of everything that is drawn.
+/// The seed of all generated data.
 pub const SEED: Seed = Seed::new(1);
 
-/// A multi-label set like texts: sparse features, labels of power-law frequencies, some four per sample.
+/// A multi-label set that resembles texts: sparse features, and about four labels per sample with power-law
+/// frequencies.
 pub fn texts(n: usize, p: usize, d: usize) -> Dataset {
     generate(&MultiLabelSet {
         cardinality: 4.0,
@@ -19,7 +20,7 @@ pub fn texts(n: usize, p: usize, d: usize) -> Dataset {
     })
 }
 
-/// A multi-label set of measurements: dense features.
+/// A multi-label set that resembles measurements: dense features.
 pub fn measurements(n: usize, p: usize, d: usize) -> Dataset {
     generate(&MultiLabelSet {
         features: FeatureStyle::Dense { noise: 1.0 },
@@ -31,7 +32,7 @@ fn generate(set: &MultiLabelSet) -> Dataset {
     set.generate(SEED).expect("the parameters are in range")
 }
 
-/// The outputs, which generated labels hold by rows.
+/// The outputs of a generated multi-label set, which are sparse.
 ///
 /// # Panics
 /// If the outputs are dense.
@@ -42,7 +43,7 @@ pub fn labels(data: &Dataset) -> &CsrMatrix {
     }
 }
 
-/// The outputs on m Gaussian components (n x m).
+/// Projects the outputs on m Gaussian components (n x m).
 ///
 /// # Panics
 /// If m is 0.
@@ -54,14 +55,14 @@ pub fn projected(data: &Dataset, m: usize) -> ndarray::Array2<f32> {
     map.apply(y).expect("the outputs are finite")
 }
 
-/// `what/n=..,p=..,d=..`, and m where there is one: the name of a benchmark within its layer.
+/// The name of a benchmark within its layer: `what/n=..,p=..,d=..`, and m if given.
 pub fn name(what: &str, data: &Dataset, m: Option<usize>) -> String {
     let (n, p, d) = (data.n_samples(), data.n_features(), data.n_outputs());
     let m = m.map_or_else(String::new, |m| format!(",m={m}"));
     format!("{what}/n={n},p={p},d={d}{m}")
 }
 
-/// The examples of the workspace's README compile and run.
+/// Compiles and runs the examples of the workspace's README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

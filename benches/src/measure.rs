@@ -1,13 +1,13 @@
-//! Times and memory of whole programs.
+//! Measures times and memory of whole programs.
 
 use std::time::{Duration, Instant};
 
-/// The shortest of several measured times.
+/// The minimum of several measured times.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// Elapsed.
+    /// Elapsed time.
     pub wall: Duration,
-    /// Of all threads.
+    /// Processor time of all threads.
     pub cpu: Duration,
 }
 
@@ -21,10 +21,10 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Does something, and notes its times if they are the least.
+    /// Runs `work` and records its times if they are the smallest so far.
     ///
     /// # Errors
-    /// Those of the work.
+    /// The errors of `work`.
     pub fn of<T, E: std::error::Error + Send + Sync + 'static>(
         &mut self,
         work: impl FnOnce() -> Result<T, E>,
@@ -40,7 +40,7 @@ impl Times {
 /// Processor time of the process so far.
 ///
 /// # Errors
-/// Where the system does not tell, as others than Unix.
+/// If the system does not report it, as on systems other than Unix.
 pub fn cpu_time() -> anyhow::Result<Duration> {
     #[cfg(unix)]
     {
@@ -51,10 +51,10 @@ pub fn cpu_time() -> anyhow::Result<Duration> {
     anyhow::bail!("processor time is measured on Unix only")
 }
 
-/// Forgets the most memory held so far, where the system can.
+/// Resets the peak memory, if the system supports it.
 ///
 /// # Errors
-/// If it should be able to and is not.
+/// If the system should support it but fails.
 pub fn reset_peak() -> std::io::Result<()> {
     if cfg!(target_os = "linux") {
         std::fs::write("/proc/self/clear_refs", "5")?;
@@ -62,7 +62,7 @@ pub fn reset_peak() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The most memory held, in bytes, where the system tells.
+/// The peak memory in bytes, if the system reports it.
 pub fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,16 +1,17 @@
-//! The data sets that whole programs are measured on.
+//! Data sets on which whole programs are measured.
 
 use anyhow::Context;
 use rpo::core::Seed;
 use rpo::data::generate::{Friedman, FriedmanKind, Generator, MultiLabelSet};
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 
-/// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
-/// catalogue that `RPO_DATA` names, or `generated-D` for 10,000 samples with 5,000 sparse features, some three of D
-/// labels each, and 500 further ones; `words-D` has 500 features that are 0 or 1 instead; `numbers-N` is N samples with 50 dense features and 10 outputs that are numbers.
+/// Loads training and test samples, which are the same if there is no published split. A name is that of a set in the
+/// catalogue that `RPO_DATA` names; `generated-D` for 10,000 samples with 5,000 sparse features, each with about three
+/// of D labels, and 500 test samples; `words-D` for the same with 500 features that are 0 or 1; or `numbers-N` for N
+/// samples with 50 dense features and 10 numeric outputs.
 ///
 /// # Errors
-/// If there is no such set, or it cannot be read.
+/// If there is no set with this name, or it cannot be read.
 pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
         texts(5000, d.parse().with_context(|| name.to_owned())?, |value| value)?
@@ -37,11 +38,11 @@ pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     Ok((layout(train)?, layout(test)?))
 }
 
-/// Samples of p sparse features and d labels, what is stored of the features changed, to fit to and to predict.
+/// Training and test samples with p sparse features, whose stored values are changed, and d labels.
 fn texts(p: usize, d: usize, change: impl Fn(f32) -> f32) -> anyhow::Result<(Dataset, Dataset)> {
     let (n, n_test) = (10_000, 500);
     let set = MultiLabelSet {
-        // A fixed number: trees grow as deep as the features tell topics apart, whatever d is.
+        // A fixed number, so that the depth of trees does not depend on d.
         n_topics: Some(20),
         ..MultiLabelSet::new(n + n_test, p, d)
     };

@@ -1,8 +1,8 @@
-//! Runs a published experiment and reports its figures beside ours: `cargo xtask reproduce`.
+//! Runs published experiments and reports their figures together with ours: `cargo xtask reproduce`.
 //!
-//! One module per stage, each of which uses only those before it: `describe` reads the file of an experiment; `plan` turns
-//! it into cells (data set x method x repetition); `run` computes the cells that are not stored yet, each in its own
-//! process; `analyse` averages, ranks and checks claims; `report` writes everything down.
+//! There is one module per stage, which uses only earlier stages: `describe` reads the file of an experiment; `plan`
+//! turns it into cells (data set x method x repetition); `run` computes the cells that are not stored yet, each in its
+//! own process; `analyse` averages, ranks and checks claims; `report` writes the results.
 
 #![allow(
     clippy::disallowed_methods,
@@ -24,7 +24,7 @@ use plan::Selection;
 use run::{Limits, Store};
 use std::path::{Path, PathBuf};
 
-/// Runs an experiment and reports it beside the published figures.
+/// Runs an experiment and reports it with the published figures.
 #[derive(Parser)]
 #[command(name = "cargo xtask reproduce")]
 struct Options {
@@ -34,7 +34,7 @@ struct Options {
     /// List the experiments with paper, table and expected time
     #[arg(long)]
     list: bool,
-    /// Run fewer repetitions and smaller models: what the description says under `quick`
+    /// Run fewer repetitions and smaller models, as set under `quick` in the description
     #[arg(long)]
     quick: bool,
     /// Run only these data sets
@@ -43,19 +43,19 @@ struct Options {
     /// Run only these methods, by the ids of the description
     #[arg(long, value_delimiter = ',', value_name = "ID,...")]
     methods: Vec<String>,
-    /// Limit fits of boosting by time, as the paper does, instead of by steps: results then depend on the machine
+    /// Limit fits of boosting by time, as in the paper, instead of by steps: results then depend on the machine
     #[arg(long)]
     time_budget: bool,
-    /// Repetitions per cell, instead of what the description says
+    /// Number of repetitions per cell, instead of that of the description
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Cells to run at once; the number of processors by default
+    /// Number of cells to run at once; by default the number of processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
-    /// Memory that cells run at once may need together, in GiB
+    /// Memory limit in GiB for all cells that run at once
     #[arg(long, value_name = "GIB", default_value_t = 4.0, value_parser = positive)]
     memory: f64,
-    /// Run every cell, also those that are stored: timings after a change of the code
+    /// Run every cell, including stored ones, for example to measure times after a change of the code
     #[arg(long)]
     fresh: bool,
     /// Folder for results and reports; target/reproduce/EXPERIMENT by default
@@ -95,10 +95,10 @@ pub fn main() -> anyhow::Result<()> {
     }
 }
 
-/// Checks the text of a description as far as it can be without data.
+/// Checks the text of a description as far as possible without data.
 ///
 /// # Errors
-/// The first mistake, with its line and field.
+/// The first invalid field, with its line.
 pub fn check_description(text: &str) -> anyhow::Result<()> {
     describe::parse(Path::new("description.toml"), text)?;
     Ok(())
@@ -132,7 +132,7 @@ fn reproduce(options: &Options) -> anyhow::Result<()> {
         memory: (options.memory * f64::from(1 << 30)) as u64,
     };
     let outcome = run::run(&plan, &mut store, limits, options.fresh);
-    // What is finished is reported even where cells failed.
+    // Finished cells are reported even if others failed.
     report::write(&Analysis::new(&description, &plan, &store), &folder)?;
     let n_run = outcome?;
     eprintln!(
@@ -144,7 +144,7 @@ fn reproduce(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where cargo builds.
+/// The build folder of cargo.
 fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target"),

@@ -1,17 +1,17 @@
-//! What the targets share.
+//! Shared code of the targets.
 
 use rpo::data::Dataset;
 use rpo::data::read::{Format, Missing, ReadOptions, Targets, read_from};
 use rpo::data::write;
 
-/// Longest line that a target reads.
+/// Longest line that targets read.
 const LONGEST_LINE: usize = 1 << 16;
-/// Bytes that the rows of a file may take, of which a few bytes can hold any number.
+/// Memory limit in bytes for the rows of a file, of which a few bytes can encode any number.
 const MEMORY_LIMIT: usize = 1 << 24;
-/// Bytes of an input beyond which an index may stand for more memory than a run may take.
+/// Largest input in bytes; in larger ones, an index may imply more memory than a run may use.
 const LONGEST_INPUT: usize = 1 << 16;
 
-/// Reads bytes with every kind of targets: either a set whose parts fit each other, or an error that can be shown.
+/// Reads bytes with every kind of targets. The result must be a consistent set, or an error that can be displayed.
 pub fn read_in_every_way(format: Format, bytes: &[u8]) {
     if bytes.len() > LONGEST_INPUT {
         return;
@@ -40,19 +40,19 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
     }
 }
 
-/// Makes a panic that is caught no find: readers of Parquet and Arrow turn those of the decoders into errors.
+/// Keeps caught panics from counting as finds: readers of Parquet and Arrow turn panics of the decoders into errors.
 pub fn let_panics_unwind() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
-/// What holds of every set that a reader returns.
+/// Checks the properties of every set that a reader returns.
 fn check(data: &Dataset) {
     let (x, y) = (data.features().view(), data.outputs().view());
     assert_eq!((x.n_rows(), x.n_cols()), (data.n_samples(), data.n_features()));
     assert_eq!((y.n_rows(), y.n_cols()), (data.n_samples(), data.n_outputs()));
     assert_eq!(data.feature_names().iter().len(), data.n_features());
     assert_eq!(data.output_names().iter().len(), data.n_outputs());
-    // What is written is read back.
+    // A written set is read back equal.
     let mut written = Vec::new();
     if write::write(data, Format::SvmLight, &mut written).is_ok() {
         let options = ReadOptions {

@@ -1,4 +1,4 @@
-//! Files whose format the content says, compressed or not.
+//! Files whose format is detected from the content, compressed or not.
 #![no_main]
 
 use rpo::data::read::Format;

@@ -1,13 +1,13 @@
-//! The loader of model files. The checksum is made right, so that what it covers is reached.
+//! The loader of model files. The checksum is corrected, so that the contents behind it are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use rpo::core::CsrMatrix;
 use rpo::{Model, Predictor};
 
-/// Where the digits of the checksum lie.
+/// Position of the checksum's digits.
 const DIGITS: std::ops::Range<usize> = 48..56;
-/// Bytes of predictions that a file may promise and be asked for.
+/// Memory limit in bytes for the predictions of a file.
 const PREDICTIONS: usize = 1 << 20;
 
 fuzz_target!(|bytes: &[u8]| {

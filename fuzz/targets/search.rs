@@ -1,5 +1,5 @@
-//! Methods with parameters, and spaces of parameters: a line with the name of a method, lines `NAME VALUE` of its
-//! parameters and lines `NAME=VALUES` of a space.
+//! Methods with parameters, and parameter spaces. The input is a line with the name of a method, lines `NAME VALUE`
+//! with its parameters, and lines `NAME=VALUES` with a space.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-"""The outcome of scikit-learn's checks for every estimator, as a table: those that the tests run.
+"""The results of scikit-learn's estimator checks, as run by the tests, in a table.
 
 python benches/checks.py
 """

@@ -1,10 +1,10 @@
-"""Forests of this package beside scikit-learn's on label sets of MULAN: time, memory, size of the pickle, LRAP.
+"""Compares forests of this package with scikit-learn's on MULAN label sets: time, memory, size of the pickle, LRAP.
 
     RPO_DATA=... python benches/compare.py delicious bibtex corel5k --trees 100 --jobs 2
 
 RPO_DATA names a folder with NAME/NAME-train.arff, NAME-test.arff and NAME.xml for each set. Each forest is fitted in a
-fresh process, from numpy for scikit-learn, from numpy and CSR for this package; memory is what fitting and
-predicting added to it at most (of Linux). The pair is repeated, and the median shown.
+fresh process, from numpy for scikit-learn, from numpy and CSR for this package; memory is the peak added by fitting
+and predicting (Linux only). The pair is repeated, and the median is shown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def forest(kind: str, trees: int, jobs: int):
 
 
 def memory(what: str) -> float:
-    """Return what this process has in memory, VmRSS, or had at most, VmHWM, in MB."""
+    """Return the memory of this process (VmRSS) or its peak (VmHWM), in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
 
@@ -61,7 +61,7 @@ def measure(name: str, kind: str, trees: int, jobs: int) -> dict[str, float]:
     if kind == "rpo from CSR":
         X, Y, X_test = sp.csr_array(X), sp.csr_array(Y), sp.csr_array(X_test)
     model = forest(kind, trees, jobs)
-    # From here on the most is counted anew.
+    # Resets the peak memory.
     Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS")
     cpu, start = time.process_time(), time.perf_counter()
@@ -72,7 +72,7 @@ def measure(name: str, kind: str, trees: int, jobs: int) -> dict[str, float]:
     predict = time.perf_counter() - start
     added = memory("VmHWM") - before
     if isinstance(scores, list):
-        # A label that all or no training samples have is a single class.
+        # A label of all or no training samples is a single class.
         scores = np.column_stack(
             [s[:, 1] if s.shape[1] == 2 else np.full(len(s), c[0]) for s, c in zip(scores, model.classes_, strict=True)]
         )

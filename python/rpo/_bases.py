@@ -1,4 +1,4 @@
-"""The base classes of scikit-learn that estimators have. `_bases.pyi` gives their types, which scikit-learn lacks."""
+"""Base classes of estimators from scikit-learn. `_bases.pyi` declares their types, which scikit-learn lacks."""
 
 from sklearn.base import (
     BaseEstimator,
@@ -16,10 +16,10 @@ try:
 except ImportError:  # before 1.9
 
     class CallbackSupport:
-        """Stands for what older versions do not have."""
+        """Replaces the class that older versions lack."""
 
     def with_callbacks(method):
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 

@@ -1,4 +1,4 @@
-"""The types of the base classes of scikit-learn, as far as estimators show them."""
+"""Types of the base classes of scikit-learn, as far as estimators expose them."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,9 +13,9 @@ class BaseEstimator:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name."""
     def get_metadata_routing(self) -> Any:
-        """Return what metadata the estimator asks for."""
+        """Return the metadata that the estimator requests."""
     def __sklearn_tags__(self) -> Any:
-        """Return what the estimator takes."""
+        """Return the kinds of input that the estimator supports."""
 
 class CallbackSupport:
     def set_callbacks(self, *callbacks: Any) -> Self:
@@ -39,9 +39,9 @@ class TransformerMixin:
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the components."""
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Set the kind of table that is returned."""
+        """Set the kind of table to return."""
 
 class BaseCrossValidator: ...
 
 def with_callbacks(method: _F) -> _F:
-    """Tell the callbacks of an estimator when its fit ends."""
+    """Notify the callbacks of an estimator when its fit ends."""

@@ -1,4 +1,4 @@
-"""Callbacks of scikit-learn 1.9 and newer: a fit is a task, with a task for each of its steps."""
+"""Callbacks of scikit-learn 1.9 and newer: a fit is a task, with a subtask for each of its steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Course:
-    """Tells the callbacks of an estimator, if it has any, how far its fit is."""
+    """Reports the progress of a fit to the callbacks of the estimator, if there are any."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, n_steps: int):
         self._estimator = estimator
@@ -19,11 +19,11 @@ class Course:
 
     @property
     def has_listeners(self) -> bool:
-        """True if there is anyone to tell."""
+        """True if there are callbacks."""
         return self._root is not None
 
     def advance(self, steps: int) -> None:
-        """Tell that this many steps are done."""
+        """Report that this many steps are done."""
         for _ in range(self._done, steps if self.has_listeners else 0):
             step = self._root.subcontext(task_name="step")
             step.call_on_fit_task_begin(estimator=self._estimator)
@@ -31,6 +31,6 @@ class Course:
         self._done = steps
 
     def end(self, **fitted: Any) -> None:
-        """Tell that the fit is done; with the attributes that make the estimator a fitted one, it can be scored."""
+        """Report the end of the fit, with the attributes of a fitted estimator, so that it can be scored."""
         if self.has_listeners:
             self._root.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes=fitted, **self._data)

@@ -1,4 +1,4 @@
-"""Features that are categories: which they are, and their values as positions in a list."""
+"""Features that are categories: their selection, and their values as positions in a list."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 FROM_DTYPE = "from_dtype"
-"""The choice of the columns that a table declares as categories."""
+"""Selects the columns that a table declares as categories."""
 
 
 class Categories(NamedTuple):
     """A column of categories."""
 
     codes: NDArray[Any]
-    """The position of each sample's value; -1 where it is missing."""
+    """The position of each sample's value; -1 if missing."""
     values: list[str]
     """The values."""
 
     def positions(self, column: str, expected: list[str]) -> NDArray[np.float32]:
-        """Return the positions of the values in another list, that of training; NaN where missing.
+        """Return the positions of the values in the list of training; NaN where missing.
 
-        Values that are not in the list count as missing, with a warning.
+        Values that the list lacks count as missing, with a warning.
         """
         position = {value: float(i) for i, value in enumerate(expected)}
-        # The last stands for a missing value.
+        # The last entry is that of a missing value.
         positions = np.array([*(position.get(value, np.nan) for value in self.values), np.nan], np.float32)
         found: NDArray[np.float32] = positions[self.codes]
         unseen = np.isnan(found) & (self.codes >= 0)
@@ -60,7 +60,7 @@ def categories_of(column: NDArray[Any]) -> Categories:
 
 
 def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[np.bool_] | None:
-    """Return which features are categories, given as scikit-learn's histogram boosting takes it; None for "from_dtype".
+    """Return a mask of the categories, given as in scikit-learn's histogram boosting; None for "from_dtype".
 
     Raises
     ------
@@ -99,7 +99,7 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
 
 
 def are_numbers(values: list[str]) -> bool:
-    """Return whether values are numbers, as those of a column of numbers that was chosen."""
+    """Return true if all values are numbers, as in a selected column of numbers."""
     try:
         np.array(values, np.float32)
     except ValueError:
@@ -108,7 +108,7 @@ def are_numbers(values: list[str]) -> bool:
 
 
 def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
-    """Return a column of numbers, which may be objects of Python, NaN where missing; None if a value is no number."""
+    """Return a column of numbers or Python objects as numbers, NaN where missing; None if a value is not a number."""
     if column.dtype.kind in "biuf":
         return column
     if column.dtype.kind != "O":
@@ -125,5 +125,5 @@ def _word(number: np.float32) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value of a column of objects is missing."""
+    """Return true if a value in a column of objects is missing."""
     return value is None or (not isinstance(value, str) and str(value) in {"nan", "<NA>", "NaT"})

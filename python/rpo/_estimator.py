@@ -1,4 +1,4 @@
-"""What all estimators share: features in, a fitted model, predictions out."""
+"""The base class of all estimators, with their features, fitted model and predictions."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """An estimator whose parameters are those of a registered method, under the names of scikit-learn."""
 
     _allows_nan: ClassVar[bool] = True
-    """True if the method takes missing features as they are."""
+    """True if the method supports missing features."""
 
     _renamed: ClassVar[Mapping[str, str]] = {}
-    """Parameters by the name that the method has for them."""
+    """Names of parameters in the method, by their names in the estimator."""
 
     _spelled: ClassVar[Mapping[str, str]] = {"seed": "random_state", "components": "n_components"}
-    """Other parameters of the method by its names."""
+    """Names of other parameters in the estimator, by their names in the method."""
 
     _n_steps: ClassVar[int] = 1
-    """Most steps of a fit that has no parameter for their number."""
+    """Largest number of steps of a fit without a parameter for their number."""
 
     _weighs_outputs: ClassVar[bool] = False
     """True if each output of a sample may have its own weight."""
@@ -61,18 +61,18 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     params: Mapping[str, Any] | None
     missing_outputs: bool
     categorical_features: Any = FROM_DTYPE
-    """Which features are categories, for estimators that have it as a parameter."""
+    """The selection of categories, for estimators that have it as a parameter."""
 
     _nominal: Nominal
     _encodes: bool
-    """Whether arrays hold the values of categories, as those of training did, in place of their positions."""
+    """True if arrays contain the values of categories, as in training, instead of their positions."""
 
     model_: Model
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
-        """Return what the estimator takes."""
+        """Return the kinds of input that the estimator supports."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._takes_missing
@@ -80,7 +80,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     @property
     def _takes_missing(self) -> bool:
-        """Whether features may be missing: the method takes them as they are, or fills them in."""
+        """True if features may be missing: the method supports missing values, or fills them in."""
         return self._allows_nan or (isinstance(self.params, Mapping) and self.params.get("impute") is not None)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
@@ -93,9 +93,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         raise NotImplementedError
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
-        """Return the parameters of the method by its names, without the seed.
+        """Return the parameters of the method by their names in the method, without the seed.
 
-        `n_labels` holds for each output the number of labels that stand for it.
+        `n_labels` has for each output the number of labels that represent it.
         """
         return {name: getattr(self, ours) for ours, name in self._renamed.items()}
 
@@ -103,7 +103,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return int(effective_n_jobs(self.n_jobs))
 
     def _features(self, X: Any, *, reset: bool) -> Any:
-        """Return features as numbers, float32 and C-ordered or CSR; at a fit, remember the columns."""
+        """Return features as float32, C-ordered or CSR; when fitting, remember the columns."""
         finite: Any = "allow-nan" if self._takes_missing else True
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
@@ -128,7 +128,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return self._encoded(X, columns, reset=reset) if columns else X
 
     def _encoded(self, X: Any, columns: list[int], *, reset: bool) -> Any:
-        """Return an array with the values of categories as their positions; at a fit, remember the values."""
+        """Return an array with the positions of the values of categories; when fitting, remember the values."""
         if sp.issparse(X):
             raise ValueError("categorical_features is for dense X; encode the categories of sparse X as indicators")
         X = X.copy()
@@ -141,7 +141,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     @property
     def is_categorical_(self) -> NDArray[np.bool_] | None:
-        """Which features are categories, of shape (n_features,); None if none is."""
+        """Mask of the features that are categories, of shape (n_features,); None if there are none."""
         check_is_fitted(self, "model_")
         mask = np.zeros(self.n_features_in_, bool)
         mask[list(self._nominal)] = True
@@ -204,7 +204,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             else:
                 model = work.fit(progress if self.verbose or course.has_listeners else None)
         except ValueError as error:
-            # What `params` names keeps its name.
+            # Parameters in `params` keep their names.
             names = dict(self._spelled) | {name: ours for ours, name in self._renamed.items()}
             names = {name: ours for name, ours in names.items() if name not in (self.params or {})}
             raise ValueError(in_own_terms(str(error), names, given, self)) from None
@@ -218,7 +218,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return self
 
     def _is_to_grow(self, done: int, what: str) -> bool:
-        """Return whether `n_estimators` asks for more than a warm start has; warn if for no more."""
+        """Return true if `n_estimators` exceeds what a warm start has; warn if it is equal."""
         if self.n_estimators < done:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the number of {what}, {done}, "
@@ -229,7 +229,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return self.n_estimators > done
 
     def _fitted_features(self, X: Any) -> Any:
-        """Return features for a model that there must be."""
+        """Return features for the model; refuse if the estimator is not fitted."""
         check_is_fitted(self, "model_")
         return self._features(X, reset=False)
 
@@ -240,5 +240,5 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
 
 def _is_of_numbers(X: Any) -> bool:
-    """Return whether all columns of a table of pandas are of types for numbers."""
+    """Return true if all columns of a pandas table have numeric types."""
     return all(dtype.kind in "biuf" for dtype in X.dtypes)

@@ -1,4 +1,4 @@
-"""Forests: what random forests and Extra-Trees share."""
+"""The base classes of random forests and Extra-Trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MOSTLY = 0.1
-"""The fraction of features that are not 0 up to which forests grow faster on CSR."""
+"""Largest fraction of nonzero features for which forests grow faster on CSR."""
 
 
 class Forest(Estimator):
@@ -38,7 +38,7 @@ class Forest(Estimator):
     }
 
     _criteria: ClassVar[Mapping[str, str]]
-    """The method's names of criteria by those of scikit-learn."""
+    """Names of criteria in the method, by their names in scikit-learn."""
 
     n_estimators: int
     criterion: str
@@ -64,14 +64,14 @@ class Forest(Estimator):
         given["max_features"] = "all" if self.max_features is None else self.max_features
         decrease = not_negative("min_impurity_decrease", self.min_impurity_decrease)
         if self.criterion == "gini":
-            # Gini's impurity of k classes is the sum of the variances of k labels, of one label twice its variance;
+            # Gini's impurity of k classes is the sum of the variances of k labels, or twice the variance of one label;
             # here variances are averaged over labels.
             decrease *= 0.5 if (n_labels == 1).all() else len(n_labels) / n_labels.sum()
         given["min_impurity_decrease"] = decrease
         return given | projection_parameters(self.projection, self.n_components)
 
     def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
-        """Return features, those that are mostly 0 as CSR: the forest is the same, and grown several times faster."""
+        """Return samples with mostly zero features as CSR: the forest is the same, but grows several times faster."""
         is_sparse = not self._nominal and not sp.issparse(X) and np.count_nonzero(X) < _MOSTLY * X.size
         return super()._samples(sp.csr_array(X) if is_sparse else X, Y, names, weights)
 
@@ -85,7 +85,7 @@ class Forest(Estimator):
         return self
 
     def _grow_on(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any]) -> None:
-        """Grow the trees that the forest has not yet."""
+        """Grow the missing trees of the forest."""
         grown = self.model_.n_trees
         if not self._is_to_grow(grown, "trees grown"):
             return
@@ -94,7 +94,7 @@ class Forest(Estimator):
         self.model_ = self.model_.merge(more)
 
     def _set_oob(self, X: Any, y: Any) -> None:
-        """Score the predictions for each sample by the trees that did not see it."""
+        """Compute and score the out-of-bag predictions."""
         found = self.model_.oob_predictions(X, n_threads=self._n_threads())
         if found is None:
             raise ValueError(
@@ -111,7 +111,7 @@ class Forest(Estimator):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The importance of each feature: its fraction of the decrease of impurity, mean over the trees."""
+        """The importance of each feature: its fraction of the decrease of impurity, averaged over the trees."""
         check_is_fitted(self, "model_")
         importances = self.model_.importances
         return np.zeros(self.n_features_in_) if importances is None else importances
@@ -141,7 +141,7 @@ class ForestClassifier(Classifier, Forest):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
-            Classes, one column or several; or indicators of labels, 0 and 1, dense or sparse; NaN where missing if
+            Classes in one or more columns, or indicators of labels (0 and 1), dense or sparse; NaN where missing, with
             `missing_outputs`.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
@@ -181,7 +181,7 @@ class ForestRegressor(Regressor, Forest):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
-            Numbers; NaN where missing if `missing_outputs`.
+            Numbers; NaN where missing, with `missing_outputs`.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
         """
@@ -194,7 +194,7 @@ class ForestRegressor(Regressor, Forest):
 
 
 def projection_parameters(projection: str | None, n_components: int | str | None) -> dict[str, Any]:
-    """Return the parameters of a projection of the outputs, if there is one; only then do the components matter."""
+    """Return the parameters of a projection of the outputs, if any; without one the components have no effect."""
     if projection is None:
         return {}
     return {"projection": projection} | ({} if n_components is None else {"components": n_components})

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and Arrow as features: numbers, and categories as positions in a list of values."""
+"""Reads tables of pandas, polars and Arrow as features: numbers, and categories as positions in a list of values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_frame(x: Any) -> bool:
 
 
 def library(x: Any) -> str | None:
-    """Return the library that a table belongs to, if it is one."""
+    """Return the library of a table, or None for other objects."""
     for name, type_name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")):
         is_it = any(
             base.__name__ == type_name and base.__module__.split(".", maxsplit=1)[0] == name for base in type(x).__mro__
@@ -46,10 +46,10 @@ def column_names(x: Any) -> list[str]:
 
 
 def selected(x: Any, names: list[str]) -> Any:
-    """Return some columns of a table, which has them, in this order."""
+    """Return the columns of a table with these names, in this order."""
     if library(x) != "pandas":
         return x.select(names)
-    # By place: the names of pandas need not be words.
+    # By position, as names in pandas need not be strings.
     place = {name: j for j, name in enumerate(column_names(x))}
     return x.iloc[:, [place[name] for name in names]]
 
@@ -62,14 +62,14 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
     x : DataFrame or Table
         A table of pandas, polars or Arrow.
     nominal : dict, optional
-        The values of categories in training: theirs are the positions. By default those that the table has.
+        The values of categories in training, which determine the positions; by default those of the table.
     categorical : array of bool, optional
-        The columns that are categories; by default those that the table declares as such.
+        Mask of the columns that are categories; by default those declared in the table.
 
     Raises
     ------
     ValueError
-        For columns that are neither numbers nor categories, and numbers where training had categories.
+        For columns that are neither numbers nor categories, and for numbers that were categories in training.
     """
     names = column_names(x)
     kind = library(x)
@@ -102,12 +102,12 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
 
 
 def _has_numbers(read: NDArray[Any]) -> bool:
-    """Return whether a column is of numbers and not all of them are missing."""
+    """Return true if a column has numbers that are not all missing."""
     return read.dtype.kind in "biuf" and bool((read == read).any())  # noqa: PLR0124 - what is not NaN
 
 
 def _numbers_of_category(codes: NDArray[Any], declared: list[str]) -> NDArray[np.float32] | None:
-    """Return the values of a category that are numbers; None if they are not."""
+    """Return the values of a category as numbers; None if they are not numbers."""
     if not are_numbers(declared):
         return None
     numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[codes]
@@ -124,7 +124,7 @@ def _of_pandas(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
 
 
 def outputs_of_pandas(y: Any) -> NDArray[Any]:
-    """Return a table of pandas as an array, of numbers also where its columns are categories or nullable."""
+    """Return a pandas table as an array, with numbers also for columns that are categories or nullable."""
 
     def plain(column: Any) -> NDArray[Any]:
         if hasattr(column, "cat") or isinstance(column.dtype, np.dtype) or column.dtype.kind not in "biuf":
@@ -149,7 +149,7 @@ def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     else:
         if not (column.dtype.is_numeric() or kind == "Boolean"):
             return np.array(column.to_list(), object), None
-        # numpy lacks some of the types, such as decimal numbers.
+        # numpy lacks some types, such as decimal numbers.
         return column.cast(float).to_numpy(), None
     position = {value: i for i, value in enumerate(categories)} | {None: -1}
     return np.array([position[value] for value in column.to_list()], np.int64), categories
@@ -176,4 +176,4 @@ _TYPES: dict[str | None, Any] = {
     "polars": lambda x, j: x.dtypes[j],
     "pyarrow": lambda x, j: x.column(j).type,
 }
-"""What the libraries call the type of a column."""
+"""Names of column types in the libraries."""

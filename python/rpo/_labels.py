@@ -1,4 +1,4 @@
-"""Classes as labels: what classifiers make of y, and what they make of scores."""
+"""Represents classes as labels: encodes y for classifiers, and decodes scores."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MULTIOUTPUT = "multiclass-multioutput"
 
 
 class Labels:
-    """The classes of y and the labels that stand for them.
+    """The classes of y and the labels that represent them.
 
-    A column of an indicator matrix is a label. Two classes are one label, that of the second; more classes are a label
-    each, as are those of each of several outputs.
+    A column of an indicator matrix is a label. Two classes are represented by one label, that of the second; more
+    classes have a label each, as have those of each of several outputs.
     """
 
     classes: Any
@@ -38,7 +38,7 @@ class Labels:
             self.kind = _kind(y)
         self.n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if self.kind == MULTILABEL:
-            # One array, as of all of scikit-learn's classifiers that give one array of probabilities.
+            # One array, as in all scikit-learn classifiers that return one array of probabilities.
             self.classes = np.tile([0, 1], (self.n_outputs, 1))
         elif missing:
             self.classes = [np.array([0, 1])]
@@ -77,9 +77,9 @@ class Labels:
         return names if len(set(names)) == len(names) else None
 
     def probabilities(self, scores: NDArray[np.float32]) -> Any:
-        """Return the probabilities of the classes: one array, or for several outputs of classes a list of them."""
+        """Return the probabilities of the classes: one array, or a list of arrays for several outputs of classes."""
         if self.kind == MULTILABEL:
-            # Between 0 and 1 exclusive, as scikit-learn demands of one array: logarithms are finite.
+            # Between 0 and 1 exclusive, as scikit-learn requires for one array: logarithms are finite.
             return np.clip(scores, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg, out=scores)
         if self.kind == "binary":
             positive = np.clip(scores[:, 0].astype(np.float64), 0.0, 1.0)
@@ -89,7 +89,7 @@ class Labels:
         return parts if self.kind == MULTIOUTPUT else parts[0]
 
     def best(self, probabilities: Any) -> NDArray[Any]:
-        """Return the most probable class of each output that is not an indicator."""
+        """Return the most probable class of each output, for classes that are not indicators."""
         if self.kind == MULTIOUTPUT:
             pairs = zip(self.classes, probabilities, strict=True)
             return np.column_stack([classes[part.argmax(axis=1)] for classes, part in pairs])
@@ -98,7 +98,7 @@ class Labels:
 
 
 def _check_present(y: NDArray[Any]) -> None:
-    """Refuse classes of which some are missing, which scikit-learn calls unknown where they are words."""
+    """Refuse missing classes, which scikit-learn reports as unknown among words."""
     if y.dtype.kind == "O":
         absent = np.frompyfunc(is_missing, 1, 1)(y).astype(bool)
         if absent.any():
@@ -116,7 +116,7 @@ def indicators(y: NDArray[Any]) -> NDArray[np.float32]:
 
 def _kind(y: NDArray[Any]) -> str:
     kind = str(type_of_target(y, input_name="y"))
-    # scikit-learn calls any two values indicators.
+    # scikit-learn treats any two values as indicators.
     if kind == MULTILABEL and not np.isin(y, (0, 1)).all():
         return MULTIOUTPUT
     return kind
@@ -130,7 +130,7 @@ def _places(column: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _normalized(scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return rows that sum to 1; equal ones where all scores are 0."""
+    """Return rows that sum to 1, with equal values where all scores are 0."""
     values = np.maximum(scores.astype(np.float64), 0.0)
     sums = values.sum(axis=1, keepdims=True)
     empty = np.ones_like(values) / values.shape[1]

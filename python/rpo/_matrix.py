@@ -1,4 +1,4 @@
-"""Matrices of numpy and scipy in the form that the extension module borrows, and back."""
+"""Converts matrices of numpy and scipy to the form that the extension module borrows, and back."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._types import Borrowed, CsrArrays
 
 
 def borrow(matrix: Any, name: str) -> Borrowed:
-    """Return a matrix as the extension module takes it: not copied where it is float32 and C-ordered or CSR.
+    """Return a matrix in the form of the extension module, without a copy if it is float32 and C-ordered or CSR.
 
     Read-only arrays are borrowed like others; misaligned ones are copied.
 
     Raises
     ------
     ValueError
-        For an array that is no matrix, with the name of the argument that it was.
+        For an array that is not a matrix, with the name of the argument.
     """
     if sp.issparse(matrix):
         return _borrow_csr(matrix)
@@ -27,7 +27,7 @@ def borrow(matrix: Any, name: str) -> Borrowed:
 
 
 def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a matrix that must be dense as a C-ordered array."""
+    """Return a dense matrix as a C-ordered array; refuse sparse ones."""
     if sp.issparse(matrix):
         raise ValueError(f"{name} must be dense here, with a value for every output")
     array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])
@@ -53,14 +53,14 @@ def _borrow_csr(matrix: Any) -> Borrowed:
 
 
 def _unsigned(numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return numbers that are not negative as unsigned ones: the same memory if they have the same size."""
+    """Return nonnegative numbers as unsigned ones, in the same memory if the sizes are equal."""
     if numbers.dtype.itemsize == np.dtype(dtype).itemsize:
         return np.require(numbers, requirements=["C", "A"]).view(dtype)
     return np.require(numbers, dtype, ["C", "A"])
 
 
 def csr(arrays: CsrArrays, shape: tuple[int, int]) -> sp.csr_array[Any]:
-    """Return a matrix of the extension module as one of scipy, not copied."""
+    """Return a matrix of the extension module as a scipy matrix, without a copy."""
     values, columns, starts = arrays
     indptr = starts.view(np.intp)
     if columns.size <= np.iinfo(np.int32).max:

@@ -1,4 +1,4 @@
-"""Outputs as they are given: arrays, sparse matrices, tables."""
+"""Reads outputs from arrays, sparse matrices and tables."""
 
 from __future__ import annotations
 

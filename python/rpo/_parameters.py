@@ -1,4 +1,4 @@
-"""Parameters of methods in terms of those of estimators."""
+"""Translates parameters of methods to those of estimators."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _PARAMETER = re.compile(r"`(\w+)`")
 
 
 def in_own_terms(message: str, names: Mapping[str, str], given: Mapping[str, Any], own: Any) -> str:
-    """Return what a method says of its parameters under the names and with the values of an estimator's.
+    """Return a message of a method with the names and values of the estimator's parameters.
 
     Parameters
     ----------
     message : str
-        What the method says.
+        The message of the method.
     names : mapping
-        The names of the estimator by those of the method.
+        Names of parameters in the estimator, by their names in the method.
     given : mapping
-        What the method was given.
+        The parameters given to the method.
     own : estimator
         The estimator.
     """
@@ -35,12 +35,12 @@ def in_own_terms(message: str, names: Mapping[str, str], given: Mapping[str, Any
 
 
 def count(name: str, given: Any, n_samples: int, least: int) -> int:
-    """Return a number of samples that may be given as a fraction of all.
+    """Return a number of samples, which may be given as a fraction of all samples.
 
     Raises
     ------
     ValueError
-        For what is neither, with the name of the parameter.
+        For a value that is neither, with the name of the parameter.
     """
     if isinstance(given, Integral):
         if given < least:
@@ -52,7 +52,7 @@ def count(name: str, given: Any, n_samples: int, least: int) -> int:
 
 
 def not_negative(name: str, given: Any) -> float:
-    """Return a number that must not be negative."""
+    """Return a number; refuse negative ones."""
     if not isinstance(given, Real) or not 0.0 <= float(given) < math.inf:
         raise ValueError(f"{name} must be a finite number, at least 0, got {given!r}")
     return float(given)

@@ -1,4 +1,4 @@
-"""Samples as estimators hand them to the extension module, in this process or another."""
+"""Samples that estimators pass to the extension module, in this process or another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Samples(NamedTuple):
     output_names: list[str] | None
     nominal: dict[int, list[str]]
     weights: NDArray[Any] | None
-    """Of the samples, or of the outputs of each sample."""
+    """Weights of the samples, or of the outputs of each sample."""
 
     def native(self) -> _native.Dataset:
         """Return the data set of the extension module."""
@@ -43,7 +43,7 @@ class Samples(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What there is to fit."""
+    """The inputs of a fit."""
 
     parameters: Mapping[str, Any]
     samples: Samples
@@ -67,4 +67,4 @@ class Work(NamedTuple):
 Fitter = Callable[[Work, Callable[[int], object]], Model]
 
 fitter: ContextVar[Fitter | None] = ContextVar("fitter", default=None)
-"""Does the work in place of this process, if set."""
+"""Fits instead of this process, if set."""

@@ -1,4 +1,4 @@
-"""The scores of estimators: those of scikit-learn over the outputs that are observed."""
+"""The scores of estimators: those of scikit-learn over the observed outputs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sklearn.metrics import accuracy_score, r2_score
 
 
 def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
-    """Return the fraction of samples whose observed outputs are all right; samples with none do not count."""
+    """Return the fraction of samples whose observed outputs are all correct; samples without any do not count."""
     is_sparse = hasattr(y, "toarray")
     if is_sparse and y.shape[1] == 1:
-        # scikit-learn takes no sparse column.
+        # scikit-learn does not support a sparse column.
         y, predicted, is_sparse = _dense(y), _dense(predicted), False
     values = y.tocsr().data if is_sparse else y
     if values.dtype.kind != "f" or not np.isnan(values).any():
@@ -26,7 +26,7 @@ def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
 
 
 def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
-    """Return R², the mean over outputs, each over the samples in which it is observed."""
+    """Return the mean R² over outputs, each over the samples where it is observed."""
     if not np.isnan(y).any():
         return float(r2_score(y, predicted, sample_weight=weights))
     y, predicted = _dense(y), _dense(predicted)
@@ -39,6 +39,6 @@ def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
 
 
 def _dense(y: Any) -> NDArray[Any]:
-    """Return outputs with a column for each."""
+    """Return outputs as a dense matrix with one column per output."""
     array = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     return array.reshape(-1, 1) if array.ndim == 1 else array

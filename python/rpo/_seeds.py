@@ -1,4 +1,4 @@
-"""The seed that a `random_state` of scikit-learn stands for."""
+"""Converts a `random_state` of scikit-learn to a seed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MOST = 2**64 - 1
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a number itself, and otherwise one that is drawn.
+    """Return the number itself, or draw one for other random states.
 
     Raises
     ------
     ValueError
-        For a number that is no seed.
+        For a number that is not a valid seed.
     """
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         if not 0 <= random_state <= _MOST:

@@ -1,4 +1,4 @@
-"""Classifiers and regressors: what they make of y, and of scores."""
+"""The base classes of classifiers and regressors, which encode y and decode scores."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Supervised(Estimator):
     """The names of the columns of a table."""
 
     def _remember_outputs(self, y: Any) -> list[str] | None:
-        """Return the names of the columns of y, those of a table remembered."""
+        """Return the names of the columns of y, and remember those of a table."""
         names = output_names(y)
         self._y_names = names if is_frame(y) else None
         return names
 
     def _same_outputs(self, y: Any) -> Any:
-        """Return y as an array or a sparse matrix, its columns those of training.
+        """Return y as an array or a sparse matrix; its columns must be those of training.
 
         Raises
         ------
         ValueError
-            For other columns, or the same in another order.
+            For other columns, or the same columns in another order.
         """
         names, expected = output_names(y) if is_frame(y) else None, self._y_names
         y = outputs_as_array(y)
@@ -59,7 +59,7 @@ class Supervised(Estimator):
 
 
 class Classifier(ClassifierMixin, Supervised):
-    """A classifier of one class or many, of indicators of labels, and of several outputs of classes."""
+    """A classifier for two or more classes, indicators of labels, or several outputs of classes."""
 
     _labels: ClassVar[bool] = True
 
@@ -71,7 +71,7 @@ class Classifier(ClassifierMixin, Supervised):
     output_names_: list[str] | None
 
     def __sklearn_tags__(self) -> Any:
-        """Return what the estimator takes."""
+        """Return the kinds of input that the estimator supports."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
@@ -129,9 +129,9 @@ class Classifier(ClassifierMixin, Supervised):
         Returns
         -------
         ndarray or list of ndarray
-            Of labels one array of float32 of shape (n_samples, n_outputs): the probability of each label, between 0
-            and 1 exclusive (a 0 is the smallest positive number). Of classes one array of shape (n_samples,
-            n_classes), and of several outputs of classes a list of those.
+            For labels, one array of float32 of shape (n_samples, n_outputs): the probability of each label, between 0
+            and 1 exclusive (0 is replaced by the smallest positive number). For classes, one array of shape (n_samples,
+            n_classes), and for several outputs of classes a list of such arrays.
         """
         scores = self._scores(X)
         return self._encoding.probabilities(scores)
@@ -145,22 +145,22 @@ class Classifier(ClassifierMixin, Supervised):
             return np.log(probabilities)
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable classes, or the labels as 0 and 1: a CSR matrix if y was sparse in training.
+        """Return the most probable classes, or the labels as 0 and 1, as a CSR matrix if y was sparse in training.
 
-        A label is predicted above a probability of 0.5, or by the rule that `params={"thresholds": ...}` or
-        `params={"decide": "f1"}` name.
+        A label is predicted if its probability is above 0.5, or by the rule set with `params={"thresholds": ...}` or
+        `params={"decide": "f1"}`.
         """
         return self._chosen(self._scores(X))
 
     def _chosen(self, scores: NDArray[np.float32]) -> Any:
-        """Return what is predicted for scores."""
+        """Return the classes or labels predicted from scores."""
         if self._encoding.kind != MULTILABEL:
             return self._encoding.best(self._encoding.probabilities(scores))
         labels = self._decide(scores)
         return labels if self._encoding.sparse else labels.toarray()
 
     def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:
-        """Return the labels that are predicted: above 0.5 unless the parameters name another rule."""
+        """Return the predicted labels: those with scores above 0.5, unless the parameters set another rule."""
         if self._has_rule:
             return self.model_.decide(scores).astype(np.int64)
         return sp.csr_array(scores > 0.5).astype(np.int64)
@@ -168,16 +168,16 @@ class Classifier(ClassifierMixin, Supervised):
     def predict_top_k(
         self, X: Any, k: int, *, rerank: str | None = None, propensity: tuple[float, float] = PROPENSITY
     ) -> sp.csr_array[Any]:
-        """Return the k largest scores of each sample that are not 0, as CSR of shape (n_samples, n_labels).
+        """Return the k largest nonzero scores of each sample, as CSR of shape (n_samples, n_labels).
 
-        Never holds all scores: for very many labels. `rerank="propensity"` ranks rare labels higher, see
+        Never holds all scores, which suits very many labels. `rerank="propensity"` ranks rare labels higher, see
         `Model.predict_top_k`.
         """
         X = self._fitted_features(X)
         return self.model_.predict_top_k(X, k, rerank=rerank, propensity=propensity, n_threads=self._n_threads())
 
     def predict_sets(self, X: Any) -> list[NDArray[Any]]:
-        """Return the labels predicted for each sample: their names where y had any, else their indices."""
+        """Return the labels predicted for each sample: their names if y had names, otherwise their indices."""
         check_is_fitted(self, "model_")
         if self._encoding.kind != MULTILABEL:
             raise ValueError(f"predict_sets is for indicators of labels; y was {self._encoding.kind}")
@@ -187,7 +187,7 @@ class Classifier(ClassifierMixin, Supervised):
         return [row if names is None else names[row] for row in rows]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; of labels the fraction of samples whose labels are all right, as far as y has them."""
+        """Return the accuracy; for labels, the fraction of samples whose observed labels are all correct."""
         check_is_fitted(self, "model_")
         y = self._same_outputs(y)
         y = indicators(y) if self.missing_outputs and not sp.issparse(y) else y
@@ -198,7 +198,7 @@ class Classifier(ClassifierMixin, Supervised):
 
 
 class Regressor(RegressorMixin, Supervised):
-    """A regressor of one output or many."""
+    """A regressor for one or more outputs."""
 
     _labels: ClassVar[bool] = False
 
@@ -234,7 +234,7 @@ class Regressor(RegressorMixin, Supervised):
         return y if sp.issparse(y) else vector(y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R², the mean over outputs; those of y that may be missing count as far as they are there."""
+        """Return the mean R² over outputs; if outputs may be missing, over their observed values."""
         check_is_fitted(self, "model_")
         y = self._same_outputs(y)
         y = y.toarray() if hasattr(y, "toarray") else y
@@ -246,13 +246,13 @@ class Regressor(RegressorMixin, Supervised):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs).
 
-        Of K levels of quantiles there are K columns for each output.
+        With K quantile levels there are K columns for each output.
         """
         return self._decoded(self._scores(X))
 
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         numbers = scores.astype(np.float64)
-        # Of several levels of one target there are several columns.
+        # Several levels of one target have several columns.
         return numbers[:, 0] if self._is_vector and numbers.shape[1] == 1 else numbers
 
 
@@ -264,7 +264,7 @@ def pair(eval_set: Any) -> Any:
 
 
 def vector(y: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix of one column as a vector, with the warning of scikit-learn."""
+    """Return a matrix with one column as a vector, with the warning of scikit-learn."""
     if y.ndim == 1 or y.shape[1] != 1:
         return y
     message = (

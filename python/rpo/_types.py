@@ -1,4 +1,4 @@
-"""Types of what passes between Python and the extension module."""
+"""Types of the data exchanged between Python and the extension module."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A backend of Annif, the tool for subject indexing: forests and other methods on tf-idf vectors of texts.
 
-Annif finds it where the environment says `ANNIF_CONFIG=rpo.annif.Config`; a project then has `backend=rpo`.
+Annif finds the backend if the environment sets `ANNIF_CONFIG=rpo.annif.Config`; a project then uses `backend=rpo`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .model import Model, methods
 __all__ = ["Config", "RpoBackend"]
 
 if TYPE_CHECKING:
-    # Annif has no types.
+    # Annif declares no types.
     class _Backend:
         datadir: str
         backend_id: str
@@ -45,11 +45,11 @@ else:
 
 
 class RpoBackend(_Backend):
-    """Any method of the registry on tf-idf vectors, in place of Annif's omikuji.
+    """Any method of the registry on tf-idf vectors, instead of Annif's omikuji.
 
-    A project's configuration names the method (`method=one-vs-rest`, the default) and may set its parameters under the
-    names of the command (`trees=100`); `min_df` and `ngram` are those of the vectors, `limit` the number of
-    suggestions.
+    A project's configuration names the method (`method=one-vs-rest`, the default) and may set its parameters under
+    their names in the command (`trees=100`); `min_df` and `ngram` are parameters of the vectors, and `limit` is the
+    number of suggestions.
     """
 
     name: ClassVar[str] = "rpo"
@@ -83,7 +83,7 @@ class RpoBackend(_Backend):
         self._model.save(os.path.join(self.datadir, self.MODEL_FILE))
 
     def _matrices(self, corpus: Any, params: dict[str, Any]) -> tuple[Any, Any]:
-        """Return vectors and subjects of the documents that have both."""
+        """Return the vectors and subjects of the documents that have both."""
         options = {
             "min_df": int(params["min_df"]),
             "tokenizer": self.project.analyzer.tokenize_words,
@@ -105,7 +105,7 @@ class RpoBackend(_Backend):
         best = self._model.predict_top_k(X, int(params["limit"]))
         active = np.zeros(best.shape[1], np.float32)
         active[[number for number, _ in self.project.subjects.active]] = 1.0
-        # Documents without a word of the vocabulary have no suggestions, subjects that are no longer used no score.
+        # Documents without words of the vocabulary get no suggestions, and subjects no longer in use get no score.
         has_words = (np.diff(X.indptr) > 0).astype(np.float32)
         best.data = np.clip(best.data, 0.0, 1.0) * active[best.indices] * np.repeat(has_words, np.diff(best.indptr))
         best.eliminate_zeros()
@@ -113,11 +113,11 @@ class RpoBackend(_Backend):
 
 
 class Config(_Config):
-    """The configuration of Annif in production, with this backend."""
+    """The production configuration of Annif with this backend."""
 
 
 def _value(given: Any) -> Any:
-    """Return a value of a configuration file as a number or a switch where it is one."""
+    """Return a value of a configuration file, converted if it is a number or a switch."""
     try:
         return json.loads(given)
     except (TypeError, ValueError):

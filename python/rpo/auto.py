@@ -1,4 +1,4 @@
-"""Ensembles of the methods that suit the data, found within a time or a number of trials."""
+"""Ensembles of methods that suit the data, found within a time limit or a number of trials."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Auto(Estimator):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features; missing ones are filled in for the members that need every value.
+            Features; missing values are filled in for members that need every value.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         """
@@ -70,17 +70,17 @@ class _Auto(Estimator):
 
 
 class AutoClassifier(_Auto, Classifier):
-    """The best ensemble of many methods for labels or classes that is found in a given time.
+    """The best ensemble of many methods for labels or classes that is found within a time limit.
 
-    Labels are decided by thresholds that are found on withheld samples.
+    Labels are predicted by thresholds that are found on withheld samples.
 
     Parameters
     ----------
     time : float, optional
-        Seconds that the search may take: the model depends on the machine. By default 10 and one more for every 100,000
+        Time limit of the search in seconds: the model depends on the machine. By default 10, plus one for every 100,000
         values of the data, at most 600.
     configurations : int, optional
-        Number of configurations to try in place of a time: the model depends on the data and `random_state` alone.
+        Number of configurations to try, instead of a time limit: the model depends only on the data and `random_state`.
     combine : {"mean", "greedy", "greedy-mean", "nnls", "stack"}, optional
         Rule for the weights of members.
     portfolio : str, optional
@@ -92,7 +92,7 @@ class AutoClassifier(_Auto, Classifier):
     verbose : int, default=0
         Prints the number of configurations tried.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     def _decide(self, scores: NDArray[Any]) -> sp.csr_array[Any]:
@@ -100,15 +100,15 @@ class AutoClassifier(_Auto, Classifier):
 
 
 class AutoRegressor(_Auto, Regressor):
-    """The best ensemble of many methods for numbers that is found in a given time.
+    """The best ensemble of many methods for numbers that is found within a time limit.
 
     Parameters
     ----------
     time : float, optional
-        Seconds that the search may take: the model depends on the machine. By default 10 and one more for every 100,000
+        Time limit of the search in seconds: the model depends on the machine. By default 10, plus one for every 100,000
         values of the data, at most 600.
     configurations : int, optional
-        Number of configurations to try in place of a time: the model depends on the data and `random_state` alone.
+        Number of configurations to try, instead of a time limit: the model depends only on the data and `random_state`.
     combine : {"mean", "greedy", "greedy-mean", "nnls", "stack"}, optional
         Rule for the weights of members.
     portfolio : str, optional
@@ -120,5 +120,5 @@ class AutoRegressor(_Auto, Regressor):
     verbose : int, default=0
         Prints the number of configurations tried.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """

@@ -42,7 +42,7 @@ class _GradientBoosting(Estimator):
     _weighs_outputs: ClassVar[bool] = True
 
     _losses: ClassVar[Mapping[str, str]]
-    """The method's names of losses by those of scikit-learn."""
+    """Names of losses in the method, by their names in scikit-learn."""
 
     _renamed: ClassVar[dict[str, str]] = {
         "n_estimators": "iterations",
@@ -89,12 +89,12 @@ class _GradientBoosting(Estimator):
         if self.n_iter_no_change is not None or self._scored:
             given["validation"] = self.validation_fraction
             if self._labels and n_labels.sum() <= 2:
-                # A single label is ranked right whatever its score is.
+                # The ranking of a single label is correct whatever its score is.
                 given["validation_metric"] = "macro-auc"
         return given | projection_parameters(self.projection, self.n_components)
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
-        """Return the parameters of the loss, unless `params` has one."""
+        """Return the parameters of the loss, unless it is set in `params`."""
         names = [self.loss] if isinstance(self.loss, str) else list(self.loss)
         for name in names:
             if name not in self._losses:
@@ -105,7 +105,7 @@ class _GradientBoosting(Estimator):
             return {"output_losses": ",".join(self._losses[name] for name in names)}
         loss = self._losses[self.loss]
         if self._excludes() and loss == "logistic" and self._method != "single-target-gbrt":
-            # Of the classes of an output each sample has one.
+            # Each sample has exactly one class of an output.
             return {"loss": "softmax", "groups": ",".join(str(size) for size in n_labels)}
         return {"loss": loss}
 
@@ -118,11 +118,11 @@ class _GradientBoosting(Estimator):
         return self.model_.staged_predict(X, n_threads=self._n_threads())
 
     def _excludes(self) -> bool:
-        """Return whether labels are classes, of which each sample has exactly one."""
+        """Return true if labels are classes, of which each sample has exactly one."""
         return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
     def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
-        """Fit with the steps scored on an evaluation set, if there is one."""
+        """Fit, scoring steps on the evaluation set, if any."""
         self._scored = eval_set is not None
         return self._fit(X, y, sample_weight, eval_set)
 
@@ -135,7 +135,7 @@ class _GradientBoosting(Estimator):
 
     @property
     def n_estimators_(self) -> int:
-        """The number of steps of the model: those up to the best where steps were scored."""
+        """The number of steps of the model; if steps were scored, those up to the best."""
         return int(self.model_.inspect()["summary"]["steps"])
 
     @property
@@ -147,22 +147,22 @@ class _GradientBoosting(Estimator):
 
 
 class GradientBoostingClassifier(Classifier, _GradientBoosting):
-    """Gradient boosting of classes or labels, one tree of all labels per step (Joly, Wehenkel, Geurts 2019).
+    """Gradient boosting for classes or labels, with one tree for all labels per step (Joly, Wehenkel, Geurts 2019).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of steps.
     learning_rate : float, default=0.1
-        The factor, in (0, 1], that shortens every step.
+        Factor in (0, 1] by which every step is multiplied.
     loss : {"log_loss", "squared_error", "absolute_error"} or list of these, default="log_loss"
-        Loss that is minimized. With "log_loss" scores are probabilities; more than two classes are boosted together by
-        the softmax loss, except with the method "single-target-gbrt", which boosts each class against the others. A
-        list has a loss for each label.
+        Loss to minimize. With "log_loss" scores are probabilities; more than two classes are boosted jointly with the
+        softmax loss, except with the method "single-target-gbrt", which boosts each class against the others. A list
+        has one loss per label.
     subsample : float, default=1.0
-        Fraction of the samples that each tree grows on.
+        Fraction of the samples on which each tree grows.
     max_depth : int or None, default=3
-        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 200 samples, from 8 to 64.
+        Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 200 samples, from 8 to 64.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1
@@ -172,13 +172,13 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     projection : str, optional
         Random projection of the outputs on which trees grow, such as "gaussian"; see `RandomForestClassifier`.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; 1 by default.
+        Number of components of the projection, if any; 1 by default.
     method : str, optional
-        The method by name: "single-target-gbrt" boosts each output alone, "gbmort", the default without a projection,
-        all at once, "gbrt-rpo" on one projection per step, "gbrt-relabel-rpo", the default with a projection, on
-        projections with leaves relabelled.
+        The method by name: "single-target-gbrt" boosts each output separately; "gbmort", the default without a
+        projection, boosts all outputs jointly; "gbrt-rpo" grows trees on one projection per step; "gbrt-relabel-rpo",
+        the default with a projection, does so and recomputes the leaf values for the original outputs.
     validation_fraction : float, default=0.1
-        Fraction of the samples that is withheld to score steps with `n_iter_no_change`; `eval_set` takes its place.
+        Fraction of the samples withheld to score steps with `n_iter_no_change`; `eval_set` replaces it.
     n_iter_no_change : int, optional
         Stops after this number of steps without a better score on the withheld samples.
     n_jobs : int, optional
@@ -188,38 +188,38 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, of the same data and parameters, and makes only those that are missing.
+        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones.
     class_weight : dict, list of dict, "balanced" or None, default=None
         Weights of classes, which multiply those of the samples.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of gradients and leaves.
+        Allows missing outputs (NaN), which are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     classes_ : ndarray or list of ndarray
-        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
     n_classes_ : int or list of int
-        Their number.
+        Number of classes, or a list of the numbers for each output.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
         Names of the labels.
     n_estimators_ : int
-        Number of steps of the model: those up to the best where steps were scored.
+        Number of steps of the model; if steps were scored, those up to the best.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of squared residuals.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
 
     Examples
     --------
@@ -297,16 +297,16 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Classes, or indicators of labels.
         sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Weights of the samples, or of each output of each sample: one of weight 0 counts as missing.
+            Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing.
         eval_set : tuple of X and y, optional
-            Samples to score steps on; the model ends with the step that was best on them.
+            Samples on which steps are scored; the model keeps the steps up to the best.
         """
         return self._fit_scored(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Return the predictions after each step, one after the other: the last are those of `predict`.
+        """Return the predictions after each step, one after the other; the last equals that of `predict`.
 
-        Each step is added to the last, so that all of them cost little more than one prediction.
+        Each step is added to the previous ones, so all of them cost little more than one prediction.
 
         Parameters
         ----------
@@ -316,12 +316,12 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Returns
         -------
         iterator
-            Of what `predict` returns, `n_estimators_` times.
+            Yields `n_estimators_` results like that of `predict`.
         """
         return (self._chosen(scores) for scores in self._staged_scores(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Any]:
-        """Return the probabilities after each step, one after the other: the last are those of `predict_proba`.
+        """Return the probabilities after each step, one after the other; the last equals that of `predict_proba`.
 
         Parameters
         ----------
@@ -331,31 +331,31 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Returns
         -------
         iterator
-            Of what `predict_proba` returns, `n_estimators_` times.
+            Yields `n_estimators_` results like that of `predict_proba`.
         """
         return (self._encoding.probabilities(scores) for scores in self._staged_scores(X))
 
 
 class GradientBoostingRegressor(Regressor, _GradientBoosting):
-    """Gradient boosting of one number or many, one tree of all outputs per step (Joly, Wehenkel, Geurts 2019).
+    """Gradient boosting for one or more numbers, with one tree for all outputs per step (Joly, Wehenkel, Geurts 2019).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of steps.
     learning_rate : float, default=0.1
-        The factor, in (0, 1], that shortens every step.
+        Factor in (0, 1] by which every step is multiplied.
     loss : str or list of str, default="squared_error"
-        Loss that is minimized: "squared_error"; "absolute_error"; "huber", squared up to a distance and linear beyond,
-        which outliers weigh little in; "quantile", whose predictions are the `alpha`-quantiles; "poisson" of counts
-        and "tweedie" of amounts that are often 0, both of y not negative and by a logarithmic link (the power of the
-        variance, 1.5, is `params={"tweedie_power": ...}`); or "log_loss" of outputs that are 0 or 1. A list has a loss
-        for each output.
+        Loss to minimize: "squared_error"; "absolute_error"; "huber", squared up to a distance and linear beyond, so
+        that outliers have little weight; "quantile", whose predictions are the `alpha`-quantiles; "poisson" for counts
+        and "tweedie" for amounts that are often 0, both for nonnegative y and with a logarithmic link (the power of
+        the variance, 1.5, is `params={"tweedie_power": ...}`); or "log_loss" for outputs that are 0 or 1. A list has
+        one loss per output.
     subsample : float, default=1.0
-        Fraction of the samples that each tree grows on: all, so that a weight of 2 is two copies of a sample. 0.5, the
-        default of the command, scores better on most data.
+        Fraction of the samples on which each tree grows: by default all, so that a weight of 2 equals two copies of a
+        sample. 0.5, the default of the command, scores better on most data.
     max_depth : int or None, default=3
-        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 100 samples, from 8 to 64.
+        Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 100 samples, from 8 to 64.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1
@@ -365,17 +365,17 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
     projection : str, optional
         Random projection of the outputs on which trees grow, such as "gaussian"; see `RandomForestRegressor`.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; 1 by default.
+        Number of components of the projection, if any; 1 by default.
     method : str, optional
         The method by name; see `GradientBoostingClassifier`.
     validation_fraction : float, default=0.1
-        Fraction of the samples that is withheld to score steps with `n_iter_no_change`; `eval_set` takes its place.
+        Fraction of the samples withheld to score steps with `n_iter_no_change`; `eval_set` replaces it.
     n_iter_no_change : int, optional
         Stops after this number of steps without a better score on the withheld samples.
     alpha : float or sequence of float, default=0.9
-        The level of the quantile loss, in (0, 1); of several increasing levels there is a column of predictions for
-        each. With the Huber loss, its distance is the `alpha`-quantile of the distances of y from the medians of its
-        outputs; `params={"huber_delta": ...}` sets another.
+        The level of the quantile loss, in (0, 1); several increasing levels have a column of predictions each. The
+        distance of the Huber loss is the `alpha`-quantile of the distances of y from the medians of its outputs;
+        `params={"huber_delta": ...}` sets another.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -383,32 +383,32 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, of the same data and parameters, and makes only those that are missing.
+        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of gradients and leaves.
+        Allows missing outputs (NaN), which are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
         Names of the columns of y.
     n_estimators_ : int
-        Number of steps of the model: those up to the best where steps were scored.
+        Number of steps of the model; if steps were scored, those up to the best.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of squared residuals.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
 
     Examples
     --------
@@ -487,16 +487,16 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Numbers.
         sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Weights of the samples, or of each output of each sample: one of weight 0 counts as missing.
+            Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing.
         eval_set : tuple of X and y, optional
-            Samples to score steps on; the model ends with the step that was best on them.
+            Samples on which steps are scored; the model keeps the steps up to the best.
         """
         return self._fit_scored(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Return the predictions after each step, one after the other: the last are those of `predict`.
+        """Return the predictions after each step, one after the other; the last equals that of `predict`.
 
-        Each step is added to the last, so that all of them cost little more than one prediction.
+        Each step is added to the previous ones, so all of them cost little more than one prediction.
 
         Parameters
         ----------
@@ -506,7 +506,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Returns
         -------
         iterator of ndarray
-            Of what `predict` returns, `n_estimators_` times.
+            Yields `n_estimators_` results like that of `predict`.
         """
         return (self._decoded(scores) for scores in self._staged_scores(X))
 
@@ -523,7 +523,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         return given
 
     def _huber_distance(self, y: Any) -> float | None:
-        """Return the distance from which the Huber loss is linear, unless `params` has one."""
+        """Return the distance from which the Huber loss is linear, unless it is set in `params`."""
         if "huber_delta" in (self.params or {}):
             return None
         if np.ndim(self.alpha) != 0 or not 0.0 < float(np.asarray(self.alpha)) < 1.0:

@@ -25,9 +25,9 @@ def load_arff(path: Path, targets: Any, *, missing_outputs: bool = False, **opti
     path : path
         The file.
     targets : int, path, or sequence of str
-        The outputs: the last columns, this many, or if negative the first; the label file of MULAN (.xml); or names.
+        The outputs: the number of last columns, or, if negative, of first columns; a MULAN label file (.xml); or names.
     missing_outputs : bool, default=False
-        Allows outputs that are missing, which become NaN.
+        Allows missing outputs, which become NaN.
     **options
         Other options of reading, such as `task="regression"`.
 
@@ -35,7 +35,7 @@ def load_arff(path: Path, targets: Any, *, missing_outputs: bool = False, **opti
     -------
     Bunch
         `data` (dense or CSR, float32), `target` (CSR of labels, or an array of numbers), `feature_names`,
-        `target_names`, and `nominal`: the values of nominal features by column, whose data are positions in them.
+        `target_names`, and `nominal`: the values of nominal features by column, in which data are positions.
     """
     return _load(path, {"format": "arff", "targets": _targets(targets)} | options, missing_outputs)
 
@@ -51,7 +51,7 @@ def load_xc(path: Path, **options: Any) -> Bunch:
 
 
 def load_svmlight(path: Path, **options: Any) -> Bunch:
-    """Load a multi-label svmlight file; see `load_arff`. `n_features` and `n_outputs` say how many there are."""
+    """Load a multi-label svmlight file; see `load_arff`. `n_features` and `n_outputs` set their numbers."""
     return _load(path, {"format": "svm-light"} | options, False)
 
 

@@ -1,4 +1,4 @@
-"""What a data set is like before anything is fitted to it."""
+"""Describes a data set before anything is fitted to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._samples import Samples
 
 
 def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
-    """Describe a data set: its sizes, what is missing, and how its labels are distributed.
+    """Describe a data set: its sizes, missing values, and the distribution of its labels.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
     -------
     dict
         `n_samples`, `n_features`, `n_outputs`, `task`, `layout`, `feature_density`, `missing_features`,
-        `missing_outputs`, the number of features that are `categories`, and of samples that are `duplicates` of an
-        earlier one. Of labels also `cardinality` and `density` (means over samples), `unlabelled` samples, labels that
-        are `never` there, different `label_sets`, imbalance (`mean_ir`, `max_ir`) and `scumble` (Charte et al. 2014);
-        None where a figure is undefined.
+        `missing_outputs`, the numbers of features that are `categories` and of samples that are `duplicates` of an
+        earlier one. For labels also `cardinality` and `density` (means over samples), the numbers of `unlabelled`
+        samples, of labels that `never` occur, and of distinct `label_sets`, imbalance (`mean_ir`, `max_ir`) and
+        `scumble` (Charte et al. 2014). None for an undefined figure.
 
     Examples
     --------

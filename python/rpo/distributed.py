@@ -1,7 +1,7 @@
-"""Forests grown on several processes or machines: the same, byte for byte, as grown in one process.
+"""Grows forests on several processes or machines, byte for byte as in one process.
 
-A tree depends on the data, the seed and its index alone. So the trees are grown in blocks, wherever there is a worker,
-and merged in the order of their indices, each block as soon as those before it are there.
+A tree depends only on the data, the seed and its index. So trees are grown in blocks, on any worker, and merged in the
+order of their indices, each block as soon as all earlier blocks are available.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ def fit(
     retries: int = 2,
     progress: Callable[[int, int], object] | None = None,
 ) -> Any:
-    """Fit a forest with its trees grown in blocks by the workers of a client.
+    """Fit a forest whose trees are grown in blocks by the workers of a client.
 
     Parameters
     ----------
     estimator : estimator
-        A forest, a CRAFTML or a structured forest. `n_jobs` is the number of threads of each worker.
+        A forest, a CRAFTML forest or a structured forest. `n_jobs` is the number of threads of each worker.
     X, y, sample_weight
-        As of the estimator's `fit`.
+        As in the estimator's `fit`.
     client : object
-        What runs the blocks: an executor of `concurrent.futures`, that of `mpi4py.futures` too; a client of Dask
+        Runs the blocks: an executor of `concurrent.futures` or `mpi4py.futures`; a client of Dask
         (`distributed.Client`); the module `ray` after `ray.init()`; or `joblib.Parallel(...)`. Dask and Ray hold the
-        data once per worker; others send it with every block.
+        data once per worker; other clients send the data with every block.
     n_blocks : int, optional
-        Number of blocks: by default two for each worker, as far as their number is known, else of each core.
+        Number of blocks: by default two per worker, or two per core if the number of workers is unknown.
     retries : int, default=2
-        How often a block that failed is grown again, as when its worker was lost. Errors of parameters and data are
+        How often a failed block is grown again, for example if its worker was lost. Errors of parameters and data are
         raised at once.
     progress : callable, optional
-        Called with the number of trees grown and their number in all whenever a block is done.
+        Called with the number of trees grown and the total number whenever a block is done.
 
     Returns
     -------
     estimator
-        The estimator, fitted: the same model as `estimator.fit(X, y)` gives.
+        The fitted estimator, with the same model as from `estimator.fit(X, y)`.
 
     Raises
     ------
     ValueError
-        For an estimator that does not grow trees apart, such as boosting.
+        For an estimator that does not grow independent trees, such as boosting.
 
     Examples
     --------
@@ -95,14 +95,14 @@ def fit(
 
 
 Block = tuple[dict[str, Any], int]
-"""The parameters of a block and the number of threads that grow it."""
+"""The parameters of a block and its number of threads."""
 
 
 def _blocks(work: Work, n_blocks: int) -> list[Block]:
     """Return the blocks of trees, in the order of their indices."""
     first, trees = int(work.parameters.get("first_tree", 0)), int(work.parameters["trees"])
     size = max(math.ceil(trees / n_blocks), 1)
-    # Thresholds found by default would be those of the scores of a block.
+    # Default thresholds would be found on the scores of a block.
     parameters = {"thresholds": None, **work.parameters}
     return [
         ({**parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
@@ -111,17 +111,17 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
 
 
 def _grow_block(samples: Samples, parameters: dict[str, Any], n_threads: int) -> bytes:
-    """Grow a block, at a worker; returns the bytes of its file, which are smaller than what is in memory."""
+    """Grow a block on a worker; returns the bytes of its file, which are smaller than the model in memory."""
     return Work(parameters, samples, None, n_threads).fit().to_bytes()
 
 
 class _Engine(Protocol):
-    """What runs blocks."""
+    """Runs blocks."""
 
     n_workers: int
 
     def share(self, samples: Samples) -> Any:
-        """Return what stands for the samples in the arguments of a block."""
+        """Return a reference to the samples for the arguments of a block."""
         ...
 
     def submit(self, *arguments: Any) -> Any:
@@ -144,14 +144,14 @@ class _Executor:
 
 
 class _Dask:
-    """A client of Dask, which holds the data once per worker and grows the blocks of lost workers again."""
+    """A Dask client, which holds the data once per worker and regrows the blocks of lost workers."""
 
     def __init__(self, client: Any):
         self._client = client
         self.n_workers = max(len(client.scheduler_info()["workers"]), 1)
 
     def share(self, samples: Samples) -> Any:
-        # As one element: a tuple of arrays would be scattered in pieces.
+        # As a single element, because a tuple of arrays would be scattered in pieces.
         return self._client.scatter([samples], broadcast=True, hash=False)[0]
 
     def submit(self, *arguments: Any) -> Any:
@@ -159,7 +159,7 @@ class _Dask:
 
 
 class _Ray:
-    """Ray, which holds the data once per machine and grows the blocks of lost workers again."""
+    """Ray, which holds the data once per machine and regrows the blocks of lost workers."""
 
     def __init__(self, ray: Any):
         self._ray = ray
@@ -188,7 +188,7 @@ def _run(
     retries: int,
     progress: Callable[[int, int], object] | None,
 ) -> Iterator[bytes]:
-    """Grow all blocks, those that failed again; returns them in their order, and holds only those that are early."""
+    """Grow all blocks, retrying failed ones; returns them in order, and holds only those that finish early."""
     shared = engine.share(samples)
     done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
     futures: dict[int, Any] = {}
@@ -207,7 +207,7 @@ def _run(
             start(block)
         while n_taken < len(blocks):
             block, future = done.get()
-            # A future holds its result.
+            # A future keeps its result in memory.
             futures.pop(block)
             try:
                 early[block] = future.result()
@@ -217,7 +217,7 @@ def _run(
                 failures[block] += 1
                 if failures[block] > retries:
                     raise
-                # What a lost worker held may be lost with it.
+                # The data may be lost with a worker that held them.
                 shared = engine.share(samples)
                 start(block)
                 continue

@@ -9,66 +9,66 @@ from ._forest import ForestClassifier, ForestRegressor
 
 
 class RandomForestClassifier(ForestClassifier):
-    """A random forest of classes or labels (Breiman 2001).
+    """A random forest for classes or labels (Breiman 2001).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Measure of a split. With a projection "gini" only.
+        Measure of a split; only "gini" with a projection.
     max_depth : int, optional
-        Largest depth of a leaf; trees grow fully without it.
+        Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
-        Smallest number of samples of a node that is split, or its fraction of all samples.
+        Smallest number of samples of a node that is split, or the fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Smallest number of samples of a leaf, or its fraction of all samples.
+        Smallest number of samples of a leaf, or the fraction of all samples.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Number of features drawn at a node, or their fraction; None means all.
     max_leaf_nodes : int, optional
-        Largest number of leaves; with it the split that gains most is made next.
+        Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
         Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
     bootstrap : bool or None, default=True
-        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+        Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
-        Scores predictions for each sample by the trees that did not see it: accuracy, or a function of y and
-        predictions.
+        Scores the out-of-bag predictions, those by the trees that did not see a sample: accuracy, or a function of y
+        and predictions.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed; with an int the forest is the same each time, on any number of threads.
+        Seed; with an int the forest is the same each time, for any number of threads.
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
+        Keeps the trees of the last fit, if data and parameters are the same, and grows only the missing ones.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
-        forest is as good.
+        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
+        faster and the forest is as good.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+        Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+        Allows missing outputs (NaN), which are left out of splits, leaves and scores.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     classes_ : ndarray or list of ndarray
-        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
     n_classes_ : int or list of int
-        Their number.
+        Number of classes, or a list of the numbers for each output.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
@@ -76,7 +76,7 @@ class RandomForestClassifier(ForestClassifier):
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
     oob_score_, oob_decision_function_
         With `oob_score`.
 
@@ -142,61 +142,62 @@ class RandomForestClassifier(ForestClassifier):
 
 
 class RandomForestRegressor(ForestRegressor):
-    """A random forest of one number or many (Breiman 2001).
+    """A random forest for one or more numbers (Breiman 2001).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error"}, default="squared_error"
-        Measure of a split. The variance, summed over outputs.
+        Measure of a split: the variance, summed over outputs.
     max_depth : int, optional
-        Largest depth of a leaf; trees grow fully without it.
+        Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
-        Smallest number of samples of a node that is split, or its fraction of all samples.
+        Smallest number of samples of a node that is split, or the fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Smallest number of samples of a leaf, or its fraction of all samples.
+        Smallest number of samples of a leaf, or the fraction of all samples.
     max_features : {"sqrt", "log2"}, int, float or None, default=1.0
         Number of features drawn at a node, or their fraction; None means all.
     max_leaf_nodes : int, optional
-        Largest number of leaves; with it the split that gains most is made next.
+        Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
         Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
     bootstrap : bool or None, default=True
-        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+        Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
-        Scores predictions for each sample by the trees that did not see it: r², or a function of y and predictions.
+        Scores the out-of-bag predictions, those by the trees that did not see a sample: r², or a function of y and
+        predictions.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed; with an int the forest is the same each time, on any number of threads.
+        Seed; with an int the forest is the same each time, for any number of threads.
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
+        Keeps the trees of the last fit, if data and parameters are the same, and grows only the missing ones.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
-        forest is as good.
+        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
+        faster and the forest is as good.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+        Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+        Allows missing outputs (NaN), which are left out of splits, leaves and scores.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
@@ -204,7 +205,7 @@ class RandomForestRegressor(ForestRegressor):
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
     oob_score_, oob_prediction_
         With `oob_score`.
 
@@ -271,66 +272,66 @@ class RandomForestRegressor(ForestRegressor):
 
 
 class ExtraTreesClassifier(ForestClassifier):
-    """Extremely randomized trees of classes or labels (Geurts, Ernst, Wehenkel 2006).
+    """Extremely randomized trees for classes or labels (Geurts, Ernst, Wehenkel 2006).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Measure of a split. With a projection "gini" only.
+        Measure of a split; only "gini" with a projection.
     max_depth : int, optional
-        Largest depth of a leaf; trees grow fully without it.
+        Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
-        Smallest number of samples of a node that is split, or its fraction of all samples.
+        Smallest number of samples of a node that is split, or the fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Smallest number of samples of a leaf, or its fraction of all samples.
+        Smallest number of samples of a leaf, or the fraction of all samples.
     max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
         Number of features drawn at a node, or their fraction; None means all.
     max_leaf_nodes : int, optional
-        Largest number of leaves; with it the split that gains most is made next.
+        Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
         Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
     bootstrap : bool or None, default=False
-        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+        Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
-        Scores predictions for each sample by the trees that did not see it: accuracy, or a function of y and
-        predictions.
+        Scores the out-of-bag predictions, those by the trees that did not see a sample: accuracy, or a function of y
+        and predictions.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed; with an int the forest is the same each time, on any number of threads.
+        Seed; with an int the forest is the same each time, for any number of threads.
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
+        Keeps the trees of the last fit, if data and parameters are the same, and grows only the missing ones.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
-        forest is as good.
+        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
+        faster and the forest is as good.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+        Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+        Allows missing outputs (NaN), which are left out of splits, leaves and scores.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     classes_ : ndarray or list of ndarray
-        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
     n_classes_ : int or list of int
-        Their number.
+        Number of classes, or a list of the numbers for each output.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
@@ -338,7 +339,7 @@ class ExtraTreesClassifier(ForestClassifier):
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
     oob_score_, oob_decision_function_
         With `oob_score`.
 
@@ -403,61 +404,62 @@ class ExtraTreesClassifier(ForestClassifier):
 
 
 class ExtraTreesRegressor(ForestRegressor):
-    """Extremely randomized trees of one number or many (Geurts, Ernst, Wehenkel 2006).
+    """Extremely randomized trees for one or more numbers (Geurts, Ernst, Wehenkel 2006).
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error"}, default="squared_error"
-        Measure of a split. The variance, summed over outputs.
+        Measure of a split: the variance, summed over outputs.
     max_depth : int, optional
-        Largest depth of a leaf; trees grow fully without it.
+        Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
-        Smallest number of samples of a node that is split, or its fraction of all samples.
+        Smallest number of samples of a node that is split, or the fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Smallest number of samples of a leaf, or its fraction of all samples.
+        Smallest number of samples of a leaf, or the fraction of all samples.
     max_features : {"sqrt", "log2"}, int, float or None, default=1.0
         Number of features drawn at a node, or their fraction; None means all.
     max_leaf_nodes : int, optional
-        Largest number of leaves; with it the split that gains most is made next.
+        Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
         Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
     bootstrap : bool or None, default=False
-        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+        Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
-        Scores predictions for each sample by the trees that did not see it: r², or a function of y and predictions.
+        Scores the out-of-bag predictions, those by the trees that did not see a sample: r², or a function of y and
+        predictions.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed; with an int the forest is the same each time, on any number of threads.
+        Seed; with an int the forest is the same each time, for any number of threads.
     verbose : int, default=0
         Prints the number of trees grown.
     warm_start : bool, default=False
-        Keeps the trees of the last fit, of the same data and parameters, and grows only those that are missing.
+        Keeps the trees of the last fit, if data and parameters are the same, and grows only the missing ones.
     projection : str, optional
         Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
         "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
-        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
-        forest is as good.
+        "label-embedding". Leaves still predict the original outputs. With many outputs, a projection makes training
+        faster and the forest is as good.
     n_components : int or {"ln", "d"}, optional
-        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+        Number of components of the projection, if any; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
-        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+        Allows missing outputs (NaN), which are left out of splits, leaves and scores.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
-        The features that are categories, which are split between subsets of their values: those that a DataFrame
-        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
-        Values that training did not have count as missing, with a warning.
+        The features that are categories, which are split between subsets of their values: those declared as such in
+        a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
+        Values unseen in training count as missing, with a warning.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
 
     Attributes
     ----------
     model_ : rpo.Model
-        The fitted model, which can be saved to a file of the command.
+        The fitted model, which can be saved to a model file of the command.
     n_outputs_, n_features_in_ : int
-        Number of columns of y and X.
+        Numbers of columns of y and X.
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
@@ -465,7 +467,7 @@ class ExtraTreesRegressor(ForestRegressor):
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
-        Which features are categories; None if none is.
+        Mask of the features that are categories; None if there are none.
     oob_score_, oob_prediction_
         With `oob_score`.
 

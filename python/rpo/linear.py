@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _LinearMethod(LabelMethod):
-    """Linear classifiers, whose samples may have weights."""
+    """Linear classifiers, which support sample weights."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit.
@@ -24,20 +24,20 @@ class _LinearMethod(LabelMethod):
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Indicators of labels, dense or sparse; or classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights, not negative: one of weight 2 counts as two.
+            Nonnegative weights: a sample of weight 2 counts as two.
         """
         return self._fit(X, y, sample_weight)
 
 
 class LinearOneVsRestClassifier(_LinearMethod):
-    """A sparse linear classifier for each label, all by one solver (Hsieh et al., ICML 2008).
+    """A sparse linear classifier for each label, with one solver for all (Hsieh et al., ICML 2008).
 
-    Samples are scaled to length 1 and small weights left out, so that thousands of labels take megabytes.
+    Samples are scaled to length 1 and small weights are dropped, so that thousands of labels take only megabytes.
 
     Parameters
     ----------
     C : float, optional
-        Weight of the loss against the penalty; by default the power of two that is best for withheld samples.
+        Weight of the loss relative to the penalty; by default the power of two that is best on withheld samples.
     loss : {"squared-hinge", "logistic"}, optional
         Loss of a margin; "squared-hinge" by default.
     n_jobs : int, optional
@@ -47,7 +47,7 @@ class LinearOneVsRestClassifier(_LinearMethod):
     verbose : int, default=0
         Prints when the fit is done.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     _renamed: ClassVar[dict[str, str]] = {"C": "cost"}
@@ -83,7 +83,7 @@ class LabelTreeClassifier(_LinearMethod):
     n_estimators : int, default=3
         Number of trees.
     C : float, optional
-        Weight of the loss against the penalty; by default the power of two that is best for withheld samples.
+        Weight of the loss relative to the penalty; by default the power of two that is best on withheld samples.
     loss : {"squared-hinge", "logistic"}, optional
         Loss of a margin; "squared-hinge" by default.
     clusters : int, optional
@@ -91,7 +91,7 @@ class LabelTreeClassifier(_LinearMethod):
     leaf_labels : int, optional
         Largest number of labels of a leaf.
     beam : int, optional
-        Number of nodes that a prediction follows at each depth.
+        Number of nodes followed at each depth of a prediction.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -99,7 +99,7 @@ class LabelTreeClassifier(_LinearMethod):
     verbose : int, default=0
         Prints the number of trees grown.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees", "C": "cost"}

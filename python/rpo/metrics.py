@@ -1,10 +1,10 @@
 """Metrics of multi-label classification and multi-output regression.
 
-Truth may be dense or CSR. Entries that are NaN are missing and left out, as if they and their predictions had been
-removed. Scores may be dense, or CSR with the best labels of each sample where a metric reads no more than those.
+Truth may be dense or CSR. NaN entries are missing and left out, as if they and their predictions had been removed.
+Scores may be dense, or CSR with the best labels of each sample if a metric only uses those.
 
-`evaluate`, and what ranks the labels of a sample, take numbers in single precision: scores that differ by less are
-ties. The areas of each label and the errors of numbers by their own functions are computed in double precision.
+`evaluate` and functions that rank the labels of a sample use single precision: scores that differ by less are ties. The
+functions for areas per label and for errors of numbers use double precision.
 
 Examples
 --------
@@ -63,7 +63,7 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """Return the names of the metrics that `evaluate` takes, with K where a number belongs."""
+    """Return the names of the metrics of `evaluate`, with K as the placeholder for a number."""
     return _native.metrics()
 
 
@@ -77,7 +77,7 @@ def evaluate(
     empty_samples: str = "skip",
     zero_division: float = 0.0,
 ) -> dict[str, float]:
-    """Return metrics by name, which share work; NaN where one is undefined.
+    """Return metrics by name, computed with shared work; NaN if undefined.
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ def evaluate(
     scores : array or sparse matrix of shape (n_samples, n_outputs)
         Predictions.
     metrics : sequence of str
-        Names such as "lrap", "p@5", "macro-f1", "r2"; label sets are those with scores from 0.5 on.
+        Names such as "lrap", "p@5", "macro-f1", "r2"; label sets have the labels with scores of at least 0.5.
     inverse_propensities : array of shape (n_outputs,), optional
         For "psp@K" and "psndcg@K".
     train_means : array of shape (n_outputs,), optional
-        The baseline of "arrmse"; the means of the evaluated samples by default.
+        The baseline of "arrmse"; by default the means of the evaluated samples.
     empty_samples : {"skip", "one"}, default="skip"
-        Whether samples without labels are left out of "lrap" and "one-error", or count as 1.
+        Treatment of samples without labels in "lrap" and "one-error": left out, or counted as 1.
     zero_division : {0.0, 1.0}, default=0.0
         The value of 0/0 in "jaccard" and F1.
     """
@@ -109,7 +109,7 @@ def evaluate(
 
 
 def names_of(metrics: Sequence[str]) -> list[str]:
-    """Return names of metrics as a list; a single name is none."""
+    """Return names of metrics as a list; refuse a single name."""
     if isinstance(metrics, str):
         raise TypeError(f"metrics must be a list of names: [{metrics!r}]")
     return list(metrics)
@@ -125,12 +125,12 @@ def lrap(truth: Any, scores: Any, *, empty_samples: str = "skip") -> float:
 
 
 def coverage_error(truth: Any, scores: Any) -> float:
-    """Return how far down the ranking all labels of a sample are found, mean over samples; smaller is better."""
+    """Return the mean rank at which all labels of a sample are covered; smaller is better."""
     return _one("coverage", truth, scores)
 
 
 def ranking_loss(truth: Any, scores: Any) -> float:
-    """Return the fraction of pairs of a true and a false label in the wrong order; smaller is better."""
+    """Return the fraction of wrongly ordered pairs of a true and a false label; smaller is better."""
     return _one("ranking-loss", truth, scores)
 
 
@@ -160,7 +160,7 @@ def psndcg_at_k(truth: Any, scores: Any, k: int, inverse_propensities: Any) -> f
 
 
 def inverse_propensities(label_counts: Any, n_train: int, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
-    """Return 1/p of each label from its count in training (Jain, Prabhu, Varma, KDD 2016)."""
+    """Return 1/p for each label from its count in training (Jain, Prabhu, Varma, KDD 2016)."""
     counts = [int(count) for count in np.asarray(label_counts).ravel()]
     return _native.inverse_propensities(counts, n_train, a, b)
 
@@ -169,7 +169,7 @@ def roc_auc(truth: Any, scores: Any, *, average: str | None = "macro") -> Any:
     """Return the area under the ROC curve; larger is better.
 
     `average` is "macro" (over the labels where it is defined), "micro", "weighted" (by the labels' counts) or None for
-    a value of each label, NaN where it is undefined.
+    one value per label, NaN if undefined.
     """
     if average in ("micro", "weighted"):
         return float(_label_scores(f"{average}-roc-auc", truth, scores)[0])
@@ -202,7 +202,7 @@ def hamming_loss(truth: Any, predicted: Any) -> float:
 
 
 def subset_accuracy(truth: Any, predicted: Any) -> float:
-    """Return the fraction of samples whose labels are all right; larger is better."""
+    """Return the fraction of samples whose labels are all correct; larger is better."""
     return float(_set_score("subset-accuracy", truth, predicted))
 
 
@@ -278,8 +278,8 @@ def mae(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
 def pinball(truth: Any, predicted: Any, *, levels: Any = 0.5, average: str | None = "macro") -> Any:
     """Return the mean pinball loss of quantiles over outputs, or None for each; smaller is better.
 
-    `levels` are those of the quantiles: one of all outputs, or those of each target in turn, as many columns of `truth`
-    and `predicted`. scikit-learn's `mean_pinball_loss` with one level.
+    `levels` are the quantile levels: one for all outputs, or those of each target in turn, with one column of `truth`
+    and `predicted` each. With one level, this is scikit-learn's `mean_pinball_loss`.
     """
     what = _choice({"macro": "pinball", None: "pinball-per-output"}, average)
     return _regression(what, truth, predicted, average, levels=np.atleast_1d(levels))
@@ -292,7 +292,7 @@ def rmse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
 
 
 def arrmse(truth: Any, predicted: Any, *, train_means: Any = None) -> float:
-    """Return the average relative RMSE: that of the prediction by that of the mean; smaller is better.
+    """Return the average relative RMSE: that of the predictions divided by that of the mean; smaller is better.
 
     The mean is that of the evaluated samples unless the means of the training samples are given.
     """

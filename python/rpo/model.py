@@ -1,4 +1,4 @@
-"""Fitted models: those of estimators, and files that the command `rpo` writes and reads."""
+"""Fitted models of estimators, and model files, which the command `rpo` writes and reads."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ._outputs import outputs_as_array
 from ._types import Borrowed, Path
 from .metrics import names_of
 
-# A and B of the propensity model.
+# The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
 
 
 class Model:
     """A fitted model with the names and kinds of its columns.
 
-    It is the content of a model file: what the command `rpo train` saves can be loaded here, and what is saved here can
-    be used by the command. A model fitted by both to the same data with the same parameters and seed is the same file,
-    byte for byte. Pickling and copying go through these bytes.
+    A model is the content of a model file: models saved by the command `rpo train` can be loaded here, and vice versa.
+    Both write the same file, byte for byte, for the same data, parameters and seed. Pickling and copying use these
+    bytes.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Model:
         progress: Callable[[int], object] | None = None,
         **parameters: Any,
     ) -> Model:
-        """Fit a method by its name and parameters, those of `rpo.methods()` and the command.
+        """Fit a method by its name and parameters, as in `rpo.methods()` and the command.
 
         Parameters
         ----------
@@ -74,22 +74,22 @@ class Model:
         labels : bool
             True if the outputs are labels, 0 or 1; false if they are numbers.
         missing_outputs : bool, default=False
-            Allows outputs that are NaN; they are left out wherever they would count.
+            Allows missing outputs (NaN), which are left out everywhere.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples; a method that takes none refuses them and names those that do.
+            Weights of the samples; a method that does not support weights refuses them and names the methods that do.
         feature_names, output_names : sequences of str, optional
-            Names of the columns; numbers by default, or the names of a DataFrame.
+            Names of the columns; by default those of a DataFrame, otherwise numbers.
         n_threads : int, default=0
             Number of threads; 0 means one for each core. The model does not depend on it.
         progress : callable, optional
-            Called with the number of trees or steps done whenever it has grown.
+            Called with the number of trees or steps done whenever it has increased.
         **parameters
             Parameters of the method, with the names of the command: `trees=100`, `projection="gaussian"`, `seed=1`.
 
         Raises
         ------
         ValueError
-            For parameters that do not exist or are out of range, and data that the method does not take.
+            For parameters that do not exist or are out of range, and data that the method does not support.
         """
         nominal: dict[int, list[str]] = {}
         if is_frame(X):
@@ -126,15 +126,15 @@ class Model:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
-        """Return the model whose file has these bytes."""
+        """Return the model whose file has this content."""
         return cls(_native.Model.from_bytes(data))
 
     def save(self, path: Path) -> int:
-        """Save the model to a file, which is replaced when the new one is whole; return the number of bytes."""
+        """Save the model to a file, replacing an old one once the new one is complete; return the number of bytes."""
         return self._native.save(path)
 
     def to_bytes(self) -> bytes:
-        """Return the bytes of the model's file."""
+        """Return the content of the model's file."""
         return self._native.to_bytes()
 
     def predict(self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None) -> NDArray[np.float32]:
@@ -147,12 +147,12 @@ class Model:
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         memory_limit : int, optional
-            The largest number of bytes of the result, 4 GiB by default.
+            The largest size of the result in bytes, 4 GiB by default.
 
         Raises
         ------
         MemoryError
-            For a result over the memory limit; `predict_top_k` needs none of that size.
+            For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
         x = self._features(X)
         if memory_limit is None:
@@ -168,20 +168,20 @@ class Model:
         propensity: tuple[float, float] = PROPENSITY,
         n_threads: int = 0,
     ) -> sp.csr_array[Any]:
-        """Return the k largest predictions of each sample that are not 0, as CSR of shape (n_samples, n_outputs).
+        """Return the k largest nonzero predictions of each sample, as CSR of shape (n_samples, n_outputs).
 
-        Never holds all predictions, so that it serves any number of labels.
+        Never holds all predictions, so it suits any number of labels.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             As for `predict`.
         k : int
-            How many to return of each sample.
+            Number of predictions per sample.
         rerank : {None, "propensity"}, default=None
-            "propensity" ranks labels by score / p, p the propensity of a label by its count in training (Jain, Prabhu,
-            Varma, KDD 2016), and returns these quotients: rare labels come first where they are about as likely. Of
-            scores that are probabilities it is the ranking with the largest expected `psp@k`.
+            "propensity" ranks labels by score / p, with p the propensity of a label by its count in training (Jain,
+            Prabhu, Varma, KDD 2016), and returns these quotients: of about equally likely labels, rare ones come first.
+            If scores are probabilities, this ranking has the largest expected `psp@k`.
         propensity : tuple of two floats, default=(0.55, 1.5)
             A and B of 1 / p = 1 + (log(n) - 1) (B + 1)^A (count + B)^-A.
         n_threads : int, default=0
@@ -194,9 +194,9 @@ class Model:
         return csr(best, (_n_rows(x), self.n_outputs))
 
     def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
-        """Return the labels that the model decides on, as CSR of ones.
+        """Return the predicted labels, as CSR of ones.
 
-        A label is predicted from its threshold on, or from a score of 0.5 where the model has no thresholds.
+        A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds.
         """
         return self.decide(self.predict(X, n_threads=_threads(n_threads)))
 
@@ -210,9 +210,9 @@ class Model:
         return self._native.apply(self._features(X), n_threads=_threads(n_threads))
 
     def staged_predict(self, X: Any, *, n_threads: int = 0) -> Iterator[NDArray[np.float32]]:
-        """Return the predictions after each step of boosting, one after the other: the last are those of `predict`.
+        """Return the predictions after each step of boosting, one after the other; the last equals that of `predict`.
 
-        Each step is added to the last, so that all of them cost little more than one prediction.
+        Each step is added to the previous ones, so all of them cost little more than one prediction.
 
         Raises
         ------
@@ -225,7 +225,7 @@ class Model:
         return stages
 
     def oob_predictions(self, X: Any, *, n_threads: int = 0) -> tuple[NDArray[np.float32], NDArray[np.uint32]] | None:
-        """Return predictions for the training samples by the trees that did not see them, and how many those are.
+        """Return predictions for the training samples by the trees that did not see them, and the numbers of trees.
 
         None if the model has no such predictions.
         """
@@ -243,9 +243,9 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        The columns of DataFrames are found by name, of `X` and of `Y`.
-        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it.
-        `rerank` and `propensity` are those of `predict_top_k`, for metrics of the best k labels.
+        The columns of DataFrames `X` and `Y` are found by name.
+        Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
+        `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
         """
         names = names_of(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
         values = self._native.evaluate(
@@ -268,9 +268,9 @@ class Model:
         propensity: tuple[float, float] = PROPENSITY,
         n_threads: int = 0,
     ) -> list[dict[str, Any]]:
-        """Score frequent and rare labels apart.
+        """Score frequent and rare labels separately.
 
-        Labels are taken from the most to the least frequent in training, in groups with about as many positives each.
+        Labels are grouped from the most to the least frequent in training, with about equally many positives each.
 
         Parameters
         ----------
@@ -286,9 +286,9 @@ class Model:
         Returns
         -------
         list of dict
-            For each group `labels`, their number; `least_frequent` and `most_frequent`, counts in training (None
-            without labels); `positives` in `Y`; `r@k`, the fraction of these that are among the best k (NaN where
-            there are none); and `p@k`, what they add to the precision at k. It is what `pandas.DataFrame` takes.
+            For each group `labels`, the number of labels; `least_frequent` and `most_frequent`, counts in training
+            (None without labels); `positives` in `Y`; `r@k`, the fraction of the positives among the best k (NaN if
+            there are none); and `p@k`, their contribution to the precision at k. `pandas.DataFrame` accepts this list.
         """
         groups = self._native.evaluate_by_frequency(
             self._dataset(X, Y), n_groups, list(at), rerank=_ranking(rerank, propensity), n_threads=n_threads
@@ -304,28 +304,28 @@ class Model:
         return found
 
     def merge(self, other: Model) -> Model:
-        """Return one model of two forests that were grown in parts on the same data.
+        """Merge two forests that were grown in parts on the same data into one model.
 
-        Of forests grown with successive `first_tree`, whichever comes first, and otherwise the same parameters, it is
-        the model that one training would have given.
+        Forests grown with successive `first_tree`, in either order, and otherwise equal parameters merge into the
+        model that one training would have produced.
         """
         return Model(self._native.merge(other._native))
 
     @classmethod
     def from_parts(cls, parts: Iterable[Model | bytes | Path]) -> Model:
-        """Return one model of the parts of a forest that were grown on the same data, in the order of their trees.
+        """Merge parts of a forest that were grown on the same data into one model, in the order of their trees.
 
-        Parts are taken one after the other, so that an iterator need not hold them all.
+        Parts are read one after the other, so an iterator need not hold them all.
 
         Parameters
         ----------
         parts : iterable of Model, bytes or path
-            Models, files of models, or their bytes.
+            Models, model files, or the contents of model files.
 
         Raises
         ------
         ValueError
-            For parts that do not belong together, and where there is none.
+            For parts that do not belong together, or if there are none.
 
         Examples
         --------
@@ -352,17 +352,17 @@ class Model:
         return Model(self._native.with_thresholds(None if thresholds is None else list(thresholds)))
 
     def inspect(self) -> dict[str, Any]:
-        """Return what the model is and how it was made: method, parameters, sizes, statistics of its trees."""
+        """Describe the model and how it was made: method, parameters, sizes, statistics of its trees."""
         return cast("dict[str, Any]", json.loads(self._native.describe()))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the training by name, the method among them."""
+        """The parameters of the training by name, including the method."""
         return cast("dict[str, Any]", self.inspect()["parameters"])
 
     @property
     def importances(self) -> NDArray[np.float64] | None:
-        """The importance of each feature, which sum to 1; None if the model has none."""
+        """The importances of the features, which sum to 1; None if the model has none."""
         return self._native.importances()
 
     @property
@@ -401,7 +401,7 @@ class Model:
         return self._native.n_trees
 
     def _dataset(self, X: Any, Y: Any) -> _native.Dataset:
-        """Return features in the order of the model, and outputs; those of a table are found by their names."""
+        """Return features in the order of the model, and outputs; columns of tables are found by name."""
         names = self._native.target_names
         return _native.Dataset.from_arrays(
             self._features(X),
@@ -423,7 +423,7 @@ class Model:
         return borrow(read_frame(selected(X, wanted), self._native.nominal).values, "X")
 
     def __eq__(self, other: object) -> bool:
-        """Return true if the models are the same."""
+        """Return true if the models are equal."""
         return isinstance(other, Model) and self._native == other._native
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -438,7 +438,7 @@ class Model:
 
 
 def methods() -> dict[str, dict[str, Any]]:
-    """Return the methods by name, each with a summary and its parameters: their help, default, choices and range.
+    """Return the methods by name, each with a summary and its parameters, with help, default, choices and range.
 
     Examples
     --------
@@ -454,14 +454,14 @@ def methods() -> dict[str, dict[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """Return numbers of numpy as those of Python."""
+    """Convert numpy numbers to Python numbers."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"a parameter cannot be {value!r}")
 
 
 def parameters_as_json(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as the extension module takes them."""
+    """Return parameters as JSON for the extension module."""
     return json.dumps(parameters, default=_as_json)
 
 
@@ -473,7 +473,7 @@ def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float
 
 
 def _threads(n_threads: int) -> int:
-    """Return a number of threads, which must be one."""
+    """Return a number of threads; refuse negative ones."""
     if n_threads < 0:
         raise ValueError(f"n_threads must be a number of threads, or 0 for one for each core, got {n_threads}")
     return n_threads

@@ -25,7 +25,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
     n_splits : int, default=5
         Number of folds.
     random_state : int, RandomState or None, default=None
-        Seed of the order where the method leaves it open.
+        Seed for choices that the method leaves open.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
         X : array-like of shape (n_samples, n_features)
             Not used.
         y : array or sparse matrix of shape (n_samples, n_outputs) or (n_samples,)
-            Indicators of labels, or classes. A label that is missing (NaN) counts as absent.
+            Indicators of labels, or classes. A missing label (NaN) counts as absent.
         groups : None
             Not used.
         """

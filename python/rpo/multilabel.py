@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LabelMethod(Classifier):
-    """A method whose other parameters are given by its own names."""
+    """A method with further parameters under its own names."""
 
     _own: ClassVar[tuple[str, ...]] = ()
     """Parameters under the method's own names, passed on unless they are None."""
@@ -42,17 +42,17 @@ class LabelMethod(Classifier):
 
 
 class StructuredForestClassifier(LabelMethod):
-    """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
+    """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its variants.
 
-    Labels are decided at 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper, by
-    the thresholds of the largest F-measure of each label on out-of-bag predictions.
+    The threshold of labels is 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper,
+    by the thresholds with the largest F-measure of each label on out-of-bag predictions.
 
     Parameters
     ----------
     n_estimators : int, default=50
         Number of trees.
     variant : str, optional
-        How nodes are split; `rpo.methods()["structured-forest"]` lists the variants.
+        The way nodes are split; `rpo.methods()["structured-forest"]` lists the variants.
     max_depth : int, optional
         Largest depth of a leaf.
     min_samples_leaf : int, default=3
@@ -64,7 +64,7 @@ class StructuredForestClassifier(LabelMethod):
     verbose : int, default=0
         Prints the number of trees grown.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     _renamed: ClassVar[dict[str, str]] = {
@@ -111,7 +111,8 @@ class CraftmlClassifier(LabelMethod):
     n_estimators : int, default=50
         Number of trees.
     preset : str, optional
-        Version of the method that other parameters start from: "original", the default, "report" or "report-quirks".
+        Version of the method that sets the defaults of other parameters: "original", the default, "report" or
+        "report-quirks".
     clusters : int, optional
         Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.
     min_samples_split : int, optional
@@ -123,7 +124,7 @@ class CraftmlClassifier(LabelMethod):
     verbose : int, default=0
         Prints the number of trees grown.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees"}
@@ -163,7 +164,7 @@ class LabelEmbeddingClassifier(LabelMethod):
     mode : str, optional
         The model: "full", the default, "linear", "cs" or "cs-linear"; see `rpo.methods()["label-embedding"]`.
     rank : int or str, optional
-        Dimensions of the embedding.
+        Number of dimensions of the embedding.
     link_loss : {"logistic", "squared", "softmax"}, optional
         Loss of the final fit.
     n_jobs : int, optional
@@ -173,7 +174,7 @@ class LabelEmbeddingClassifier(LabelMethod):
     verbose : int, default=0
         Prints when the fit is done.
     params : dict, optional
-        Other parameters of the method by the names of the command and `rpo.methods()`.
+        Other parameters of the method, under their names in the command and `rpo.methods()`.
     """
 
     _own: ClassVar[tuple[str, ...]] = ("mode", "rank", "link_loss")

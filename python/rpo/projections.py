@@ -51,7 +51,7 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Return what the transformer takes."""
+        """Return the kinds of input that the transformer supports."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float32"]
@@ -63,7 +63,7 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_outputs)
-            The outputs, which are what is transformed.
+            The outputs to transform.
         y : None
             Not used.
         features : array or sparse matrix of shape (n_samples, n_features), optional
@@ -85,5 +85,5 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return the components (n_samples, n_components) of outputs (n_samples, n_outputs)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
-        # In double precision: how single precision rounds a sample would depend on its place among the others.
+        # In double precision, as the rounding of a sample in single precision would depend on its position in X.
         return np.asarray(X @ self.components_.T.astype(np.float64), dtype=np.float32)

@@ -19,7 +19,7 @@ pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
 
 #[pymethods]
 impl Dataset {
-    /// A set of arrays, which are copied: a fit keeps them while the caller may change theirs.
+    /// Creates a set from arrays, which are copied: a fit keeps them while the caller may change its own.
     #[staticmethod]
     #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, nominal=None, weights=None, cell_weights=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -73,7 +73,7 @@ impl Dataset {
         Ok(Self(Arc::new(data)))
     }
 
-    /// Reads a file; the options are those of the crate as JSON.
+    /// Reads a file, with the reading options of the crate as JSON.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
         let options: ReadOptions = serde_json::from_str(options).map_err(value_error)?;
@@ -95,13 +95,13 @@ impl Dataset {
         hand(py, self.0.outputs().clone())
     }
 
-    /// Names of the features, unless they are numbered.
+    /// Names of the features; `None` if they are numbered.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         given(self.0.feature_names())
     }
 
-    /// Names of the outputs, unless they are numbered.
+    /// Names of the outputs; `None` if they are numbered.
     #[getter]
     fn output_names(&self) -> Option<Vec<String>> {
         given(self.0.output_names())
@@ -126,19 +126,19 @@ impl Dataset {
         &self.0.name
     }
 
-    /// The figures that describe the set, as a JSON list of names with values.
+    /// The figures that describe the set, as a JSON list of names and values.
     fn summary(&self, py: Python<'_>) -> String {
         py.detach(|| json!(self.0.summary(&self.0.label_statistics())).to_string())
     }
 
-    /// Samples, features and outputs.
+    /// Numbers of samples, features and outputs.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
         (self.0.n_samples(), self.0.n_features(), self.0.n_outputs())
     }
 }
 
-/// The names, unless they are numbers.
+/// The names; `None` for numbered columns.
 pub(crate) fn given(names: &Names) -> Option<Vec<String>> {
     match names {
         Names::Given(names) => Some(names.clone()),
@@ -146,7 +146,7 @@ pub(crate) fn given(names: &Names) -> Option<Vec<String>> {
     }
 }
 
-/// The samples of each of k folds that keep the frequency of every label.
+/// Returns the samples of each of k folds that keep the frequency of every label.
 #[pyfunction]
 pub(crate) fn stratified_folds<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Errors of the crates as exceptions.
+//! Converts errors of the crates to exceptions.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyValueError};
@@ -14,8 +14,8 @@ pub(crate) fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A `MemoryError` for a result over the memory limit, `OSError` for a file that cannot be written, a `ValueError` for
-/// all else.
+/// A `MemoryError` for a result over the memory limit, an `OSError` for a file that cannot be written, and a
+/// `ValueError` for all other errors.
 pub(crate) fn model_error(error: ModelError) -> PyErr {
     match error {
         ModelError::MemoryLimit(_)
@@ -28,7 +28,7 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
     }
 }
 
-/// An `OSError` with the message of an error, `FileNotFoundError` and the like by its kind.
+/// An `OSError` with the message of an error, or a subclass such as `FileNotFoundError`, according to its kind.
 pub(crate) fn os_error(kind: io::ErrorKind, error: impl Display) -> PyErr {
     io::Error::new(kind, error.to_string()).into()
 }

@@ -1,4 +1,4 @@
-//! Fitting: on other threads, so that Python runs on, watched for signals and progress.
+//! Fits on other threads, so that Python keeps running, and watches for signals and progress.
 
 use crate::dataset::Dataset;
 use crate::error::{model_error, value_error};
@@ -12,19 +12,19 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked at and progress is reported.
+/// Interval at which signals are checked and progress is reported.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// What the fitting threads and the one that waits for them share.
+/// State shared by the fitting threads and the waiting thread.
 #[derive(Default)]
 struct Course {
     steps: AtomicUsize,
     stop: AtomicBool,
 }
 
-/// Fits a method, described by parameters as JSON, and calls `progress(steps)` in the calling thread whenever more steps
-/// are done. A signal such as Ctrl-C and an exception of `progress` end the wait at once; the fitting threads then end
-/// after the tree or step that they are at.
+/// Fits a method, given by its parameters as JSON, and calls `progress(steps)` in the calling thread whenever more
+/// steps are done. A signal such as Ctrl-C or an exception in `progress` ends the wait at once; the fitting threads
+/// then end after their current tree or step.
 pub(crate) fn fit(
     py: Python<'_>,
     parameters: &str,
@@ -54,7 +54,7 @@ pub(crate) fn fit(
             ..FitContext::default()
         };
         let model = pool.install(|| Model::fit_with(&method, &data, &context));
-        // Nobody receives the model of a fit that was given up.
+        // If the fit was given up, the model has no receiver.
         let _ = sender.send(model);
     };
     let fitting = thread::Builder::new().name("rpo fit".to_owned()).spawn(work);

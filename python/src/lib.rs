@@ -1,9 +1,9 @@
-//! The extension module of the Python package: borrowed arrays in, models and arrays out.
+//! The extension module of the Python package: takes borrowed arrays, and returns models and arrays.
 //!
-//! It is generic over the registry of methods: a method is named and its parameters come as JSON, so that a new method
-//! or parameter needs no change here. What scikit-learn expects of estimators is written in Python on top.
+//! It is generic over the registry of methods: methods are named and their parameters are passed as JSON, so a new
+//! method or parameter needs no change here. The interface of scikit-learn estimators is written in Python on top.
 //!
-//! Every computation releases the interpreter's lock and runs on a pool of threads of this process ([`threads`]).
+//! Every computation releases the interpreter's lock and runs on a thread pool of this process ([`threads`]).
 
 mod dataset;
 mod error;

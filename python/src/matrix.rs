@@ -1,12 +1,12 @@
-//! Matrices of numpy and scipy, borrowed, and those of the crates, handed over.
+//! Matrices of numpy and scipy, which are borrowed, and matrices of the crates, which are passed to Python.
 
 use crate::error::value_error;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rpo::core::{CsrMatrix, CsrView, Matrix, MatrixView};
 
-/// A matrix that Python owns: a C-ordered, aligned array of float32; or values (float32), columns (uint32), row pointers
-/// (uintp) and shape of a CSR matrix with increasing columns in each row.
+/// A matrix owned by Python: a C-ordered, aligned array of float32; or values (float32), columns (uint32), row pointers
+/// (uintp) and shape of a CSR matrix whose columns increase in each row.
 #[derive(FromPyObject)]
 pub(crate) enum Borrowed<'py> {
     Dense(PyReadonlyArray2<'py, f32>),
@@ -19,7 +19,7 @@ pub(crate) enum Borrowed<'py> {
 }
 
 impl Borrowed<'_> {
-    /// The matrix, not copied.
+    /// A view of the matrix without a copy.
     pub(crate) fn view(&self) -> PyResult<MatrixView<'_>> {
         match self {
             Self::Dense(array) => Ok(array.as_array().into()),
@@ -47,7 +47,7 @@ pub(crate) enum Handed<'py> {
     Sparse(CsrArrays<'py>),
 }
 
-/// Hands a CSR matrix over.
+/// Passes a CSR matrix to Python.
 pub(crate) fn hand_csr(py: Python<'_>, matrix: CsrMatrix) -> CsrArrays<'_> {
     let (starts, columns, values) = matrix.into_raw_storage();
     (
@@ -57,7 +57,7 @@ pub(crate) fn hand_csr(py: Python<'_>, matrix: CsrMatrix) -> CsrArrays<'_> {
     )
 }
 
-/// Hands a matrix over.
+/// Passes a matrix to Python.
 pub(crate) fn hand(py: Python<'_>, matrix: Matrix) -> Handed<'_> {
     match matrix {
         Matrix::Dense(array) => Handed::Dense(array.into_pyarray(py)),

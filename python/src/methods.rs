@@ -1,10 +1,10 @@
-//! The registered methods, described.
+//! Describes the registered methods.
 
 use pyo3::prelude::*;
 use rpo::Registry;
 use serde_json::{Value, json};
 
-/// Every method with its parameters, as JSON.
+/// All methods with their parameters, as JSON.
 #[pyfunction]
 pub(crate) fn methods() -> String {
     let described = Registry::standard().into_iter().map(|entry| {

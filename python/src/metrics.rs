@@ -13,13 +13,13 @@ use rpo::metrics::{
     SetComparison, SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
 };
 
-/// Runs a computation on the threads of this process, without the interpreter's lock.
+/// Runs a computation on the threads of this process, with the interpreter's lock released.
 fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T, MetricError> + Send) -> PyResult<T> {
     let pool = threads::pool(0)?;
     py.detach(|| pool.install(f)).map_err(value_error)
 }
 
-/// One of several named choices.
+/// Returns the choice with the given name.
 fn choose<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(name, _)| *name == given);
     found.map(|&(_, choice)| choice).ok_or_else(|| {
@@ -46,13 +46,13 @@ fn empty(given: &str) -> PyResult<EmptySamples> {
     choose("empty_samples", given, &choices)
 }
 
-/// The names of all metrics, with `K` where a number belongs.
+/// The names of all metrics, with `K` as the placeholder for a number.
 #[pyfunction]
 pub(crate) fn metrics() -> Vec<String> {
     Metric::names().collect()
 }
 
-/// The values of metrics; predictions are dense scores, or CSR scores of the best labels.
+/// Computes metrics; predictions are dense scores, or CSR scores of the best labels.
 #[pyfunction]
 #[pyo3(signature = (names, truth, scores, *, inverse_propensities=None, train_means=None, empty_samples="skip", zero_division=0.0))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -102,7 +102,7 @@ pub(crate) fn evaluate(
     compute(py, || Evaluation::new(truth, scores, options).evaluate(&metrics))
 }
 
-/// A score of each label, or one of all labels, from dense scores.
+/// Computes a score for each label, or one for all labels, from dense scores.
 #[pyfunction]
 pub(crate) fn label_scores<'py>(
     py: Python<'py>,
@@ -132,7 +132,7 @@ pub(crate) fn label_scores<'py>(
     Ok(values.into_pyarray(py))
 }
 
-/// A comparison of predicted with true label sets: a mean over labels or samples, or counts for each label.
+/// Compares predicted with true label sets: a mean over labels or samples, or counts for each label.
 #[pyfunction]
 #[pyo3(signature = (what, truth, predicted, *, average="micro", zero_division=0.0))]
 pub(crate) fn set_scores<'py>(
@@ -178,7 +178,7 @@ pub(crate) fn set_scores<'py>(
     Ok(values.into_pyarray(py))
 }
 
-/// A metric of numbers, for each output or over all.
+/// Computes a metric of numbers, for each output or over all outputs.
 #[pyfunction]
 #[pyo3(signature = (what, truth, predicted, *, baseline=None, levels=None))]
 pub(crate) fn regression_scores<'py>(

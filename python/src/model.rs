@@ -25,7 +25,7 @@ use std::path::PathBuf;
 pub(crate) struct Model(rpo::Model);
 
 impl Model {
-    /// Calls a function of features on a pool of threads, without the interpreter's lock.
+    /// Calls a function of features on a thread pool, with the interpreter's lock released.
     fn on<T: Send>(
         &self,
         py: Python<'_>,
@@ -39,14 +39,14 @@ impl Model {
     }
 }
 
-/// The propensity model of A and B.
+/// The propensity model with parameters A and B.
 fn propensity((a, b): (f64, f64)) -> Propensity {
     Propensity { a, b }
 }
 
 #[pymethods]
 impl Model {
-    /// Fits a method, described by its parameters as JSON, to a data set.
+    /// Fits a method, given by its parameters as JSON, to a data set.
     #[staticmethod]
     #[pyo3(signature = (parameters, data, *, validation=None, start=None, n_threads=0, progress=None))]
     fn fit(
@@ -70,7 +70,7 @@ impl Model {
         model.map(Self).map_err(|error| file_error(&error))
     }
 
-    /// A model from the bytes of its file.
+    /// Loads a model from the contents of its file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let pool = threads::pool(0)?;
@@ -85,7 +85,7 @@ impl Model {
         saved.map_err(|error| file_error(&error))
     }
 
-    /// The bytes of the model's file.
+    /// The contents of the model's file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let pool = threads::pool(0)?;
         let bytes = py.detach(|| pool.install(|| self.0.to_bytes()));
@@ -97,13 +97,13 @@ impl Model {
         Ok((from_bytes, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    /// One model of two forests that were grown in parts.
+    /// Merges two forests that were grown in parts into one model.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let merged = py.detach(|| self.0.clone().merge(other.0.clone()));
         merged.map(Self).map_err(model_error)
     }
 
-    /// One model of the parts of a forest, models or the bytes of their files, which are taken one after the other.
+    /// Merges the parts of a forest, given as models or contents of their files, which are read one after the other.
     #[staticmethod]
     fn from_parts(py: Python<'_>, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
         let pool = threads::pool(0)?;
@@ -122,7 +122,7 @@ impl Model {
         merged.map_err(value_error)?.map(Self).ok_or_else(none)
     }
 
-    /// The model with decision thresholds, or without.
+    /// Sets or removes decision thresholds.
     #[pyo3(signature = (thresholds))]
     fn with_thresholds(&self, thresholds: Option<Vec<f64>>) -> PyResult<Self> {
         let model = self.0.clone().with_thresholds(thresholds);
@@ -144,8 +144,8 @@ impl Model {
         Ok(scores.into_pyarray(py))
     }
 
-    /// The k largest predictions of each sample that are not 0, as a CSR matrix (n x d); with a propensity model (A, B) those
-    /// of the scores over the propensities.
+    /// The k largest nonzero predictions of each sample, as a CSR matrix (n x d); with a propensity model (A, B), the k
+    /// largest quotients of scores and propensities.
     #[pyo3(signature = (x, k, *, rerank=None, n_threads=0))]
     fn predict_top_k<'py>(
         &self,
@@ -162,15 +162,15 @@ impl Model {
         Ok(hand_csr(py, scores))
     }
 
-    /// The labels to predict for samples with these scores, as a CSR matrix of ones.
+    /// Decides which labels to predict for samples with these scores; returns a CSR matrix of ones.
     fn decide<'py>(&self, py: Python<'py>, scores: PyReadonlyArray2<'py, f32>) -> PyResult<CsrArrays<'py>> {
         let scores = scores.as_array();
         let labels = py.detach(|| self.0.decide(scores)).map_err(model_error)?;
         Ok(hand_csr(py, labels))
     }
 
-    /// Out-of-bag predictions for the training samples (n x d), and from how many trees each is; `None` if the model has
-    /// none.
+    /// Out-of-bag predictions for the training samples (n x d), with the number of trees behind each; `None` if the
+    /// model has none.
     #[pyo3(signature = (x, *, n_threads=0))]
     #[expect(clippy::type_complexity, reason = "two arrays")]
     fn oob_predictions<'py>(
@@ -183,7 +183,7 @@ impl Model {
         Ok(found.map(|(scores, counts)| (scores.into_pyarray(py), counts.into_pyarray(py))))
     }
 
-    /// The leaf that each sample reaches in each tree (n x trees); `None` if the model has no trees to read it from.
+    /// The leaf that each sample reaches in each tree (n x trees); `None` if the model has no such trees.
     #[pyo3(signature = (x, *, n_threads=0))]
     fn apply<'py>(
         &self,
@@ -195,14 +195,14 @@ impl Model {
         Ok(leaves.map(|leaves| leaves.into_pyarray(py)))
     }
 
-    /// The predictions after each step (n x d), one after the other; `None` if the model has no steps that add up.
+    /// The predictions after each step (n x d), one after the other; `None` if the model is not additive.
     #[pyo3(signature = (x, *, n_threads=0))]
     fn stages<'py>(&self, py: Python<'py>, x: Borrowed<'py>, n_threads: usize) -> PyResult<Option<Stages>> {
         let stages = self.on(py, &x, n_threads, rpo::Model::stages)?;
         Ok(stages.map(|stages| Stages::new(stages, n_threads)))
     }
 
-    /// The values of metrics on a data set, whose columns are found by name; NaN where one is undefined.
+    /// The values of metrics on a data set, whose columns are found by name; NaN if undefined.
     #[pyo3(signature = (data, metrics, *, weights, rerank=None, n_threads=0))]
     fn evaluate(
         &self,
@@ -225,8 +225,8 @@ impl Model {
         Ok(py.detach(evaluate).map_err(model_error)?.values)
     }
 
-    /// For each group of labels of like frequency the number of labels, the least and the largest count in training, the
-    /// positives in the data, and recall and precision at each k.
+    /// For each group of labels with similar frequency: the number of labels, the smallest and the largest training
+    /// count, the positives in the data, and recall and precision at each k.
     #[pyo3(signature = (data, n_groups, at, *, rerank=None, n_threads=0))]
     #[expect(clippy::type_complexity, reason = "a tuple for each group")]
     fn evaluate_by_frequency(
@@ -254,7 +254,7 @@ impl Model {
         Ok(groups.into_iter().map(of_group).collect())
     }
 
-    /// The importance of each column that the predictor sees (p values that sum to 1); `None` if it has none.
+    /// The importances of the predictor's columns (p values that sum to 1); `None` if there are none.
     fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         let found = self.0.predictor().importances();
         let mut all = vec![0.0; self.0.predictor().n_features()];
@@ -264,7 +264,7 @@ impl Model {
         Some(all.into_pyarray(py)).filter(|_| !found.is_empty())
     }
 
-    /// What the model is and how it was made, as JSON.
+    /// Describes the model and how it was made, as JSON.
     fn describe(&self) -> String {
         let model = &self.0;
         let trees = model.predictor().tree_sizes();
@@ -287,19 +287,20 @@ impl Model {
         .to_string()
     }
 
-    /// Names of the features, unless they are numbered.
+    /// Names of the features; `None` if they are numbered.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         given(&self.0.schema().feature_names)
     }
 
-    /// Names of the outputs, unless they are numbered.
+    /// Names of the outputs; `None` if they are numbered.
     #[getter]
     fn output_names(&self) -> Option<Vec<String>> {
         given(&self.0.schema().output_names)
     }
 
-    /// Names of the outputs of data, which are fewer where a model predicts several levels of each, unless they are numbered.
+    /// Names of the outputs of data, which are fewer if a model predicts several levels of each; `None` if they are
+    /// numbered.
     #[getter]
     fn target_names(&self) -> Option<Vec<String>> {
         let schema = self.0.schema();
@@ -320,7 +321,7 @@ impl Model {
         self.0.schema().task == Task::MultiLabel
     }
 
-    /// Training samples, features and outputs.
+    /// Numbers of training samples, features and outputs.
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
         (

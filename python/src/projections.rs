@@ -1,4 +1,4 @@
-//! Projections of outputs by name.
+//! Projections of outputs, by name.
 
 use crate::error::value_error;
 use crate::matrix::Borrowed;
@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use rpo::core::{CsrMatrix, Seed};
 use rpo::projections::{Components, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
-/// The matrix of a projection, one row for each output (d x m), fitted to outputs and, for families that learn from
-/// them, features.
+/// The matrix of a projection, with one row per output (d x m), fitted to the outputs and, for families that learn from
+/// features, to the features.
 #[pyfunction]
 #[pyo3(signature = (kind, components, y, x, *, seed))]
 pub(crate) fn projection_matrix<'py>(

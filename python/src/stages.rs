@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
-/// The predictions after each step of a model, computed as they are taken.
+/// The predictions after each step of a model, computed as they are consumed.
 #[pyclass(frozen, module = "rpo._native")]
 pub(crate) struct Stages {
     rest: Mutex<rpo::Stages>,
@@ -28,7 +28,7 @@ impl Stages {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f32>>>> {
         let pool = threads::pool(self.n_threads)?;
-        // Several threads of Python may take stages: each has the next.
+        // Several Python threads may consume stages: each gets the next one.
         let next = py.detach(|| {
             let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
             let rest = &mut *rest;

@@ -1,8 +1,8 @@
-//! The threads that computations run on.
+//! The thread pools of computations.
 //!
-//! A process that was forked has no threads but the one that forked, so a pool belongs to the process that made it: it is
-//! made when it is first used, and a child makes its own. The global pool of rayon, which would be made once and be dead
-//! in a child, is never used.
+//! A forked process only has the thread that called fork, so a pool belongs to the process that created it: it is
+//! created at the first use, and a child process creates its own. The global pool of rayon is never used, as it would
+//! be created once and be dead in a child.
 
 use crate::error::value_error;
 use pyo3::PyResult;
@@ -10,10 +10,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, TryLockError};
 
-/// The pools by process and number of threads.
+/// The pools, by process and number of threads.
 static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
 
-/// The pool of this process with a number of threads, or as many of them as are of use; 0 means one for each core.
+/// Returns the pool of this process with the given number of threads, or as many as are useful; 0 means one per core.
 pub(crate) fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
     let n_threads = rpo::core::useful_threads(n_threads);
     let make = || {
@@ -23,7 +23,7 @@ pub(crate) fn pool(n_threads: usize) -> PyResult<Arc<ThreadPool>> {
     let mut pools = match POOLS.try_lock() {
         Ok(pools) => pools,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        // Another thread makes one right now; or did when this process was forked, and will never finish.
+        // Another thread is creating a pool; or it was when this process was forked, and will never finish.
         Err(TryLockError::WouldBlock) => return make(),
     };
     let key = (std::process::id(), n_threads);

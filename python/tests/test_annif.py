@@ -17,7 +17,7 @@ SUBJECTS = ["animals", "cooking", "gardens", "music", "ships", "stars"]
 
 
 def corpus(path: Path, n: int, seed: int) -> None:
-    """Write short texts of words that are typical of one or two subjects, and of others."""
+    """Write short texts with words that are typical of one or two subjects, and with other words."""
     draw = random.Random(seed)
     lines = []
     for _ in range(n):
@@ -43,7 +43,7 @@ def annif(tmp_path):
         for name, more in methods.items()
     ]
     (tmp_path / "projects.cfg").write_text("\n".join(sections))
-    # What NLTK would download to find the ends of sentences: nothing learned, which is enough for these texts.
+    # Replaces the NLTK download for finding ends of sentences by an untrained one, which suffices for these texts.
     punkt = tmp_path / "nltk" / "tokenizers" / "punkt_tab" / "english"
     punkt.mkdir(parents=True)
     for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"):

@@ -1,4 +1,4 @@
-"""Ensembles that are searched for."""
+"""The search for ensembles."""
 
 import numpy as np
 import pytest

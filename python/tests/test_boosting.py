@@ -45,7 +45,7 @@ def test_stages_of_numbers_are_those_of_scikit_learn(numbers):
     assert np.array_equal(stages[-1], ours.predict(X))
     for found, expected in zip(stages, theirs.staged_predict(X), strict=True):
         assert np.allclose(found, expected, atol=1e-4)
-    # Features may be sparse, and the first stages can be had without the others.
+    # Features may be sparse, and the first stages are available without the others.
     first = next(iter(ours.staged_predict(sp.csr_array(X))))
     assert np.array_equal(first, stages[0])
 

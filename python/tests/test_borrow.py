@@ -1,4 +1,4 @@
-"""What is borrowed, and what has to be converted."""
+"""Arrays that are borrowed, and arrays that must be converted."""
 
 from __future__ import annotations
 

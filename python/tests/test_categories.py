@@ -1,4 +1,4 @@
-"""The parameter `categorical_features`, as scikit-learn's histogram boosting has it."""
+"""The parameter `categorical_features`, as in scikit-learn's histogram boosting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ESTIMATORS = [
 ]
 
 VALUES = np.array([3.0, 10.0, 7.5, -4.0, 100.0, 12.0])
-"""Of a category: what follows from them has nothing to do with their order."""
+"""Values of a category, whose effect does not depend on their order."""
 
 
 @pytest.fixture

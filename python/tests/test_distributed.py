@@ -156,7 +156,7 @@ def test_ray_grows_the_same_forest():
     forest, X, Y = slow_forest()
     alone = forest.fit(X, Y).model_
 
-    def process() -> int:  # Ray takes no built-in function.
+    def process() -> int:  # Ray does not accept built-in functions.
         return os.getpid()
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -168,7 +168,7 @@ def test_ray_grows_the_same_forest():
 
 
 def test_tasks_of_an_array_give_the_forest_of_one_job(tmp_path, command, labels):
-    """The script for Slurm and Kubernetes, its tasks run one after the other."""
+    """Run the tasks of the script for Slurm and Kubernetes one after the other."""
     script = Path(__file__).parents[1] / "examples" / "cluster" / "slurm.sh"
     X, Y = labels
     names = [*(f"x{j}" for j in range(8)), *(f"y{j}" for j in range(6))]

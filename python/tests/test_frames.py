@@ -123,7 +123,7 @@ def test_methods_that_need_every_value_fill_in_what_is_missing(estimator, librar
 def test_columns_that_are_neither_numbers_nor_categories_are_named_by_column_and_type(table):
     frame, y = table
     for column, type_name in ((["a"] * 150, "str|object"), (pd.date_range("2020-01-01", periods=150), "datetime64")):
-        # With a category beside, and without.
+        # With and without a category beside.
         for of in (frame, frame[["size"]]):
             with pytest.raises(ValueError, match=f"column 'note' holds ({type_name})"):
                 rpo.RandomForestClassifier(2).fit(of.assign(note=column), y)

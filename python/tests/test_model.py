@@ -1,4 +1,4 @@
-"""Models and their files, here and by the command."""
+"""Models and their files, in Python and with the command."""
 
 from __future__ import annotations
 

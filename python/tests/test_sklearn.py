@@ -1,4 +1,4 @@
-"""Estimators in the hands of scikit-learn."""
+"""Estimators used through scikit-learn."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_what_a_fit_takes_is_routed(labels):
 
 
 def test_meta_estimators_of_several_outputs(numbers, labels):
-    """What scikit-learn's examples of several outputs do, with its forests beside ours."""
+    """Compare our forests with those of scikit-learn on its examples of several outputs."""
     rng = np.random.default_rng(1)
     angle = np.sort(rng.uniform(-100.0, 100.0, size=(600, 1)), axis=0)
     circle = np.pi * np.column_stack([np.sin(angle), np.cos(angle)]) + rng.uniform(-0.5, 0.5, size=(600, 2))
@@ -271,7 +271,7 @@ def test_fractions_of_the_samples(labels):
 
 
 def test_impurity_decrease_is_that_of_scikit_learn(labels):
-    """Both prune the same nodes of one tree on all samples and features."""
+    """Both packages prune the same nodes of a single tree on all samples and features."""
     from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415
 
     X, Y = labels
@@ -354,7 +354,7 @@ def test_callbacks_are_called_for_every_step(labels):
     scored = monitor.get_logs().data[-1]
     assert scored["f1_macro"] == pytest.approx(f1_score(Y, forest.predict(X), average="macro"))
     rpo.GradientBoostingClassifier(5).set_callbacks(ProgressBar()).fit(X, Y)
-    # Of each fit of a search, and of the steps of a pipeline.
+    # For each fit of a search, and for the steps of a pipeline.
     count = Count()
     for estimator in (
         GridSearchCV(rpo.RandomForestClassifier(3), {"max_depth": [1, 2]}, cv=2),
@@ -366,7 +366,7 @@ def test_callbacks_are_called_for_every_step(labels):
 
 
 def test_defaults_of_the_registry_and_of_scikit_learn():
-    """Parameters with a name in the registry exist there, and mean the same by default."""
+    """Parameters with a name in the registry exist there, and have the same defaults."""
     methods = rpo.methods()
     for estimator in [*ALL, rpo.RandomForestRegressor(), rpo.GradientBoostingRegressor()]:
         known = methods[estimator._method]["parameters"]

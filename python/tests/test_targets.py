@@ -1,4 +1,4 @@
-"""What classifiers and regressors make of y."""
+"""The treatment of y in classifiers and regressors."""
 
 from __future__ import annotations
 

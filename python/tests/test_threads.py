@@ -32,7 +32,7 @@ def test_models_do_not_depend_on_the_number_of_threads(sparse):
     X, Y = sparse
     fit = lambda n: rpo.RandomForestClassifier(8, random_state=0, n_jobs=n).fit(X, Y)  # noqa: E731
     expected = fit(1)
-    # As many threads as the last are not started: they would only wait for each other.
+    # The largest number of threads is not started: they would only wait for each other.
     for n_jobs in (None, 2, 3, -1, 100_000):
         forest = fit(n_jobs)
         assert forest.model_.to_bytes() == expected.model_.to_bytes()
@@ -76,7 +76,7 @@ def test_fits_in_several_threads_at_once_are_those_of_one(labels):
 
 
 def in_threads(n, work):
-    """Return what the work gives in each of several threads that start at once."""
+    """Return the results of the work in several threads that start at once."""
     barrier = threading.Barrier(n)
 
     def at_once(number):
@@ -88,7 +88,7 @@ def in_threads(n, work):
 
 
 def test_threads_share_an_estimator(labels, sparse, numbers):
-    """All predict with one, while some fit others and one fits it again, to the same data and so to the same model."""
+    """All threads predict with one estimator, while some fit others and one refits it to the same data and model."""
     for estimator, (X, Y) in (
         (rpo.RandomForestClassifier(10, random_state=0), labels),
         (rpo.RandomForestClassifier(10, random_state=0, projection="gaussian", n_jobs=2), sparse),
@@ -134,7 +134,7 @@ def test_the_lock_of_a_free_threaded_interpreter_stays_off():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_fits_and_predicts():
-    """As a server does that loads a model and then forks its workers."""
+    """Like a server that loads a model and then forks its workers."""
     code = (
         LONG
         + """

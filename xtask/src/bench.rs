@@ -1,8 +1,8 @@
-//! `cargo xtask bench --instructions`: did a path come to take more or fewer instructions?
+//! `cargo xtask bench --instructions`: detects changes in the number of instructions of a code path.
 //!
-//! Seconds move with everything else that a machine does; the number of instructions of a program that draws nothing from
-//! the clock hardly does. It still depends on the compiler, the processor's vector instructions and what counts, so that
-//! counts are compared where they were recorded, and recorded anew where the compiler changed.
+//! Seconds depend on everything else that a machine does; the number of instructions of a program that does not use the
+//! clock hardly does. It still depends on the compiler, the processor's vector instructions and the counter, so counts
+//! are compared on the machine where they were recorded, and recorded anew when the compiler changes.
 
 use crate::cargo;
 use anyhow::{Context, bail, ensure};
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The paths: a name, a program of `rpo-benches`, and its arguments.
+/// The code paths: a name, a program of `rpo-benches`, and its arguments.
 const PATHS: [(&str, &str, &str); 9] = [
     (
         "forest-sparse-labels",
@@ -63,7 +63,7 @@ const PATHS: [(&str, &str, &str); 9] = [
 /// The recorded counts, relative to the root of the workspace.
 const RECORDED: &str = "benches/instructions.txt";
 
-/// A change that is named, as a part of the recorded count.
+/// Smallest relative change that is reported.
 const TOLERANCE: f64 = 0.02;
 
 /// A program that counts the instructions of another.
@@ -75,7 +75,7 @@ enum Counter {
     Callgrind,
 }
 
-/// No program counts instructions here.
+/// No counter of instructions is available.
 #[derive(Debug, PartialEq, Eq)]
 struct NoCounter;
 
@@ -90,7 +90,7 @@ impl std::fmt::Display for NoCounter {
 impl Counter {
     const ALL: [Self; 2] = [Self::Perf, Self::Callgrind];
 
-    /// The first that works here.
+    /// Returns the first counter that works on this machine.
     fn find() -> Result<Self, NoCounter> {
         let works = |counter: &Self| counter.count(Path::new("true"), "").is_ok();
         Self::ALL.into_iter().find(works).ok_or(NoCounter)
@@ -127,7 +127,7 @@ impl Counter {
             .with_context(|| format!("{command:?} reports no count:\n{report}"))
     }
 
-    /// The count in a report.
+    /// Parses the count from a report.
     fn read(self, report: &str) -> Option<u64> {
         let count = match self {
             Self::Perf => report
@@ -141,10 +141,10 @@ impl Counter {
     }
 }
 
-/// Counts by counter and path.
+/// Counts, indexed by counter and path.
 type Counts = BTreeMap<(String, String), u64>;
 
-/// Reads lines of a counter, a path and a count.
+/// Parses lines of a counter, a path and a count.
 fn parse(text: &str) -> anyhow::Result<Counts> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &str| match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -154,7 +154,7 @@ fn parse(text: &str) -> anyhow::Result<Counts> {
     lines.map(entry).collect()
 }
 
-/// How far a count is from the recorded one, as a part of it.
+/// Relative change from the recorded count.
 fn change(recorded: u64, now: u64) -> f64 {
     (now as f64 - recorded as f64) / recorded as f64
 }
@@ -165,7 +165,7 @@ fn change(recorded: u64, now: u64) -> f64 {
 /// [`NoCounter`]; programs that fail; a path that takes more than 2 % more instructions than recorded.
 pub(crate) fn run(record: bool) -> anyhow::Result<()> {
     let counter = Counter::find()?;
-    // Given here, as counts depend on them and the environment may hold others.
+    // Set explicitly, because counts depend on these options and the environment may have others.
     let build = [
         "build",
         "--release",

@@ -1,15 +1,15 @@
-//! Everything that continuous integration checks: formatting, words, lints, tests, documentation, dependencies, and the
-//! Python package where there is a Python.
+//! Everything that continuous integration checks: formatting, words, lints, tests, documentation, dependencies, and, if
+//! a Python interpreter is found, the Python package.
 
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// Runs every check, the later ones also after a failure, and sums up.
+/// Runs every check, continuing after failures, and sums up.
 ///
-/// Nothing is updated on the way: `Cargo.lock` is taken as it is. Where the database of security advisories
-/// cannot be fetched, the other checks of the dependencies are made without it.
+/// Nothing is updated: `Cargo.lock` is used as it is. If the database of security advisories cannot be fetched, the
+/// other checks of the dependencies run without it.
 ///
 /// # Errors
 /// If a check fails, or cargo does not run.
@@ -30,7 +30,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "warnings",
         ],
     )?;
-    // In the workspace a crate may use a feature that only another crate's manifest asks for.
+    // In the workspace, a crate could use a feature that only another crate's manifest enables.
     for package in packages()? {
         checks.cargo(
             &format!("{package} alone"),
@@ -64,12 +64,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
     checks.sum_up()
 }
 
-/// The outcomes so far.
+/// The outcomes of the checks so far.
 #[derive(Default)]
 pub(crate) struct Checks(Vec<(String, bool, f64)>);
 
 impl Checks {
-    /// Adds a check by cargo, in the root of the workspace.
+    /// Adds a check that runs cargo in the root of the workspace.
     pub(crate) fn cargo(&mut self, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
         self.check(name, &mut cargo(arguments))
     }
@@ -90,7 +90,7 @@ impl Checks {
         self.check("documentation", command.env("RUSTDOCFLAGS", "-D warnings"))
     }
 
-    /// Adds a check by a program.
+    /// Adds a check that runs a program.
     pub(crate) fn check(&mut self, name: &str, command: &mut Command) -> anyhow::Result<()> {
         println!("== {name}");
         let start = Instant::now();

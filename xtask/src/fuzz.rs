@@ -1,11 +1,11 @@
-//! Coverage-guided fuzzing for a few minutes: the targets of `fuzz/`, one after the other.
+//! Coverage-guided fuzzing for a few minutes: runs the targets of `fuzz/` one after the other.
 
 use anyhow::{Context, bail};
 use std::path::Path;
 use std::process::Command;
 
-/// Builds the targets and runs each for an equal part of the time, from the seeds of the repository and what earlier
-/// runs found.
+/// Builds the targets and runs each for an equal fraction of the time, starting from the seeds of the repository and
+/// the finds of earlier runs.
 ///
 /// # Errors
 /// If a target fails on an input, or cargo-fuzz or the nightly toolchain is missing.
@@ -21,7 +21,7 @@ pub(crate) fn run(seconds: u64) -> anyhow::Result<()> {
         std::fs::create_dir_all(root.join(&corpus)).with_context(|| corpus.clone())?;
         let seeds = format!("fuzz/seeds/{target}");
         let time = format!("-max_total_time={each}");
-        // Memory that a small input takes by mistake is a find.
+        // Excessive memory for a small input counts as a find.
         let limits = [
             "-malloc_limit_mb=512",
             "-rss_limit_mb=2048",
@@ -56,7 +56,7 @@ fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
 fn cargo_fuzz(root: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo", "fuzz"]).args(arguments);
-    // One thread: targets check what is computed, not how it is shared out.
+    // One thread, because targets check results, not parallelism.
     command.current_dir(root).env("RAYON_NUM_THREADS", "1");
     let status = command.status().context("rustup does not run")?;
     if !status.success() {

@@ -26,12 +26,12 @@ enum Task {
     Ci,
     /// Checks the Python package: builds the wheel and tests it in a fresh environment
     Python,
-    /// Reports words that documentation, messages and help texts never use
+    /// Reports words that documentation, messages and help texts must not use
     Tidy,
-    /// Measures whole programs; the benchmarks of the layers are `cargo bench -p rpo-benches`
+    /// Measures whole programs; for benchmarks of the layers use `cargo bench -p rpo-benches`
     #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
     Bench {
-        /// Count instructions and name the programs whose number changed by more than 2 %; needs perf or valgrind
+        /// Count instructions and report programs whose number changed by more than 2 %; needs perf or valgrind
         #[arg(long)]
         instructions: bool,
         /// Record the counts instead of comparing with them
@@ -40,9 +40,9 @@ enum Task {
         #[command(subcommand)]
         beside: Option<Beside>,
     },
-    /// Fuzzes everything that reads what others wrote; needs cargo-fuzz and the nightly toolchain
+    /// Fuzzes all readers of external input; needs cargo-fuzz and the nightly toolchain
     Fuzz {
-        /// How long, divided among the targets
+        /// Total time, divided among the targets
         #[arg(long, value_name = "SECONDS", default_value_t = 300)]
         seconds: u64,
     },
@@ -51,7 +51,7 @@ enum Task {
         /// The tag, branch or commit of the last release
         baseline: String,
     },
-    /// Runs an experiment and reports it beside the published figures; --help for its options
+    /// Runs an experiment and reports it with the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
@@ -61,7 +61,7 @@ enum Task {
 
 #[derive(Subcommand)]
 enum Beside {
-    /// Measures methods beside other libraries and writes docs/benchmarks.md; --help for its options
+    /// Compares methods with other libraries and writes docs/benchmarks.md; --help for its options
     #[command(disable_help_flag = true)]
     Peers {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
@@ -85,7 +85,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-/// Builds the experiments for speed and runs one.
+/// Builds the experiments in release mode and runs one.
 fn reproduce(options: &[OsString]) -> anyhow::Result<()> {
     let arguments = [
         "run",
@@ -102,7 +102,7 @@ fn reproduce(options: &[OsString]) -> anyhow::Result<()> {
     }
 }
 
-/// The cargo that runs this.
+/// The cargo that runs this program.
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);

@@ -1,11 +1,11 @@
-//! Benchmarks beside other libraries, which are installed into an environment of their own.
+//! Benchmarks against other libraries, which are installed into a separate environment.
 
 use anyhow::{Context, ensure};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// Makes the environment and measures.
+/// Creates the environment and runs the benchmarks.
 ///
 /// # Errors
 /// If a library cannot be installed, or a measurement fails.

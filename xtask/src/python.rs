@@ -6,23 +6,23 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Names the interpreter to use; without it the newest that is found.
+/// Variable that names the interpreter; without it, the newest one found is used.
 const INTERPRETER: &str = "RPO_PYTHON";
-/// Interpreters that are looked for, and the oldest version that serves.
+/// Names of interpreters to try, and the check for the oldest supported version.
 const NAMES: [&str; 5] = ["python3.13", "python3.12", "python3.11", "python3.10", "python3"];
 const OLD_ENOUGH: &str = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
 
-/// Names the free-threaded interpreter to use, beside the other; without it the newest that is found.
+/// Variable that names the free-threaded interpreter; without it, the newest one found is used.
 const FREE_THREADED: &str = "RPO_PYTHON_FREE_THREADED";
-/// Free-threaded interpreters that are looked for, and the oldest version that pyo3 serves.
+/// Names of free-threaded interpreters to try, and the check for the oldest version supported by pyo3.
 const FREE_THREADED_NAMES: [&str; 2] = ["python3.15t", "python3.14t"];
 const IS_FREE_THREADED: &str = "import sys, sysconfig, venv; \
     sys.exit(sys.version_info < (3, 14) or not sysconfig.get_config_var('Py_GIL_DISABLED'))";
 
-/// Runs every check of the package and sums up; those of a free-threaded interpreter too, where there is one.
+/// Runs every check of the package and sums up, including those with a free-threaded interpreter, if one is found.
 ///
 /// # Errors
-/// If a check fails, or there is no Python to run it.
+/// If a check fails, or no suitable Python is found.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut checks = Checks::default();
     if !add_to(&mut checks)? {
@@ -34,18 +34,18 @@ pub(crate) fn run() -> anyhow::Result<()> {
     checks.sum_up()
 }
 
-/// Adds the checks of the package; returns false if there is no Python to run them.
+/// Adds the checks of the package; returns false if no suitable Python is found.
 ///
 /// # Errors
-/// If the interpreter that the environment names does not serve, or the tools cannot be installed.
+/// If the interpreter named in the environment is unsuitable, or the tools cannot be installed.
 pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     let Some(python) = find(INTERPRETER, &NAMES, OLD_ENOUGH)? else {
         return Ok(false);
     };
     let formatting = ["fmt", "--manifest-path", "python/Cargo.toml", "--check"];
     checks.cargo("python: formatting", &formatting)?;
-    // A build apart from that of the workspace, as the two would undo each other's: the same crates with other features. The
-    // lock file of the package follows the crates: it is not demanded to name what they depend on since today.
+    // Built in a separate folder, as this build and that of the workspace would invalidate each other: the same crates
+    // with other features. The lock file of the package follows the crates and need not list their latest dependencies.
     let target = root().join("target");
     let build_folder = target.join("python").join("build");
     let lints = [
@@ -77,11 +77,11 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     ] {
         checks.check(name, environment.tool(tool).args(words).current_dir(&package))?;
     }
-    // Outside of the package's folder: what is tested is what was installed.
+    // Run outside of the package's folder, so that the installed package is tested.
     let away = &environment.folder;
     let mut types = environment.tool("pyright");
     types.args(["--verifytypes", "rpo", "--ignoreexternal"]);
-    // It looks for packages in the active environment.
+    // Pyright looks for packages in the active environment.
     types.env("VIRTUAL_ENV", environment.folder.join("venv"));
     types.env("PATH", environment.path()?);
     checks.check("python: public types", types.current_dir(away))?;
@@ -112,9 +112,9 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Adds the tests with the wheel of a free-threaded interpreter, which is a wheel of its own: the stable ABI is not for it.
+/// Adds the tests with a free-threaded interpreter, which needs its own wheel: the stable ABI does not support it.
 ///
-/// What the tests compare with is installed as far as it is for every interpreter: others are skipped.
+/// Packages that the tests compare with are installed if they support this interpreter; the other tests are skipped.
 fn add_free_threaded(checks: &mut Checks, python: &Path) -> anyhow::Result<()> {
     let target = root().join("target");
     let environment = Environment::fresh(python, target.join("python-free-threaded"))?;
@@ -140,7 +140,7 @@ fn add_free_threaded(checks: &mut Checks, python: &Path) -> anyhow::Result<()> {
     checks.check("python: free-threaded tests", &mut tests)
 }
 
-/// The interpreter that a variable names, or else the first of some names that serves: that ends a program with success.
+/// Returns the interpreter named by a variable, or else the first of some names with which the check program succeeds.
 fn find(variable: &str, names: &[&str], program: &str) -> anyhow::Result<Option<PathBuf>> {
     let serves = |python: &Path| {
         let mut command = Command::new(python);
@@ -160,13 +160,13 @@ fn find(variable: &str, names: &[&str], program: &str) -> anyhow::Result<Option<
     }
 }
 
-/// An environment with the tools, in a folder of its own.
+/// A Python environment with the tools, in its own folder.
 struct Environment {
     folder: PathBuf,
 }
 
 impl Environment {
-    /// Makes a fresh environment with what builds the wheel.
+    /// Creates a fresh environment with the build tool for the wheel.
     fn fresh(python: &Path, folder: PathBuf) -> anyhow::Result<Self> {
         let environment = Self { folder };
         std::fs::remove_dir_all(environment.wheels()).or_else(|e| match e.kind() {
@@ -181,7 +181,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// A program of the environment.
+    /// The path of a program in the environment.
     fn program(&self, name: &str) -> PathBuf {
         let folder = if cfg!(windows) { "Scripts" } else { "bin" };
         self.folder.join("venv").join(folder).join(name)
@@ -191,7 +191,7 @@ impl Environment {
         Command::new(self.program(name))
     }
 
-    /// What builds the wheel in a folder for builds.
+    /// The command that builds the wheel in a given build folder.
     fn build(&self, folder: &Path) -> Command {
         let mut build = self.tool("maturin");
         build.args(["build", "--manifest-path", "python/Cargo.toml", "--out"]);
@@ -216,7 +216,7 @@ impl Environment {
         self.folder.join("wheels")
     }
 
-    /// The wheel that was built, if it was.
+    /// The built wheel, if it exists.
     fn wheel(&self) -> Option<PathBuf> {
         let built = std::fs::read_dir(self.wheels()).ok()?;
         built.filter_map(|entry| Some(entry.ok()?.path())).next()

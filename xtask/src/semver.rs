@@ -1,4 +1,4 @@
-//! `cargo xtask semver BASELINE`: is a change of the public interface announced by the version?
+//! `cargo xtask semver BASELINE`: checks that the version announces changes of the public interface.
 
 use crate::cargo;
 use anyhow::{Context, bail, ensure};
@@ -6,7 +6,7 @@ use anyhow::{Context, bail, ensure};
 /// Runs `cargo semver-checks` on every published crate against a revision of this repository.
 ///
 /// # Errors
-/// A tool that is not installed, and changes that need a higher version.
+/// A tool that is not installed, or changes that require a higher version.
 pub(crate) fn run(baseline: &str) -> anyhow::Result<()> {
     let installed = cargo(&["semver-checks", "--version"]).output();
     if !installed.is_ok_and(|output| output.status.success()) {

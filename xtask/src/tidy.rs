@@ -1,16 +1,16 @@
-//! Keeps the words of `words.toml` out of documentation, error messages and help texts, and the roots of crates small.
+//! Reports words of `words.toml` in documentation, error messages and help texts, and crates with crowded roots.
 
 use anyhow::{Context, bail};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The rules, as `words.toml` has them.
+/// The rules in `words.toml`.
 #[derive(Deserialize)]
 struct Words {
-    /// Words that occur nowhere.
+    /// Rules for words that are not allowed anywhere.
     rule: Vec<Rule>,
-    /// Words that begin no documentation of an item.
+    /// Rules for words that may not begin the documentation of an item.
     opening: Vec<Rule>,
 }
 
@@ -21,7 +21,7 @@ struct Rule {
     instead: String,
 }
 
-/// A rule, ready to match.
+/// A compiled rule.
 struct Matcher {
     never: Regex,
     instead: String,
@@ -36,13 +36,13 @@ struct Prose {
     opens: bool,
 }
 
-/// Files that the root of a crate's sources may hold: one with more has ideas that belong together in a folder.
+/// Largest number of files in the root of a crate's sources: with more, related files belong in a folder.
 const ROOT_FILES: usize = 12;
 
-/// Reports every word of the tree that is never used, and every crate whose root is crowded.
+/// Reports every word that is not allowed, and every crate with a crowded root.
 ///
 /// # Errors
-/// If there is one, or a file cannot be read.
+/// If anything is reported, or a file cannot be read.
 pub(crate) fn run() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (anywhere, opening) = matchers()?;
@@ -69,7 +69,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The crates with more than [`ROOT_FILES`] files in the root of their sources.
+/// Crates with more than [`ROOT_FILES`] files in the root of their sources.
 fn crowded(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join("crates")).context("crates")? {
@@ -103,7 +103,7 @@ fn matchers() -> anyhow::Result<(Vec<Matcher>, Vec<Matcher>)> {
     Ok((all(words.rule, r"\b")?, all(words.opening, "^")?))
 }
 
-/// Sources of the crates, and pages for readers. The changelog keeps the words of its time.
+/// Sources of the crates, and pages for readers. The changelog is exempt, as it keeps the words of its time.
 fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = ["crates", "docs", "examples", "experiments"]
@@ -129,7 +129,7 @@ fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// `line: word -> use`, for every rule that a line breaks.
+/// Formats `line: word -> use` for every match of a rule in a line.
 fn hits(prose: &Prose, anywhere: &[Matcher], opening: &[Matcher]) -> Vec<String> {
     let text = without_code(&prose.text);
     let opening = opening.iter().filter(|_| prose.opens);
@@ -144,7 +144,7 @@ fn hits(prose: &Prose, anywhere: &[Matcher], opening: &[Matcher]) -> Vec<String>
         .collect()
 }
 
-/// Text without what is in backticks or in the braces of a format, and without words joined by `-` or `_`.
+/// Removes text in backticks or in the braces of a format, and words joined by `-` or `_`.
 fn without_code(text: &str) -> String {
     let plain = |text: &str| {
         text.split('}')
@@ -187,8 +187,8 @@ fn markdown(text: &str) -> Vec<Prose> {
     prose
 }
 
-/// The documentation of a source file but for that of private items, and its string literals that are sentences; up to
-/// its tests.
+/// The documentation of a source file, except that of private items, and its string literals that are sentences, up to
+/// the tests.
 fn rust(text: &str) -> Vec<Prose> {
     let lines: Vec<&str> = text.lines().collect();
     let end = lines
@@ -227,8 +227,8 @@ fn rust(text: &str) -> Vec<Prose> {
     prose
 }
 
-/// Returns true if the item below a line of documentation is public: within a public enum or trait whatever there is,
-/// elsewhere items that begin with `pub`.
+/// Returns true if the item below a line of documentation is public: any item in a public enum or trait, elsewhere
+/// items that begin with `pub`.
 fn is_public(lines: &[&str], at: usize) -> bool {
     let is_item =
         |line: &&&str| !line.trim_start().starts_with("///") && !line.trim_start().starts_with("#[");
@@ -243,7 +243,7 @@ fn is_public(lines: &[&str], at: usize) -> bool {
     item.starts_with("pub ") || within && inherits
 }
 
-/// What a line holds of string literals; `open` where one goes on from line to line.
+/// The contents of string literals in a line; `open` is true if a literal continues on the next line.
 fn literals(line: &str, open: &mut bool) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut chars = line.chars().peekable();
@@ -257,7 +257,7 @@ fn literals(line: &str, open: &mut bool) -> Vec<String> {
                 found.push(String::new());
             }
             ('/', false) if chars.peek() == Some(&'/') => break,
-            // A character literal that is a quotation mark opens nothing.
+            // A quotation mark in a character literal does not open a string.
             ('\'', false) if chars.peek() == Some(&'"') => {
                 chars.next();
             }

@@ -1,12 +1,12 @@
-//! Measures boosting: fits one model and reports time, memory, and scores on the test samples after some steps.
+//! Measures boosting: fits one model and reports time, memory, and test scores after given numbers of steps.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin boosting_speed -- bibtex --method gbrt-relabel-rpo --loss logistic \
 //!     --newton --iterations 600 --max-features 0.1
 //! ```
-//! Data as for `forest_speed`, or `growth` for 100,000 generated samples with 2,000 sparse features and about five
-//! of 100,000 labels each. Times are processor time of all threads; memory is the peak of the process while
-//! fitting, the data included.
+//! Data as for `forest_speed`, or `growth` for 100,000 generated samples, each with 2,000 sparse features and about
+//! five of 100,000 labels. Times are processor time of all threads; memory is the peak of the process while fitting,
+//! including the data.
 
 use anyhow::Context;
 use clap::Parser;
@@ -56,10 +56,10 @@ struct Arguments {
     /// A step per leaf.
     #[arg(long)]
     leaf_steps: bool,
-    /// Penalty of the squares of leaf values, for Newton steps per leaf.
+    /// Penalty on the squares of leaf values, for Newton steps per leaf.
     #[arg(long)]
     leaf_l2: Option<f64>,
-    /// Steps after which scores are computed; the last by default.
+    /// Steps after which scores are computed; only the last by default.
     #[arg(long, value_delimiter = ',')]
     stages: Vec<usize>,
     #[arg(long, default_value_t = 1)]

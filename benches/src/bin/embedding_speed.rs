@@ -1,11 +1,11 @@
 //! Measures a label embedding: time and memory on generated sparse sets of any size, and the time of a least squares
-//! solve beside that of its sparse products.
+//! solve compared with that of its sparse products.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin embedding_speed -- --samples 1000000 --features 500000 --outputs 100000 \
 //!     --rank 100 --iterations 10
 //! ```
-//! Times are processor time of all threads; memory is the peak of the process, the data included.
+//! Times are processor time of all threads; memory is the peak of the process, including the data.
 
 use clap::Parser;
 use rpo::core::Seed;
@@ -22,7 +22,7 @@ struct Arguments {
     features: usize,
     #[arg(long, default_value_t = 10_000)]
     outputs: usize,
-    /// Labels per sample, on average.
+    /// Mean number of labels per sample.
     #[arg(long, default_value_t = 3.0)]
     cardinality: f64,
     #[arg(long, default_value_t = 100)]
@@ -30,7 +30,7 @@ struct Arguments {
     /// Passes of the range finder.
     #[arg(long, default_value_t = 1)]
     passes: usize,
-    /// Most iterations of conjugate gradients in a solve.
+    /// Largest number of conjugate gradient iterations in a solve.
     #[arg(long, default_value_t = 10)]
     iterations: usize,
     #[arg(long, default_value_t = 1)]
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
         jacobi: true,
     };
 
-    // One panel: a solve of so many iterations, and as many products as it makes.
+    // One panel: a solve with this number of iterations, and the same number of products as the solve makes.
     let design = Design {
         rows: &x,
         intercept: false,

@@ -1,17 +1,17 @@
-//! Measures forests: fits random forests, or Extra-Trees, to whole data sets, predicts, and reports time and memory.
+//! Measures forests: fits random forests or Extra-Trees to whole data sets, predicts, and reports time and memory.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin forest_speed -- [--threads N] [--repeats N] [--trees N] [--extra-trees] [SETTING...]
 //! ```
-//! A setting is the name of a set in the catalogue that `RPO_DATA` names (published split, or all samples), or
-//! `generated-D` for 10,000 generated samples with 5,000 sparse features, some three of D labels each, from 20 topics
-//! whatever D is, and 500 further samples to predict, or `numbers-N` for N samples with 50 dense features and 10 outputs; then, after a colon, the number of Gaussian components per
-//! tree, if outputs are projected.
+//! A setting is the name of a set in the catalogue that `RPO_DATA` names (published split, or all samples);
+//! `generated-D` for 10,000 generated samples with 5,000 sparse features, each with about three of D labels, from 20
+//! topics whatever D is, and 500 further samples to predict; or `numbers-N` for N samples with 50 dense features and 10
+//! outputs. A number after a colon is the number of Gaussian components per tree, if outputs are projected.
 //!
-//! Every setting runs in its own process: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
-//! the least of the repeats, processor time of all threads, for `fit` and for `predict` alone. Memory is the
-//! peak of the process while fitting, the data included; the model is the size of its file. The score is LRAP of labels and
-//! R² of numbers.
+//! Every setting runs in its own process: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are processor
+//! time of all threads, the minimum over the repeats, separately for `fit` and `predict`. Memory is the peak of the
+//! process while fitting, including the data; the model size is that of its file. The score is LRAP for labels and R²
+//! for numbers.
 
 use anyhow::{Context, ensure};
 use clap::Parser;
@@ -41,18 +41,18 @@ const SETTINGS: [&str; 11] = [
 
 #[derive(Parser)]
 struct Arguments {
-    /// Data and number of components, such as delicious:25; those of docs/performance.md by default.
+    /// Data and number of components, such as delicious:25; by default the settings of docs/performance.md.
     settings: Vec<String>,
     /// Number of threads.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// How often a forest is fitted.
+    /// Number of fits of a forest.
     #[arg(long, default_value_t = 3)]
     repeats: usize,
     /// Number of trees.
     #[arg(long, default_value_t = 100)]
     trees: usize,
-    /// Extra-Trees in place of random forests.
+    /// Extra-Trees instead of random forests.
     #[arg(long)]
     extra_trees: bool,
     /// Measure in this process.
@@ -115,7 +115,7 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         ..defaults
     };
 
-    // Most memory so far, from here on.
+    // The peak memory is measured from here on.
     reset_peak()?;
     let mut fit = Times::default();
     let mut forest: Option<Forest> = None;

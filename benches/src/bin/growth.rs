@@ -1,12 +1,13 @@
-//! Measures how training grows with the data: fits of one method to generated sets of which one size changes, and the
-//! exponent e of processor time ~ size^e that fits them best.
+//! Measures how training time grows with the data: fits one method to generated sets that differ in one size, and finds
+//! the exponent e of processor time ~ size^e that fits the times best.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin growth -- [--largest N] [--threads N] [CASE...]
 //! ```
-//! A case is a method on one kind of data, by default all. Each of its sizes is changed alone from the base, by a factor of
-//! four from run to run; `n` up to `--largest`. Sparse sets have some 30 features and three labels from 20 topics per
-//! sample, dense ones uniform numbers, on five of which all outputs depend. Every fit runs in its own process.
+//! A case is a method on one kind of data; by default all cases run. Each size is varied separately from the base, by a
+//! factor of four from run to run, with `n` up to `--largest`. Sparse sets have about 30 features and three labels per
+//! sample from 20 topics; dense ones have uniform numbers, five of which determine all outputs. Every fit runs in its
+//! own process.
 
 use anyhow::{Context, ensure};
 use clap::Parser;
@@ -21,7 +22,7 @@ use std::process::Command;
 struct Arguments {
     /// Names of cases.
     cases: Vec<String>,
-    /// The most samples.
+    /// Largest number of samples.
     #[arg(long, default_value_t = 256_000)]
     largest: usize,
     /// Number of threads.
@@ -39,9 +40,9 @@ struct Case {
     is_sparse: bool,
     /// Parameters of the method that are not sizes.
     parameters: &'static [(&'static str, &'static str)],
-    /// Sizes that are parameters of the method: the name here, that of the parameter, and the least value.
+    /// Sizes that are parameters of the method: the name here, the name of the parameter, and the smallest value.
     sizes: &'static [(&'static str, &'static str, usize)],
-    /// The least values of n, p and d, and the largest of d.
+    /// The smallest values of n, p and d, and the largest value of d.
     data: [usize; 4],
 }
 
@@ -88,9 +89,9 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// From one size to the next.
+/// Factor between successive sizes.
 const FACTOR: usize = 4;
-/// Sizes of a series, but for n and d, whose largest are given.
+/// Number of sizes in a series, except for n and d, whose largest values are given.
 const POINTS: u32 = 4;
 
 fn main() -> anyhow::Result<()> {
@@ -139,7 +140,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 impl Case {
-    /// The sizes that change, and their values.
+    /// The sizes that are varied, with their values.
     fn series(&self, largest: usize) -> Vec<(&'static str, Vec<usize>)> {
         let up_to = |least: usize, most: usize| {
             std::iter::successors(Some(least), |v| Some(v * FACTOR))
@@ -157,7 +158,7 @@ impl Case {
         series
     }
 
-    /// Processor seconds of a fit, the others of its sizes those of the base.
+    /// Processor seconds of a fit with one size set and the others at their base values.
     fn seconds(&self, size: &str, value: usize) -> anyhow::Result<f64> {
         let mut method = Method::named(self.method)?;
         for (name, text) in self.parameters {
@@ -166,7 +167,7 @@ impl Case {
         if let Some((_, name, _)) = self.sizes.iter().find(|s| s.0 == size) {
             method = method.with(name, &value.to_string())?;
         }
-        // Of the series of each size the second value.
+        // The base is the second value in the series of each size.
         let [n, p, d, _] = self.data.map(|least| least * FACTOR);
         let or = |name: &str, base: usize| if size == name { value } else { base };
         let data = self.generate(or("n", n), or("p", p), or("d", d))?;
@@ -193,7 +194,7 @@ impl Case {
     }
 }
 
-/// The slope of the line through the logarithms of sizes and seconds, by least squares.
+/// The slope of the least squares line through the logarithms of sizes and seconds.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let logs: Vec<_> = points.iter().map(|(v, s)| (math::ln(*v), math::ln(*s))).collect();
     let n = logs.len() as f64;

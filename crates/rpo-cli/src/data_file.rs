@@ -1,4 +1,4 @@
-//! A file of data that is written: whole or not at all, compressed by gzip where its name ends in `.gz`.
+//! Writes a data file atomically, compressed by gzip if its name ends in `.gz`.
 
 use crate::error::CliError;
 use flate2::Compression;
@@ -7,7 +7,7 @@ use rpo::FileTarget;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Where data go.
+/// The destination of data.
 pub(crate) enum DataFile {
     Plain(FileTarget),
     Gzip(Box<GzEncoder<FileTarget>>),
@@ -25,7 +25,7 @@ impl DataFile {
         })
     }
 
-    /// Brings everything to where it belongs.
+    /// Completes the file and gives it its final name.
     pub(crate) fn finish(self) -> Result<(), CliError> {
         let target = match self {
             Self::Plain(target) => target,

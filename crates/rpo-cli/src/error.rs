@@ -1,4 +1,4 @@
-//! What ends a command.
+//! Errors that end a command.
 
 use crate::output::harmless;
 use rpo::data::generate::GenerateError;
@@ -15,15 +15,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Everything that can end a command, with what it was about where the error itself does not say.
+/// Every error that can end a command, with its context if the error itself lacks it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the message of a variant says what it is")]
 pub enum CliError {
-    /// Arguments that do not go together.
+    /// Incompatible arguments.
     #[error("{0}")]
     Usage(String),
-    /// Data that holds nothing to work on.
+    /// Data without the necessary contents.
     #[error("{data}: {problem}")]
     Data { data: String, problem: String },
     #[error(transparent)]
@@ -32,17 +32,17 @@ pub enum CliError {
     Catalogue(#[from] CatalogueError),
     #[error("{data}: {source}")]
     Dataset { data: String, source: DatasetError },
-    /// Data that does not fit the model.
+    /// Data that does not match the model.
     #[error("{data} does not fit the model: {source}")]
     Fit { data: String, source: ModelError },
-    /// Data that do not fit other data.
+    /// Data that does not match other data.
     #[error("{data} does not fit the data beside it: {source}")]
     Misfit { data: String, source: ModelError },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
     Method(#[from] MethodError),
-    /// Parameters of a file.
+    /// Errors of the parameters in a file.
     #[error("{}: {source}", path.display())]
     Params { path: PathBuf, source: ModelError },
     #[error(transparent)]
@@ -74,23 +74,23 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// Whether standard output went away.
+    /// Returns true if standard output was closed.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error of a model about data that it was evaluated on.
+    /// The error of a model that was evaluated on data.
     pub(crate) fn of_data(source: ModelError, data: &str) -> Self {
         let data = data.to_owned();
         match source {
-            // The data have no part in it.
+            // The error is independent of the data.
             ModelError::Parameter(_) => Self::Model(source),
             ModelError::Metric(_) | ModelError::MemoryLimit(_) => Self::Evaluate { data, source },
             source => Self::Fit { data, source },
         }
     }
 
-    /// The error of a model about data that it predicts for.
+    /// The error of a model that predicts for data.
     pub(crate) fn of_prediction(source: ModelError, data: &str) -> Self {
         match Self::of_data(source, data) {
             Self::Evaluate { data, source } => Self::Predict { data, source },
@@ -98,7 +98,7 @@ impl CliError {
         }
     }
 
-    /// What to do about it, where an option does it.
+    /// Suggests an option that solves the problem, if there is one.
     fn advice(&self) -> Option<&'static str> {
         if let Self::Fit {
             source: ModelError::MissingFeature { .. },
@@ -182,12 +182,12 @@ impl CliError {
         })
     }
 
-    /// Returns true if a file has no column of the name of an output.
+    /// Returns true if a file has no column with the name of an output.
     pub(crate) fn is_unknown_target(&self) -> bool {
         matches!(self, Self::Read(e) if matches!(e.kind, ReadErrorKind::UnknownTarget { .. }))
     }
 
-    /// What standard error shows: the error, its causes as far as they add anything, and what to do.
+    /// The text for standard error: the error, those of its causes that add information, and advice.
     pub(crate) fn report(&self) -> String {
         let mut last = self.to_string();
         let mut report = format!("error: {last}\n");
@@ -204,7 +204,7 @@ impl CliError {
         if let Some(advice) = self.advice() {
             let _ = writeln!(report, "  help: {advice}");
         }
-        // What is wrong in a file is a field of the file, whatever options have its name.
+        // An invalid parameter in a file is a field of the file, even if an option has its name.
         let report = match self {
             Self::Params { .. } | Self::ModelFile(_) | Self::Model(ModelError::File(_)) => report,
             _ => as_options(report),
@@ -213,7 +213,7 @@ impl CliError {
     }
 }
 
-/// Parameters in a message under the names of their options.
+/// Replaces the names of parameters in a message by those of their options.
 fn as_options(message: String) -> String {
     let methods = Registry::standard().into_iter();
     let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));

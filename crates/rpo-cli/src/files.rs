@@ -1,28 +1,28 @@
-//! The files of a command: none is written over another, nor over one that is read.
+//! Checks the files of a command: no file is written over another, or over one that is read.
 
 use crate::error::CliError;
 use rpo::FileTarget;
 use rpo::data::Catalogue;
 use std::path::{Path, PathBuf};
 
-/// An option and the file that it names, if it names one.
+/// An option and the file that it names, if any.
 pub(crate) type NamedFile<'a> = (&'static str, Option<&'a Path>);
 
-/// The files of an option that names data; standard input and no data at all have none.
+/// The files of an option that names data; empty for standard input and for no data.
 pub(crate) fn data_files(data: &str) -> Vec<PathBuf> {
     let of_set = |name: &str| Catalogue::from_env()?.files(name);
     match (data, data.strip_prefix('@')) {
         ("" | "-", _) => Vec::new(),
-        // What is wrong with a catalogue ends the command where the set is read.
+        // Errors of a catalogue end the command later, when the set is read.
         (_, Some(name)) => of_set(name).unwrap_or_default(),
         (path, None) => vec![path.into()],
     }
 }
 
-/// Refuses, before anything is read or written, files to write that are one file or files that are read, and those that
-/// cannot be written.
+/// Checks the files before anything is read or written: refuses a file to write that equals another or one that is
+/// read, or that cannot be written.
 ///
-/// Links and different spellings of a path lead to one file; devices and pipes may be given more than once.
+/// Files are compared after resolving links and spellings of paths; devices and pipes may be given more than once.
 pub(crate) fn check<'a>(
     read: impl IntoIterator<Item = NamedFile<'a>>,
     written: impl IntoIterator<Item = NamedFile<'a>>,

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: unfinished files are removed before the process ends. A fit that can end with the best so far does so
-//! at the first signal.
+//! Handles Ctrl-C and SIGTERM: unfinished files are removed before the process ends. At the first signal, a fit that
+//! can end with its best result so far does so.
 
 use crate::output::harmless;
 use rpo::FileTarget;
@@ -8,20 +8,20 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// What the first signal does in place of ending the process.
+/// Called by the first signal instead of ending the process.
 static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
-/// Lets the next signal call a function in place of ending the process; the one after it ends the process as ever.
+/// Makes the next signal call a function instead of ending the process; the signal after it ends the process.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
     *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
 }
 
-/// Lets the next signal end the process again.
+/// Makes the next signal end the process again.
 pub(crate) fn as_ever() {
     *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// Watches for signals from now on. Where that fails they end the process as ever.
+/// Starts watching for signals. If that fails, signals end the process as usual.
 #[cfg(unix)]
 pub(crate) fn watch() {
     use signal_hook::consts::{SIGINT, SIGTERM};
@@ -37,9 +37,9 @@ pub(crate) fn watch() {
                 continue;
             }
             FileTarget::abandon_all(|paths| {
-                // Where there is no standard error there is nobody to tell.
+                // If standard error is closed, nothing can be reported.
                 let _ = std::io::stderr().write_all(message(paths).as_bytes());
-                // The parent process sees which signal it was.
+                // Lets the parent process see which signal it was.
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
                 std::process::exit(1);
             });
@@ -50,7 +50,7 @@ pub(crate) fn watch() {
 #[cfg(not(unix))]
 pub(crate) fn watch() {}
 
-/// What has become of the files that were to be written.
+/// Describes the state of the files that were to be written.
 fn message(paths: &[PathBuf]) -> String {
     let mut message = "interrupted\n".to_owned();
     for path in paths {

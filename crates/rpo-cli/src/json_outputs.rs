@@ -4,7 +4,7 @@ use rpo::data::Names;
 use serde_json::json;
 use std::fmt::Write;
 
-/// The names of outputs, ready to be keys of JSON.
+/// The names of outputs, escaped as JSON keys.
 #[derive(Debug)]
 pub(crate) struct JsonOutputs {
     names: Vec<String>,
@@ -17,7 +17,7 @@ impl JsonOutputs {
         }
     }
 
-    /// Adds the scores of all outputs, as an object.
+    /// Appends the scores of all outputs as an object.
     pub(crate) fn all<'a>(&self, scores: impl IntoIterator<Item = &'a f32>, to: &mut String) {
         to.push('{');
         for (j, (name, score)) in self.names.iter().zip(scores).enumerate() {
@@ -27,7 +27,7 @@ impl JsonOutputs {
         to.push('}');
     }
 
-    /// Adds labels that are picked, as a list in their order.
+    /// Appends picked labels as a list in their order.
     pub(crate) fn picked(&self, labels: &[(u32, f32)], to: &mut String) {
         to.push('[');
         for (i, &(label, score)) in labels.iter().enumerate() {
@@ -39,7 +39,7 @@ impl JsonOutputs {
     }
 }
 
-/// Writes to a string, which does not fail.
+/// Appends to a string, which does not fail.
 pub(crate) fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }

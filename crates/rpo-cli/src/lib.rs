@@ -20,8 +20,8 @@ use std::process::ExitCode;
 
 /// Train, evaluate and serve tree ensembles for multi-label classification and multi-output regression.
 ///
-/// Outputs may number in the hundreds of thousands: trees grow on random projections of them and answer in the
-/// original output space.
+/// There may be hundreds of thousands of outputs: trees grow on random projections of them and predict in the original
+/// output space.
 #[derive(Debug, Parser)]
 #[command(
     name = "rpo",
@@ -40,10 +40,10 @@ pub fn main() -> ExitCode {
     interrupt::watch();
     match command.run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read standard output has seen enough, as in `rpo predict ... | head`.
+        // The reader of standard output has stopped reading, as in `rpo predict ... | head`.
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
-            // Where there is no standard error there is nobody to tell.
+            // If standard error is closed, nothing can be reported.
             let _ = write!(std::io::stderr(), "{}", e.report());
             ExitCode::FAILURE
         }
@@ -55,7 +55,7 @@ mod tests {
     use super::Cli;
     use clap::CommandFactory;
 
-    /// Methods bring options of their own: no two may have one name, nor one of a command's.
+    /// Methods bring their own options, whose names must be unique and differ from those of the commands.
     #[test]
     fn options_have_names_of_their_own() {
         Cli::command().debug_assert();

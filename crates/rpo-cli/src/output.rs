@@ -1,4 +1,4 @@
-//! Results on standard output or in a file.
+//! Writes results to standard output or to a file.
 
 use crate::error::CliError;
 use rpo::data::Dataset;
@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::Path;
 
-/// Where a command writes its results.
+/// The destination of a command's results.
 pub(crate) enum Output {
     Standard(BufWriter<StdoutLock<'static>>),
-    /// Standard output that people look at: control characters of names would command the terminal.
+    /// Standard output on a terminal, where control characters in names would have effects.
     Terminal(BufWriter<StdoutLock<'static>>),
     File(FileTarget),
 }
@@ -39,7 +39,7 @@ impl Output {
         }
     }
 
-    /// Brings everything to where it belongs.
+    /// Flushes everything, and gives a file its final name.
     pub(crate) fn finish(self) -> Result<(), CliError> {
         match self {
             Self::Standard(mut out) | Self::Terminal(mut out) => out.flush().map_err(CliError::Output),
@@ -48,7 +48,7 @@ impl Output {
     }
 }
 
-/// A text without control characters but line ends and tabs: others are escaped.
+/// Escapes the control characters of a text, except line ends and tabs.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(harmful) {
@@ -61,20 +61,20 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// Writes a report to standard output, wherever that leads. In JSON the escapes are those of a string.
+/// Writes a report to standard output, terminal or not. In JSON the escapes are those of a string.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = Output::new(None)?;
     out.put(harmless(text).as_bytes())?;
     out.finish()
 }
 
-/// Tells something on standard error that is not a result.
+/// Writes a note, which is not a result, to standard error.
 pub(crate) fn note(text: &str) {
-    // A note that nobody can read is no reason to fail.
+    // A note that cannot be written is not an error.
     let _ = writeln!(io::stderr(), "note: {}", harmless(text));
 }
 
-/// Notes the features that imputation learned nothing for.
+/// Notes features without observed values, which imputation cannot fill in.
 pub(crate) fn note_unfilled(model: &Model) {
     let names = &model.schema().feature_names;
     let unfilled = model
@@ -92,7 +92,7 @@ pub(crate) fn note_unfilled(model: &Model) {
     }
 }
 
-/// What a command found, in order: one JSON object, or lines of text.
+/// The results of a command, in order: printed as one JSON object, or as lines of text.
 #[derive(Default)]
 pub(crate) struct Report {
     entries: Vec<(String, Value)>,
@@ -110,14 +110,14 @@ impl Report {
         self.set("n_outputs", data.n_outputs());
     }
 
-    /// Sets a value that may be unknown: then the key is left out.
+    /// Sets a value, or omits the key if there is no value.
     pub(crate) fn set_known(&mut self, key: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.set(key, value);
         }
     }
 
-    /// Keys and values as people read them.
+    /// Keys and values, formatted for people.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, String)> {
         self.entries
             .iter()
@@ -135,7 +135,7 @@ impl Report {
     }
 }
 
-/// A value for people: numbers rounded, texts without quotes, objects as lists.
+/// Formats a value for people: numbers rounded, texts without quotes, objects as lists.
 fn shown(value: &Value) -> String {
     match value {
         Value::Number(n) if n.is_f64() => match n.as_f64().unwrap_or(f64::NAN) {

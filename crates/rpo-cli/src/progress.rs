@@ -1,4 +1,4 @@
-//! A progress bar on a terminal's standard error; nothing anywhere else.
+//! Progress bars on standard error, if it is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -16,7 +16,7 @@ pub(crate) fn bar(n: usize, what: &'static str) -> ProgressBar {
     }
 }
 
-/// A count that has no end known beforehand.
+/// A counter without a known end.
 pub(crate) fn count(what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,8 +1,8 @@
-//! What a command has used.
+//! Measures the resources used by a command.
 
 use std::time::{Duration, Instant};
 
-/// Measures wall-clock and processor time from when it is made.
+/// Measures wall-clock and processor time since its creation.
 pub(crate) struct Stopwatch {
     wall: Instant,
     cpu: Option<Duration>,
@@ -16,12 +16,12 @@ impl Stopwatch {
         }
     }
 
-    /// Seconds since it was made.
+    /// Wall-clock seconds since the start.
     pub(crate) fn wall_seconds(&self) -> f64 {
         self.wall.elapsed().as_secs_f64()
     }
 
-    /// Seconds of processor time that all threads have used since, where the system tells.
+    /// Processor seconds of all threads since the start, if the system reports them.
     pub(crate) fn cpu_seconds(&self) -> Option<f64> {
         Some((cpu_time()? - self.cpu?).as_secs_f64())
     }
@@ -42,7 +42,7 @@ fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// The most memory this process has held so far, in bytes, where the system tells (Linux).
+/// The peak memory of this process in bytes, if the system reports it (Linux).
 pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

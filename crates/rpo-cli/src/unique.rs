@@ -1,10 +1,10 @@
-//! JSON in which nothing is given twice, of which the last would count without a word.
+//! Parses JSON and refuses repeated keys, of which otherwise the last would silently win.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A JSON value of whose keys none is given twice in one object.
+/// A JSON value without repeated keys in any object.
 pub(crate) struct Unique(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Unique {

@@ -1,4 +1,4 @@
-//! Boosting that stops when withheld samples are predicted no better, compared with the baseline.
+//! Boosting that stops when withheld samples are no longer predicted better, compared with the baseline.
 //!
 //! `cargo run --release -p rpo-learn --example boosting`
 
@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = MultiLabelSet::new(1500, 200, 100).generate(Seed::new(1))?;
     let (train, test) = data.split(0.25, Seed::new(2))?;
 
-    // A method by name, with parameters as the command has them.
+    // A method by name, with the parameters of the command.
     let boosting = Method::named("gbrt-relabel-rpo")?
         .with("iterations", "500")?
         .with("early_stopping", "20")?

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Two numbers that follow from three features; every twentieth sample is an outlier.
+/// Two outputs that are functions of three features; every twentieth sample is an outlier.
 fn numbers(samples: std::ops::Range<usize>, outliers: bool) -> Result<Dataset, Box<dyn std::error::Error>> {
     use rpo::core::ndarray::Array2;
     let n = samples.len();

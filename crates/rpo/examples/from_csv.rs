@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rooms with their sizes: area and volume follow from width, depth and height.
+/// Rooms with their sizes: area and volume are computed from width, depth and height.
 fn rooms() -> String {
     let mut text = "width,depth,height,area,volume\n".to_owned();
     for i in 0..400 {

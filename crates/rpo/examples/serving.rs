@@ -1,4 +1,4 @@
-//! Serving: a model is loaded once and predicts one sample at a time, with features found by name.
+//! Serving: loads a model once and predicts one sample at a time, finding features by name.
 //!
 //! `cargo run --release -p rpo-learn --example serving`
 

@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Schema {
-    /// The features of a data set in the order of the model.
+    /// Returns the features of a data set in the column order of the model.
     ///
-    /// Columns with names are found by name, whatever their order; others, such as outputs read as features,
-    /// are left out. Numbered columns are taken as they are. The values of nominal features are translated
-    /// to positions in the model's lists; those that a list does not have are missing values in the result
-    /// ([`unseen_values`](Self::unseen_values) counts them). A feature that is nominal on one side alone is accepted
-    /// where the list is "0", "1", ..., so that a position and the number it stands for are the same, and a number
-    /// without such a position is refused; it is also accepted where all its values are missing.
+    /// Named columns are found by name, whatever their order; columns that the model does not have, such as outputs
+    /// read as features, are left out. Numbered columns are taken as they are. The values of nominal features are
+    /// translated to positions in the model's lists; values that a list lacks become missing values
+    /// ([`unseen_values`](Self::unseen_values) counts them). A feature that is nominal on one side only is accepted
+    /// where the list is "0", "1", ..., so that each position equals the number it stands for; a number without such a
+    /// position is an error. It is also accepted if all its values are missing.
     ///
     /// # Errors
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
@@ -57,13 +57,13 @@ impl Schema {
         Ok(Cow::Owned(recode(aligned, &recodings)))
     }
 
-    /// The column of the data for each feature of the model, `None` if they are the same.
+    /// For each feature of the model, the column of the data that holds it; `None` if the columns are the same.
     fn feature_sources(&self, data: &Dataset) -> Result<Option<Vec<usize>>, ModelError> {
         let found = sources("feature", &self.feature_names, data.feature_names());
         found.map_err(|e| self.missing_columns(e, data.feature_names()))
     }
 
-    /// An error of missing features, of which the terms of a text are one column.
+    /// Reports missing features. The terms of a text count as one column.
     fn missing_columns(&self, error: ModelError, given: &Names) -> ModelError {
         if self.texts.is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
             return error;
@@ -85,8 +85,8 @@ impl Schema {
         }
     }
 
-    /// The values of nominal features that the model has not seen in training, one entry for each feature that has
-    /// some, in the order of the model: [`align_features`](Self::align_features) makes them missing values.
+    /// Returns the values of nominal features that the model has not seen in training, with one entry per affected
+    /// feature, in the order of the model. [`align_features`](Self::align_features) turns them into missing values.
     ///
     /// # Errors
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`].
@@ -119,7 +119,7 @@ impl Schema {
         Ok(found)
     }
 
-    /// The outputs of a data set in the order of the model: each as often as the model has levels of it.
+    /// Returns the outputs of a data set in the order of the model, each repeated once per quantile level of the model.
     ///
     /// # Errors
     /// [`ModelError::Task`], [`ModelError::MissingColumn`], [`ModelError::UnknownOutput`],
@@ -150,7 +150,8 @@ impl Schema {
         })
     }
 
-    /// How the values of a feature are to be changed, if they are, from its values where it is nominal.
+    /// Returns how to translate the values of a feature from the data's list to the model's, or `None` if nothing
+    /// changes.
     fn recoding(
         &self,
         feature: usize,
@@ -179,8 +180,8 @@ impl Schema {
         }
     }
 
-    /// That numbers are positions in the lists of nominal features: of each, its column in the data, its index in the
-    /// model, and the length of its list.
+    /// Checks that numbers are positions in the lists of nominal features. For each feature, `numbers` has its column
+    /// in the data, its index in the model, and the length of its list.
     fn check_numbers(&self, x: MatrixView<'_>, numbers: &[(usize, usize, usize)]) -> Result<(), ModelError> {
         if numbers.is_empty() {
             return Ok(());
@@ -223,7 +224,7 @@ pub struct UnseenValues {
     pub feature: String,
     /// The first sample with such a value.
     pub sample: usize,
-    /// Its value.
+    /// The value of that sample.
     pub value: String,
     /// Number of samples with such values.
     pub count: usize,
@@ -253,17 +254,17 @@ fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
     x
 }
 
-/// The first position of each of their values in the model's list, if it has one. Lists may be as long as a set is, so
-/// that they are not searched for each value.
+/// For each of the data's values, its first position in the model's list, if present. Lists may have as many values as
+/// there are samples, so a map replaces a linear search per value.
 fn positions(mine: &[String], theirs: &[String]) -> Vec<Option<usize>> {
     let places: BTreeMap<&String, usize> = mine.iter().enumerate().rev().map(|(i, v)| (v, i)).collect();
     theirs.iter().map(|value| places.get(value).copied()).collect()
 }
 
-/// The values of a nominal feature of the data as positions in the model's list.
+/// Translates the values of a nominal feature of the data to positions in the model's list.
 struct Recoding {
     feature: usize,
-    /// For each value of the data, its position in the model's list; NaN, missing, if it has none.
+    /// For each value of the data, its position in the model's list; NaN (missing) if the list lacks it.
     positions: Vec<f32>,
 }
 
@@ -276,7 +277,7 @@ impl Recoding {
     }
 }
 
-/// The column of the data for each column of the model, `None` if they are the same.
+/// For each column of the model, the column of the data that holds it; `None` if the columns are the same.
 fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Vec<usize>>, ModelError> {
     if mine == theirs {
         return Ok(None);
@@ -293,7 +294,7 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
             })
         };
     }
-    // By the columns of the data: a model may promise more columns than there is memory for.
+    // Search by the data's columns: a model may declare more columns than fit in memory.
     let positions = mine.positions(theirs);
     let found: BTreeSet<usize> = positions.iter().copied().flatten().collect();
     if found.len() < mine.iter().len() {
@@ -312,7 +313,7 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
     Ok(Some(sources))
 }
 
-/// Each column a number of times in a row.
+/// Repeats each column `times` times in succession.
 pub(crate) fn repeated_columns(x: MatrixView<'_>, times: usize) -> Matrix {
     gather(x, &repeated(0..x.n_cols(), times))
 }
@@ -324,7 +325,7 @@ fn repeated(columns: impl IntoIterator<Item = usize>, times: usize) -> Vec<usize
         .collect()
 }
 
-/// The columns of the given numbers, in their order and as often as they occur.
+/// Returns the columns with the given indices, in that order, repeated as often as they occur.
 fn gather(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
     match x {
         MatrixView::Dense(_) => gather_dense(x, sources),
@@ -361,7 +362,7 @@ fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
     Matrix::Sparse(rows.finish(sources.len()))
 }
 
-/// Changes the values of a column, also those that are not stored.
+/// Changes the values of a column, including zeros that are not stored.
 fn recode_sparse(x: &CsrMatrix, column: u32, new: impl Fn(f32) -> f32) -> CsrMatrix {
     let view = x.view();
     let mut rows = CsrRows::default();
@@ -384,7 +385,7 @@ fn recode_sparse(x: &CsrMatrix, column: u32, new: impl Fn(f32) -> f32) -> CsrMat
     rows.finish(x.cols())
 }
 
-/// Rows of a CSR matrix whose entries come in any order.
+/// Builds a CSR matrix row by row from entries in any order.
 struct CsrRows {
     starts: Vec<usize>,
     columns: Vec<u32>,

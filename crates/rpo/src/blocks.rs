@@ -1,10 +1,10 @@
-//! Samples in blocks, so that what is computed from them stays within a memory limit.
+//! Processes samples in blocks, so that intermediate results stay within a memory limit.
 
 use rpo_core::MatrixView;
 use std::ops::Range;
 
-/// Calls `f(samples, features)` for blocks of samples. Each block is as large as lets `columns` numbers of 32 bits per
-/// sample stay within `memory_limit` bytes, and holds at least one sample.
+/// Calls `f(samples, features)` for blocks of samples. Each block is as large as possible with `columns` 32-bit numbers
+/// per sample within `memory_limit` bytes, and holds at least one sample.
 ///
 /// # Errors
 /// The first error of `f`.
@@ -27,7 +27,7 @@ pub fn for_each_block<E>(
     Ok(())
 }
 
-/// Bytes of a dense matrix of 32-bit numbers.
+/// Size in bytes of a dense matrix of 32-bit numbers.
 pub(crate) fn dense_bytes(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).saturating_mul(size_of::<f32>())
 }

@@ -1,4 +1,4 @@
-//! From scores to labels.
+//! Decides which labels to predict from scores.
 
 use crate::{MethodError, Model, ModelError};
 use ndarray::{ArrayView2, s};
@@ -11,17 +11,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// How labels are decided from scores.
+/// How labels are predicted from scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// A label is predicted from a score on: the model's threshold for it, or 0.5. Where the model has no thresholds, of a
-    /// group of labels that exclude each other the most probable one is predicted, the first of equal ones.
+    /// Predicts a label if its score reaches the model's threshold for it, or 0.5. If the model has no thresholds, the
+    /// most probable label of each group of mutually exclusive labels is predicted, or the first of equal ones.
     #[default]
     Threshold,
-    /// For each label the samples whose expected F1 is largest, with the label's frequency in training
-    /// ([`f1_decisions`]). Scores must be probabilities. What is predicted for a sample depends on the others it
-    /// comes with, so that all must be decided on at once.
+    /// For each label, predicts the set of samples whose expected F1 is largest, given the label's frequency in
+    /// training ([`f1_decisions`]). Scores must be probabilities. The prediction for a sample depends on the other
+    /// samples, so all must be decided at once.
     #[serde(rename = "f1")]
     ExpectedF1,
 }
@@ -43,7 +43,7 @@ impl FromStr for Decision {
 }
 
 impl Decision {
-    /// Returns true if what is decided for a sample depends on the samples that it comes with.
+    /// Returns true if the decision for a sample depends on the samples that are predicted together with it.
     pub fn is_joint(self) -> bool {
         match self {
             Self::Threshold => false,

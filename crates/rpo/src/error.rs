@@ -1,4 +1,4 @@
-//! What can be wrong with a model and the data it is asked about.
+//! Errors of models and of the data given to them.
 
 use crate::method::{Difference, MethodError};
 use crate::model_file::ModelFileError;
@@ -11,17 +11,17 @@ use rpo_linear::LinearError;
 use rpo_metrics::MetricError;
 use std::ops::Range;
 
-/// The error of every fallible function of a [`Model`](crate::Model) but saving and loading.
+/// Error of every fallible function of a [`Model`](crate::Model) except saving and loading.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// A method that does not exist, parameters that it does not have, or data that it cannot take.
+    /// A method that does not exist, parameters that it does not have, or data that it cannot use.
     #[error(transparent)]
     Method(#[from] MethodError),
     /// A parameter that is out of range or contradicts another.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Parts of a model that differ in size.
+    /// Parts of a model with different sizes.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A metric or ranking of labels for a model that predicts numbers.
@@ -30,7 +30,7 @@ pub enum ModelError {
         /// The metric, or "ranking by propensity".
         metric: String,
     },
-    /// A metric that does not look at the best labels alone, where these are ranked by propensity.
+    /// A metric that depends on more than the best labels, although labels are ranked by propensity.
     #[error("{metric} is not of the best k labels, and only those are ranked by propensity")]
     MetricNotOfBest {
         /// The metric.
@@ -42,7 +42,7 @@ pub enum ModelError {
     /// Samples that cannot be withheld or split into folds.
     #[error(transparent)]
     Split(#[from] SplitError),
-    /// A part of a data set that cannot be taken.
+    /// A subset of a data set that cannot be selected.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
     /// A model file that cannot be written.
@@ -67,13 +67,13 @@ pub enum ModelError {
         /// Number of features.
         n_features: usize,
     },
-    /// A column of texts without features, or with features that are not those of its terms.
+    /// A column of texts without features, or whose features are not those of its terms.
     #[error("the features of the texts of {name:?} are not those of its terms")]
     Text {
         /// The column.
         name: String,
     },
-    /// A number of the training set that cannot be.
+    /// An invalid number in the summary of the training set.
     #[error("the {what} of output {output} is {value}; expected {expected}")]
     Summary {
         /// "label count" or "training mean".
@@ -82,7 +82,7 @@ pub enum ModelError {
         output: usize,
         /// The number.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
     },
     /// A decision threshold that is not a number.
@@ -94,9 +94,9 @@ pub enum ModelError {
     /// Data for another task.
     #[error("the data is for {given}, the model was trained for {expected}", given = name_of(*.given), expected = name_of(*.expected))]
     Task {
-        /// The model's.
+        /// The task of the model.
         expected: Task,
-        /// The data's.
+        /// The task of the data.
         given: Task,
     },
     /// A feature or output of the model that the data lacks.
@@ -106,7 +106,7 @@ pub enum ModelError {
         what: &'static str,
         /// The name of the first that is missing.
         name: String,
-        /// How many others are missing.
+        /// Number of further missing columns.
         more: usize,
     },
     /// An output of the data that the model does not predict.
@@ -115,7 +115,7 @@ pub enum ModelError {
         /// Its name.
         name: String,
     },
-    /// Data with numbered columns, and not as many as the model has.
+    /// Data with numbered columns whose number differs from that of the model.
     #[error("the data has {given} numbered {what}s, the model {expected}")]
     ColumnCount {
         /// "feature" or "output".
@@ -125,7 +125,7 @@ pub enum ModelError {
         /// Columns of the data.
         given: usize,
     },
-    /// A feature that is nominal in the model or in the data, and numeric in the other.
+    /// A feature that is nominal in the model and numeric in the data, or the reverse.
     #[error("feature {name:?} is {given} in the data, {expected} in the model")]
     Kind {
         /// Its name.
@@ -135,7 +135,7 @@ pub enum ModelError {
         /// "nominal" or "numeric".
         given: &'static str,
     },
-    /// A nominal value that the training set did not declare.
+    /// A nominal value that was not declared in training.
     #[error("row {row} has the value {value:?} of feature {name:?}, which the model does not know")]
     UnknownValue {
         /// Row, from 0.
@@ -145,7 +145,7 @@ pub enum ModelError {
         /// The value.
         value: String,
     },
-    /// A missing feature, where the method needs every value and training learned nothing to fill in.
+    /// A missing feature, although the method needs every value and no imputation was learned in training.
     #[error("row {row} lacks feature {name:?}; the model needs every value")]
     MissingFeature {
         /// Row, from 0.
@@ -153,59 +153,59 @@ pub enum ModelError {
         /// Name of the feature.
         name: String,
     },
-    /// Models that cannot become one.
+    /// Models that cannot be merged.
     #[error("the models cannot be merged: {0}")]
     Merge(&'static str),
-    /// Parts with other parameters, which no one training would have given.
+    /// Models to merge that differ in parameters that one training would share.
     #[error("the models cannot be merged: {}", .0.between("in one", "in the other"))]
     MergeParameters(Box<Difference>),
-    /// Parts between which trees are missing.
+    /// Models to merge with missing trees between them.
     #[error(
         "the models cannot be merged: the trees {} to {} between them are missing",
         .missing.start,
         .missing.end - 1
     )]
     MergeGap {
-        /// The indices of the trees.
+        /// The indices of the missing trees.
         missing: Range<u64>,
     },
-    /// A model to continue that was fitted with other parameters.
+    /// A model to continue that was fitted with different parameters.
     #[error("the model to continue was fitted otherwise: {}", .0.between("there", "here"))]
     Continue(Box<Difference>),
     /// Models that cannot be averaged.
     #[error("the models cannot be combined: they were fitted to different data, or to other columns")]
     Combine,
-    /// Models that predict different quantiles, whose mean would be neither.
+    /// Models to combine that predict different quantiles, so that their mean would be neither.
     #[error("the models cannot be combined: one predicts {}, another {}", quantiles(.one), quantiles(.other))]
     CombineLevels {
-        /// The levels of one; none if it predicts no quantiles.
+        /// Quantile levels of the first model; empty if it predicts no quantiles.
         one: Vec<f64>,
-        /// The levels of the other.
+        /// Quantile levels of the second model.
         other: Vec<f64>,
     },
     /// Features that the pipeline cannot prepare.
     #[error(transparent)]
     Preprocess(#[from] PreprocessError),
-    /// The ensemble.
+    /// An error of the tree ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
-    /// Label embeddings and linear models.
+    /// An error of a label embedding or linear model.
     #[error(transparent)]
     Linear(#[from] LinearError),
-    /// Scores that are none.
+    /// Invalid scores or other errors of a metric.
     #[error(transparent)]
     Metric(#[from] MetricError),
 }
 
 impl ModelError {
-    /// Checks that dense scores stay within a memory limit.
+    /// Checks that dense scores fit within a memory limit.
     pub(crate) fn check_scores(n_samples: usize, n_outputs: usize, limit: usize) -> Result<(), Self> {
         let bytes = crate::blocks::dense_bytes(n_samples, n_outputs);
         let what = || format!("scores of {n_samples} samples and {n_outputs} outputs");
         Ok(MemoryLimit::check(bytes, limit, what)?)
     }
 
-    /// Checks that two models predict the same quantiles, or both none.
+    /// Checks that two models predict the same quantiles, or both predict none.
     pub(crate) fn check_levels(one: &[f64], other: &[f64]) -> Result<(), Self> {
         match one == other {
             true => Ok(()),
@@ -216,12 +216,13 @@ impl ModelError {
         }
     }
 
-    /// Returns true if a fit was stopped by its caller.
+    /// Returns true if the caller stopped the fit.
     pub(crate) fn is_stopped(&self) -> bool {
         matches!(self, Self::Ensemble(EnsembleError::Stopped))
     }
 
-    /// The error with samples counted from the first of the data, where it came from a block that begins at `start`.
+    /// Converts the row numbers of an error in a block to row numbers in the whole data, where the block begins at
+    /// `start`.
     #[must_use]
     pub fn in_block(mut self, start: usize) -> Self {
         if let Self::MissingFeature { row, .. }

@@ -51,7 +51,7 @@ pub use tree_size::TreeSize;
 
 pub use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
 
-/// What most programs need.
+/// The types and functions that most programs need.
 pub mod prelude {
     pub use crate::auto::AutoParams;
     pub use crate::baseline::BaselineParams;

@@ -1,13 +1,14 @@
-//! Merging the parts of a forest as they come.
+//! Merges the parts of a forest one by one as they arrive.
 
 use crate::{Model, ModelError};
 
-/// Merges the parts of a forest as they come, fastest in the order of their trees: the first part of an array of jobs, then the
-/// second. Parts that record their trees may come in any order, and must leave none out.
+/// Merges the parts of a forest as they arrive. This is fastest in the order of their trees: first the part of the
+/// first job of an array, then that of the second. Parts that record their trees may arrive in any order, but no tree
+/// may be missing.
 ///
-/// A part is taken over, so that memory holds every tree once, and what it came from, such as the bytes of its file, can be
-/// let go of before the next. Neighbours of as many parts are merged: each tree is moved log2 of the number of parts times.
-/// The model is that of merging one part after the other ([`Model::merge`]).
+/// Each part is moved in, so memory holds every tree once, and its source, such as the bytes of its file, can be freed
+/// before the next part. Neighbouring models with equal numbers of parts are merged, so each tree is moved log2(number
+/// of parts) times. The result equals that of merging one part after the other ([`Model::merge`]).
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -27,12 +28,12 @@ use crate::{Model, ModelError};
 /// ```
 #[derive(Debug, Default)]
 pub struct Merging {
-    /// Neighbours, with fewer and fewer parts.
+    /// Merged neighbours, in order of decreasing number of parts.
     models: Vec<Merged>,
     n_parts: usize,
 }
 
-/// A model of parts that follow each other.
+/// The model of several consecutive parts.
 #[derive(Debug)]
 struct Merged {
     first: usize,
@@ -41,13 +42,13 @@ struct Merged {
 }
 
 impl Merged {
-    /// Returns true if nothing lies between the trees of the two, as far as they are recorded.
+    /// Returns true if no trees are missing between the two models, as far as their trees are recorded.
     fn is_neighbour(&self, other: &Self) -> bool {
         let trees = self.model.trees().zip(other.model.trees());
         trees.is_none_or(|(ours, theirs)| ours.end >= theirs.start && theirs.end >= ours.start)
     }
 
-    /// One model of this one and the parts that follow.
+    /// Merges this model with the one that follows.
     fn merge(self, next: Self) -> Result<Self, MergingError> {
         let part = self.first.max(next.first);
         let model = self.model.merge(next.model);
@@ -63,8 +64,8 @@ impl Merging {
     /// Adds the next part.
     ///
     /// # Errors
-    /// [`MergingError`] if parts do not belong together, as for [`Model::merge`]. That trees do not may be found when a later
-    /// part comes, or at the end; what was pushed is lost then.
+    /// [`MergingError`] if parts do not belong together, as for [`Model::merge`]. Trees that do not fit together may be
+    /// reported only when a later part is pushed, or at the end; the parts pushed before are lost then.
     pub fn push(&mut self, part: Model) -> Result<(), MergingError> {
         if let Some(before) = self.models.last() {
             let checked = before.model.check_part(&part);
@@ -87,12 +88,12 @@ impl Merging {
         Ok(())
     }
 
-    /// The model of all parts; `None` if there was none.
+    /// Returns the model of all parts, or `None` if there were none.
     ///
     /// # Errors
     /// As [`push`](Self::push).
     pub fn finish(mut self) -> Result<Option<Model>, MergingError> {
-        // The order stays where trees are not recorded.
+        // The sort is stable: the order is unchanged if trees are not recorded.
         self.models
             .sort_by_key(|merged| merged.model.trees().map(|trees| trees.start));
         let mut models = self.models.into_iter().rev();
@@ -104,12 +105,12 @@ impl Merging {
     }
 }
 
-/// A part that does not belong to those before it.
+/// A part that cannot be merged with those before it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("part {part}: {source}")]
 pub struct MergingError {
     /// The index of the part.
     pub part: usize,
-    /// Why.
+    /// The reason.
     pub source: ModelError,
 }

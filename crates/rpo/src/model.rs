@@ -1,4 +1,4 @@
-//! A fitted model with what serving it needs.
+//! A fitted model with everything needed to serve it.
 
 use crate::combine::Ensemble;
 use crate::method::{Difference, first_missing, trees_of};
@@ -21,16 +21,16 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What writes model files.
+/// Name and version of the software, as written to model files.
 pub(crate) const SOFTWARE: &str = concat!("rpo ", env!("CARGO_PKG_VERSION"));
 
-/// A predictor with the names and kinds of its columns, a summary of its training set, and how it was made.
+/// A predictor with the names and kinds of its columns, a summary of its training set, and a record of how it was made.
 ///
-/// A predictor may have been fitted to what a [`Pipeline`] made of the features: missing values filled in, indicators
-/// in place of nominal features, numbers standardized. The model then keeps the pipeline
-/// ([`with_pipeline`](Self::with_pipeline)) and takes features as they were before it, everywhere.
+/// The predictor may have been fitted to features prepared by a [`Pipeline`]: missing values filled in, nominal
+/// features encoded as indicators, numbers standardized. The model then keeps the pipeline
+/// ([`with_pipeline`](Self::with_pipeline)), and all its functions take unprepared features.
 ///
-/// [`save`](Self::save) and [`load`](Self::load) keep it in a file (see [`model_file`](crate::model_file)).
+/// [`save`](Self::save) and [`load`](Self::load) store the model in a file (see [`model_file`](crate::model_file)).
 #[derive(Debug, Clone)]
 pub struct Model {
     predictor: Arc<dyn Predict>,
@@ -40,10 +40,10 @@ pub struct Model {
     thresholds: Option<Vec<f64>>,
     /// How labels are decided from scores; by thresholds unless another rule is set.
     pub decision: Decision,
-    /// The parameters it was trained with. They are kept for the record, except that `loss` and `quantile` tell the levels of
-    /// quantiles ([`quantile_levels`](Self::quantile_levels)).
+    /// The parameters of training. They are only a record, except that `loss` and `quantile` determine the quantile
+    /// levels ([`quantile_levels`](Self::quantile_levels)).
     pub parameters: Map<String, Value>,
-    /// Name and version of the software that made it.
+    /// Name and version of the software that made the model.
     pub software: String,
 }
 
@@ -60,8 +60,8 @@ impl PartialEq for Model {
     }
 }
 
-/// Features (n x p) are those of the schema, before a pipeline, in its order (see [`Schema::align_features`]); values that are
-/// none of a nominal feature's are an error.
+/// Features (n x p) are unprepared and in the order of the schema (see [`Schema::align_features`]). A value outside a
+/// nominal feature's list is an error.
 impl Predictor for Model {
     type Error = ModelError;
 
@@ -102,12 +102,12 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Parameters that are out of range or contradict each other, and data that the method cannot be fitted to.
+    /// Parameters that are out of range or contradict each other, and data that the method cannot fit.
     pub fn fit(estimator: &dyn Estimator, data: &Dataset) -> Result<Self, ModelError> {
         Self::fit_with(estimator, data, &FitContext::default())
     }
 
-    /// [`fit`](Self::fit) with a callback or withheld samples.
+    /// Like [`fit`](Self::fit), but with callbacks or withheld samples.
     ///
     /// # Errors
     /// As [`fit`](Self::fit).
@@ -121,7 +121,8 @@ impl Model {
         Ok(estimator.fit(data, context)?.recorded(estimator))
     }
 
-    /// [`fit_with`](Self::fit_with), with the predictions of [`Estimator::fit_leaving_one_out`] for some samples.
+    /// Like [`fit_with`](Self::fit_with), but also returns the predictions of [`Estimator::fit_leaving_one_out`] for
+    /// some samples.
     pub(crate) fn fit_leaving_one_out(
         estimator: &dyn Estimator,
         data: &Dataset,
@@ -134,7 +135,7 @@ impl Model {
         Ok(fitted.map(|(model, scores)| (model.recorded(estimator), scores)))
     }
 
-    /// The model with the parameters of its estimator, unless they are noted.
+    /// Records the parameters of the estimator, unless parameters are already recorded.
     fn recorded(mut self, estimator: &dyn Estimator) -> Self {
         if self.parameters.is_empty() {
             self.parameters = estimator.parameters();
@@ -142,10 +143,10 @@ impl Model {
         self
     }
 
-    /// A predictor fitted to a data set.
+    /// Wraps a predictor that was fitted to a data set.
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] if it was fitted to data of another shape.
+    /// [`ModelError::Mismatch`] if the predictor was fitted to data of another shape.
     pub fn new(predictor: impl Predict, training: &Dataset) -> Result<Self, ModelError> {
         Self::from_parts(
             Arc::new(predictor),
@@ -156,7 +157,7 @@ impl Model {
         )
     }
 
-    /// [`new`](Self::new) for a predictor with an output for each level of each output of the data.
+    /// Like [`new`](Self::new), for a predictor with one output per level of each output of the data.
     pub(crate) fn of_levels(
         predictor: impl Predict,
         training: &Dataset,
@@ -205,8 +206,8 @@ impl Model {
         })
     }
 
-    /// The model of the features before a pipeline. It was made for the set that the pipeline gave, and `training` is
-    /// the set that it was given; a pipeline without steps leaves features as they are.
+    /// Adds the pipeline that prepared the features of the predictor's training set, so that the model takes unprepared
+    /// features. `training` is the data set before the pipeline; a pipeline without steps is dropped.
     ///
     /// ```
     /// use ndarray::array;
@@ -226,7 +227,7 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::Preprocess`] if the pipeline was fitted to other features than those of `training`,
-    /// [`ModelError::Mismatch`] if the predictor was not fitted to as many as it gives.
+    /// [`ModelError::Mismatch`] if it does not produce as many features as the predictor expects.
     pub fn with_pipeline(self, pipeline: Pipeline, training: &Dataset) -> Result<Self, ModelError> {
         pipeline.check(training)?;
         Mismatch::check(
@@ -243,12 +244,13 @@ impl Model {
         })
     }
 
-    /// Sets from which score on each label is predicted: given scores, or those that a rule finds.
+    /// Sets the score from which each label is predicted, to given values or those found by a rule.
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] if there is not one score per output, [`ModelError::Threshold`] for NaN. Of a rule:
-    /// [`ModelError::Task`] if the outputs are no labels; data without the columns of the model, or other samples than those of
-    /// the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take more than 4 GiB.
+    /// [`ModelError::Mismatch`] if there is not one score per output, [`ModelError::Threshold`] for NaN. For a rule:
+    /// [`ModelError::Task`] if the outputs are not labels; data without the columns of the model, or other samples than
+    /// those of the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take
+    /// more than 4 GiB.
     pub fn with_thresholds<'a>(self, from: impl Into<ThresholdSource<'a>>) -> Result<Self, ModelError> {
         let thresholds = self.thresholds_from(from.into())?;
         if let Some(thresholds) = &thresholds {
@@ -260,22 +262,22 @@ impl Model {
         Ok(Self { thresholds, ..self })
     }
 
-    /// The fitted predictor; [`downcast_ref`](trait.Predict.html#method.downcast_ref) gives it as its own type.
+    /// The fitted predictor; [`downcast_ref`](trait.Predict.html#method.downcast_ref) returns it as its concrete type.
     pub fn predictor(&self) -> &dyn Predict {
         self.predictor.as_ref()
     }
 
-    /// Task, names and kinds of the columns.
+    /// The task, and the names and kinds of the columns.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// What happens to features before the predictor sees them, if anything.
+    /// The preparation of features for the predictor, if any.
     pub fn pipeline(&self) -> Option<&Pipeline> {
         self.pipeline.as_ref()
     }
 
-    /// Name of a feature that the predictor sees: one of the schema, after the pipeline; `None` beyond the last.
+    /// Name of a feature of the predictor, which is a feature of the schema after the pipeline; `None` beyond the last.
     pub fn column_name(&self, column: usize) -> Option<String> {
         let names = &self.schema.feature_names;
         match &self.pipeline {
@@ -284,12 +286,12 @@ impl Model {
         }
     }
 
-    /// What it remembers of its training set.
+    /// The summary of the training set.
     pub fn training(&self) -> &TrainingSummary {
         &self.training
     }
 
-    /// The levels of the quantiles that are predicted, of each target in turn; empty where predictions are no quantiles.
+    /// The levels of the predicted quantiles, which repeat for each target; empty if the predictions are not quantiles.
     pub fn quantile_levels(&self) -> Vec<f64> {
         if let Some(ensemble) = self.predictor.downcast_ref::<Ensemble>() {
             return ensemble.first().quantile_levels();
@@ -303,32 +305,33 @@ impl Model {
         given.map_or_else(|| vec![0.5], |levels| levels.to_vec())
     }
 
-    /// The score from which each label is predicted, if the model has thresholds.
+    /// The score from which each label is predicted, if thresholds are set.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.thresholds.as_deref()
     }
 
-    /// Returns true if labels of groups are decided together, as no thresholds say otherwise.
+    /// Returns true if labels are decided jointly in groups, which requires that no thresholds are set.
     pub(crate) fn has_groups(&self) -> bool {
         self.thresholds.is_none() && !self.predictor.groups().is_empty()
     }
 
-    /// The labels to predict for samples with these scores (rows x d), as CSR of ones, by the model's rule.
+    /// Decides which labels to predict for samples with these scores (rows x d) by the model's rule; returns them as
+    /// CSR of ones.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN; scores that are
-    /// no probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
+    /// [`ModelError::Task`] if the model predicts numbers; scores for another number of labels, or NaN; scores that are
+    /// not probabilities ([`MetricError::NotAProbability`](rpo_metrics::MetricError::NotAProbability)), for
     /// [`Decision::ExpectedF1`].
     pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
         self.decision.labels(scores, self)
     }
 
-    /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
-    /// and from how many of those; rows without any are NaN. `None` if the method has no such thing, or features contain
-    /// the targets of these samples ([`Pipeline::target_encoded`]).
+    /// Predicts each of the training samples x with the parts of the model that did not see it in training. Also
+    /// returns the number of these parts; samples without any have NaN. `None` if the method has no such predictions,
+    /// or if features contain the targets of these samples ([`Pipeline::target_encoded`]).
     ///
     /// # Errors
-    /// Other samples than those of the training set; predictions of more than 4 GiB.
+    /// Other samples than those of the training set; predictions larger than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
         let contains_targets = |pipeline: &Pipeline| pipeline.target_encoded().next().is_some();
         match self.pipeline.as_ref().is_some_and(contains_targets) {
@@ -337,8 +340,8 @@ impl Model {
         }
     }
 
-    /// The leaf that each sample reaches in each tree (n x trees). `None` if the method has no trees that it could be
-    /// read from.
+    /// The leaf that each sample reaches in each tree (n x trees). `None` if the method has no trees with readable
+    /// leaves.
     ///
     /// # Errors
     /// As [`predict`](Predictor::predict).
@@ -346,9 +349,9 @@ impl Model {
         self.with_features(x, Predict::apply)
     }
 
-    /// The predictions for samples (n x d) after each step of a model whose steps add up, such as boosting, computed one
-    /// after the other as they are taken: the last are those of [`predict`](Predictor::predict). `None` for other models. The
-    /// features are copied.
+    /// The predictions for samples (n x d) after each step of an additive model such as boosting, computed one after
+    /// the other as they are consumed; the last equals that of [`predict`](Predictor::predict). `None` for other
+    /// models. The features are copied.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -368,7 +371,7 @@ impl Model {
         self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))
     }
 
-    /// Calls the predictor with the features that the pipeline makes of those of the model.
+    /// Calls the predictor with features prepared by the pipeline.
     fn with_features<T>(
         &self,
         x: MatrixView<'_>,
@@ -387,7 +390,7 @@ impl Model {
         })
     }
 
-    /// The first feature that is missing, by the name that the data have for it.
+    /// The error for the first missing feature, with its name in the data.
     fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
         let encoded = self.pipeline.iter().flat_map(Pipeline::target_encoded);
         let encoded: BTreeSet<usize> = encoded.collect();
@@ -396,7 +399,7 @@ impl Model {
         Some(ModelError::MissingFeature { row, name })
     }
 
-    /// That the model predicts labels.
+    /// Checks that the model predicts labels.
     pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
         match self.schema.task {
             Task::MultiLabel => Ok(()),
@@ -407,15 +410,15 @@ impl Model {
         }
     }
 
-    /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of
-    /// forests grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree), whichever comes first, exactly
-    /// the model one training would have given, with its parameters.
+    /// Merges two models that were trained on the same data, for instance parts of a forest grown separately. Forests
+    /// grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree) may come in either order and become
+    /// exactly the model, with its parameters, that one training would have produced.
     ///
     /// # Errors
-    /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to
-    /// the scores of one model), or a tree is in both; [`ModelError::MergeParameters`] if another parameter than
-    /// `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are trees between theirs;
-    /// [`ModelError::Ensemble`] if the forests do not fit.
+    /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to the scores
+    /// of one model), or both contain the same tree; [`ModelError::MergeParameters`] if a parameter other than
+    /// `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are missing trees between the two;
+    /// [`ModelError::Ensemble`] if the forests are incompatible.
     pub fn merge(self, other: Self) -> Result<Self, ModelError> {
         self.check_part(&other)?;
         if self.check_order(&other)? == Ordering::Greater {
@@ -424,7 +427,7 @@ impl Model {
         self.append(other)
     }
 
-    /// The order of the first trees of two parts; equal where a part does not record them.
+    /// The order of the first trees of two parts; equal if a part does not record them.
     fn check_order(&self, other: &Self) -> Result<Ordering, ModelError> {
         let (Some(ours), Some(theirs)) = (self.trees(), other.trees()) else {
             return Ok(Ordering::Equal);
@@ -438,17 +441,17 @@ impl Model {
             Ordering::Less => Err(ModelError::MergeGap {
                 missing: before.end..after.start,
             }),
-            // That a tree is in both is seen by its seed.
+            // A tree that both contain is detected by its seed.
             Ordering::Equal | Ordering::Greater => Ok(order),
         }
     }
 
-    /// The indices of its trees, if they are recorded.
+    /// The indices of its trees, if recorded.
     pub(crate) fn trees(&self) -> Option<Range<u64>> {
         trees_of(&self.parameters)
     }
 
-    /// The model with the trees of a part that follows.
+    /// Appends the trees of a part that follows.
     fn append(self, other: Self) -> Result<Self, ModelError> {
         let predictor = self.predictor.merge(other.predictor)?;
         let mut parameters = self.parameters;
@@ -463,7 +466,8 @@ impl Model {
         })
     }
 
-    /// That another model was fitted to the same data with the same parameters, and neither has decisions of its own.
+    /// Checks that another model was fitted to the same data with the same parameters, and that neither has its own
+    /// decisions.
     pub(crate) fn check_part(&self, other: &Self) -> Result<(), ModelError> {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.predictor.downcast_ref::<Ensemble>().is_some() {

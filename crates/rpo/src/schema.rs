@@ -1,4 +1,4 @@
-//! What a model expects of its inputs and says of its outputs.
+//! The inputs that a model expects and the outputs that it predicts.
 
 use crate::ModelError;
 use rpo_data::read::{ColumnType, ReadOptions};
@@ -7,30 +7,30 @@ use rpo_data::{Dataset, LabelColumn, Names, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The task and the columns a model was trained on: names of features and outputs, values of nominal features.
+/// The task and columns that a model was trained on: names of features and outputs, and values of nominal features.
 ///
-/// Columns of formats that number them have the implied names "0", "1", ... and take no room.
+/// Numbered columns have the implied names "0", "1", ..., which take no memory.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Schema {
-    /// What the outputs are.
+    /// The task.
     pub task: Task,
     /// Names of the features.
     pub feature_names: Names,
-    /// The nominal features and their values: a feature's value is a position in its list.
+    /// The nominal features and their values; a feature's value is a position in its list.
     pub nominal: BTreeMap<usize, Arc<[String]>>,
-    /// The columns of texts, each by the feature of its first term.
+    /// The columns of texts, indexed by the feature of their first term.
     pub texts: BTreeMap<usize, Arc<TextColumn>>,
     /// Names of the outputs.
     pub output_names: Names,
-    /// The column that labels were listed in, in the file that the model was trained on, if they were: where they are
-    /// found in others.
+    /// The column of the training file in which labels were listed, if there was one; labels are read from this column
+    /// in other files.
     pub label_column: Option<LabelColumn>,
-    /// The names of the targets of data and the levels of each, in their order, if each output is a level of a target.
+    /// The names of the targets of the data and their levels, in order, if each output is a level of a target.
     pub levels: Option<(Names, Vec<f64>)>,
 }
 
-/// The schema of a data set.
+/// Takes the schema of a data set.
 impl From<&Dataset> for Schema {
     fn from(data: &Dataset) -> Self {
         Self {
@@ -46,8 +46,7 @@ impl From<&Dataset> for Schema {
 }
 
 impl Schema {
-    /// The same with an output for each level of each output, those of the first before those of the second:
-    /// `price@0.1`, `price@0.9`.
+    /// Replaces each output by one output per level, in the order of the outputs: `price@0.1`, `price@0.9`.
     pub(crate) fn with_levels(self, levels: &[f64]) -> Self {
         let mut names = Vec::new();
         for name in self.output_names.iter() {
@@ -60,7 +59,7 @@ impl Schema {
         }
     }
 
-    /// Puts a schema together, as a model file holds it.
+    /// Creates a schema from the parts stored in a model file.
     ///
     /// # Errors
     /// [`ModelError::DuplicateName`], [`ModelError::NoSuchFeature`].
@@ -92,12 +91,12 @@ impl Schema {
         })
     }
 
-    /// The same with the column that labels were listed in.
+    /// Sets the column in which labels were listed.
     pub(crate) fn with_label_column(self, label_column: Option<LabelColumn>) -> Self {
         Self { label_column, ..self }
     }
 
-    /// The same outputs, of the features of a data set.
+    /// Replaces the features by those of a data set.
     pub(crate) fn with_features_of(self, data: &Dataset) -> Self {
         Self {
             feature_names: data.feature_names().clone(),
@@ -107,8 +106,8 @@ impl Schema {
         }
     }
 
-    /// Options that read a table as the one that the model was trained on, whatever its own values look like; `None` if
-    /// features are numbered. Columns that the model does not ask for are not read.
+    /// Options that read a table like the one the model was trained on, whatever its values look like; `None` if
+    /// features are numbered. Columns that the model does not need are not read.
     pub fn read_options(&self) -> Option<ReadOptions> {
         Some(ReadOptions {
             task: Some(self.task),
@@ -119,7 +118,7 @@ impl Schema {
         })
     }
 
-    /// Types of the columns of a CSV file that has the model's features; `None` if they are numbered.
+    /// Types of the columns of a CSV file with the model's features; `None` if they are numbered.
     fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
         let Names::Given(names) = &self.feature_names else {
             return None;
@@ -172,7 +171,7 @@ impl Schema {
         Some(types)
     }
 
-    /// Names of the outputs of data: those of the model, except where it has several levels of each.
+    /// Names of the outputs of data: those of the model, unless the model has several levels of each.
     pub fn target_names(&self) -> &Names {
         self.levels
             .as_ref()
@@ -180,7 +179,8 @@ impl Schema {
     }
 }
 
-/// Returns true if the value at position i is written i, so that a number and the position it stands for are the same.
+/// Returns true if every value is its own position in the list, so that a number and the position it stands for are
+/// equal.
 pub(crate) fn are_positions(values: &[String]) -> bool {
     values.iter().enumerate().all(|(i, v)| *v == i.to_string())
 }

@@ -1,4 +1,4 @@
-//! Writing a file where it belongs, all of it or nothing.
+//! Writes a file atomically: the whole file or nothing.
 
 mod part;
 
@@ -8,43 +8,42 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 const BUFFER: usize = 1 << 20;
-/// Symbolic links that are followed to a file that does not exist yet; the system follows as many.
+/// Largest number of symbolic links followed to a file that does not exist yet, as in the system.
 const MOST_LINKS: usize = 40;
 
-/// Why a file could not be written.
+/// Reason why a file could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetError {
-    /// A folder where a file is to be written.
+    /// The path of the file is a folder.
     #[error("{}: cannot write: it is a folder", path.display())]
     IsFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// The system refuses, for instance because the disk is full.
+    /// The system returned an error, for instance because the disk is full.
     #[error("{}: cannot {action}: {message}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// "write" and the like.
+        /// The failed action, such as "write".
         action: &'static str,
         /// The kind of error.
         kind: io::ErrorKind,
-        /// What the system says.
+        /// The message of the system.
         message: String,
     },
 }
 
-/// A file that appears under its name only when it is whole.
+/// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its place, flushed to the disk and renamed by [`finish`](Self::finish); until then, and
-/// if anything fails or the target is dropped, an earlier file stays as it was. Behind a symbolic link the file
-/// it leads to is replaced, or made if the link dangles; devices and pipes are written to directly.
-/// [`check`](Self::check) finds out before a long computation whether the place can be written to.
+/// The file is written in its final folder, flushed to the disk and renamed by [`finish`](Self::finish). Until then,
+/// and if anything fails or the target is dropped, an earlier file is unchanged. If the path is a symbolic link, the
+/// file it leads to is replaced, or created if the link dangles; devices and pipes are written to directly.
+/// [`check`](Self::check) tests before a long computation that a path can be written to.
 ///
-/// What a process that was killed left of its file, `.rpo-*.part`, is removed when another file is written to that
-/// folder (where the system locks files: not on Windows). [`abandon_all`](Self::abandon_all) is for a process that is
-/// about to end.
+/// Unfinished files of killed processes, `.rpo-*.part`, are removed when another file is written to that folder (if the
+/// system locks files: not on Windows). [`abandon_all`](Self::abandon_all) is for a process that is about to end.
 ///
 /// ```
 /// use rpo::FileTarget;
@@ -63,12 +62,12 @@ pub enum TargetError {
 pub struct FileTarget {
     path: PathBuf,
     out: BufWriter<File>,
-    /// Where the file is until it is finished, and where it goes; `None` for devices and pipes.
+    /// The unfinished file, and its final path; `None` for devices and pipes.
     rename: Option<(Part, PathBuf)>,
 }
 
 impl FileTarget {
-    /// Makes ready to write to a path.
+    /// Prepares writing to a path.
     ///
     /// # Errors
     /// [`TargetError`] if the path is a folder, or its folder does not exist or cannot be written to.
@@ -82,20 +81,20 @@ impl FileTarget {
         })
     }
 
-    /// Finds out whether a file could be written to a path, and leaves nothing there.
+    /// Checks that a file could be written to a path, without creating it.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn check(path: impl AsRef<Path>) -> Result<(), TargetError> {
-        // Opening and closing a pipe would tell its reader that this was all.
+        // Opening and closing a pipe would signal its end to the reader.
         match fs::metadata(path.as_ref()) {
             Ok(metadata) if !metadata.is_dir() && !metadata.is_file() => Ok(()),
             _ => Self::new(path).map(drop),
         }
     }
 
-    /// Where a path leads once symbolic links are followed, be a file there or not: paths of one file have one place. `None`
-    /// for devices and pipes, which nothing replaces, and where there is no such folder.
+    /// Resolves the symbolic links of a path, whether the file exists or not, so that all paths to a file have the same
+    /// place. `None` for devices and pipes, which are not replaced, and if the folder does not exist.
     pub fn place(path: impl AsRef<Path>) -> Option<PathBuf> {
         let path = path.as_ref();
         match fs::metadata(path) {
@@ -119,13 +118,13 @@ impl FileTarget {
             .map_err(|e| io_error(&self.path, "write", &e))
     }
 
-    /// Removes the unfinished files of this process and calls `last` with the paths that they were for. Every other
-    /// target waits meanwhile, and `last` is expected to end the process: what handles a signal calls this.
+    /// Removes the unfinished files of this process and calls `last` with their intended paths. All other targets wait
+    /// meanwhile, and `last` is expected to end the process; signal handlers call this.
     pub fn abandon_all(last: impl FnOnce(&[PathBuf])) {
         part::abandon_all(last);
     }
 
-    /// Brings everything to the disk and gives the file its name.
+    /// Flushes everything to the disk and gives the file its name.
     ///
     /// # Errors
     /// [`TargetError::Io`].
@@ -137,7 +136,7 @@ impl FileTarget {
             file.sync_all().map_err(|e| error("flush to the disk", &e))?;
             part.persist(&target)
                 .map_err(|e| error("rename the finished file", &e))?;
-            // Its lock, which keeps other processes from removing the part, goes with it.
+            // Closing the file releases the lock that kept other processes from removing the part.
             drop(file);
             sync_folder(folder_of(&target)).map_err(|e| error("flush the folder to the disk", &e))?;
         }
@@ -195,7 +194,7 @@ fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
     Ok((file, Some((part, target))))
 }
 
-/// Where symbolic links lead that end at nothing: the path itself if it is none.
+/// The end of a chain of symbolic links to a file that does not exist; the path itself if it is not a link.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -212,7 +211,7 @@ fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {
         path: path.to_owned(),
         action,
         kind: e.kind(),
-        // What wraps the system's own error names the temporary file, which is nobody's concern.
+        // The wrapper of the system's error names the temporary file, which is of no interest to users.
         message: match e.raw_os_error() {
             Some(_) => e.to_string(),
             None => e.kind().to_string(),
@@ -227,7 +226,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes a renaming last, where the system lets folders be flushed.
+/// Makes a renaming durable, if the system supports flushing folders.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;

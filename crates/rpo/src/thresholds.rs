@@ -1,4 +1,4 @@
-//! Where the decision thresholds of a model come from.
+//! Sources of a model's decision thresholds.
 
 use crate::{Model, ModelError};
 use rpo_core::Predictor;
@@ -6,15 +6,15 @@ use rpo_data::Dataset;
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{ThresholdRule, find};
 
-/// Where the decision thresholds of a model come from ([`Model::with_thresholds`]). A vector stands for
+/// The source of a model's decision thresholds ([`Model::with_thresholds`]). A vector converts to
 /// [`ThresholdSource::Given`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ThresholdSource<'a> {
-    /// The score from which each label is predicted; without any, 0.5.
+    /// The score from which each label is predicted; `None` means 0.5.
     Given(Option<Vec<f64>>),
-    /// What a rule finds on the out-of-bag predictions for the training set, which is given again.
+    /// Found by a rule on the out-of-bag predictions for the training set, which is passed again.
     OutOfBag(ThresholdRule, &'a Dataset),
-    /// What a rule finds on the predictions for samples that the model was not fitted to, whose columns are found by name.
+    /// Found by a rule on the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(ThresholdRule, &'a Dataset),
 }
 

@@ -1,31 +1,31 @@
-//! What a model remembers of its training set.
+//! The summary of the training set that a model keeps.
 
 use crate::ModelError;
 use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
 use rpo_data::{Dataset, Task};
 
-/// How the outputs were distributed.
+/// Distribution of the outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutputSummary {
-    /// For each label, how many samples were known to have it.
+    /// For each label, the number of samples observed to have it.
     LabelCounts(Vec<usize>),
-    /// The mean of each output over the samples where it was known; 0 for one that never was.
+    /// The mean of each output over the samples where it is observed; 0 for an output that is never observed.
     Means(Vec<f64>),
 }
 
-/// The size of the training set and the distribution of its outputs: what metrics need that compare with it
-/// (propensities of labels, the baseline of the relative error).
+/// The size of the training set and the distribution of its outputs, which some metrics need (propensities of labels,
+/// the baseline of the relative error).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrainingSummary {
     /// Number of training samples.
     pub n_samples: usize,
-    /// How the outputs were distributed.
+    /// Distribution of the outputs.
     pub outputs: OutputSummary,
 }
 
 impl TrainingSummary {
-    /// The summary of a data set.
+    /// Summarizes a data set.
     pub(crate) fn of(data: &Dataset) -> Self {
         let n_samples = data.n_samples();
         let outputs = match data.task() {
@@ -50,7 +50,7 @@ impl TrainingSummary {
         Self { n_samples, outputs }
     }
 
-    /// The same of outputs that are repeated, each a number of times in a row.
+    /// Repeats each output `times` times in succession.
     pub(crate) fn repeated(self, times: usize) -> Self {
         fn each<T: Copy>(values: &[T], times: usize) -> Vec<T> {
             let values = values.iter();
@@ -63,7 +63,7 @@ impl TrainingSummary {
         Self { outputs, ..self }
     }
 
-    /// Puts a summary together, as a model file holds it.
+    /// Creates a summary from the parts stored in a model file.
     ///
     /// # Errors
     /// [`ModelError::Summary`] for a count above the number of samples or a mean that is not finite.
@@ -101,7 +101,7 @@ impl TrainingSummary {
         }
     }
 
-    /// For each label, how many training samples had it; `None` for regression.
+    /// For each label, the number of training samples that have it; `None` for regression.
     pub fn label_counts(&self) -> Option<&[usize]> {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => Some(counts),
@@ -109,7 +109,7 @@ impl TrainingSummary {
         }
     }
 
-    /// The mean of each output: for labels, the fraction of observed samples that have them.
+    /// The mean of each output; for labels, the fraction of samples that have them.
     pub fn output_means(&self) -> Vec<f64> {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => {
@@ -121,9 +121,9 @@ impl TrainingSummary {
     }
 }
 
-/// The array of label counts.
+/// Name of the array of label counts.
 const LABEL_COUNTS: &str = "train.label_counts";
-/// The array of means.
+/// Name of the array of means.
 const MEANS: &str = "train.means";
 
 impl Store for TrainingSummary {

@@ -1,4 +1,4 @@
-//! How large the trees of a model are.
+//! Sizes of a model's trees.
 
 use rpo_tree::{Rule, Structure};
 use serde_json::{Value, json};
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeSize {
-    /// Number of nodes, splits and leaves.
+    /// Number of nodes, including leaves.
     pub nodes: usize,
     /// Number of leaves.
     pub leaves: usize,
-    /// Largest depth of a leaf; 0 of a tree that is one leaf.
+    /// Largest depth of a leaf; 0 for a single leaf.
     pub depth: usize,
 }
 
 impl TreeSize {
-    /// The smallest, mean and largest of some numbers, for reports.
+    /// The smallest, mean and largest of the values, for reports.
     pub(crate) fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
         let n = values.clone().count().max(1) as f64;
         let mean = values.clone().sum::<usize>() as f64 / n;

@@ -1,4 +1,4 @@
-//! A custom criterion: variance in which outputs of small variance count more.
+//! A custom criterion: variance that gives outputs of small variance more weight.
 
 use crate::CustomForest;
 use ndarray::ArrayView2;
@@ -10,12 +10,12 @@ use rpo::tree::{AxisRule, Grown, Leaves};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Grows trees by variance, summed over outputs that are weighted by a power of the variance of each.
+/// Grows trees by variance, summed over outputs with weights that are a power of each output's variance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BalancedVariance {
-    /// Exponent b of the weight v^-b of an output with variance v, from 0 for equal weights to 1, where rare labels count
-    /// as much as frequent ones.
+    /// Exponent b of the weight v^-b of an output with variance v: 0 for equal weights, up to 1, for which rare labels
+    /// count as much as frequent ones.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub balance: f64,
 }

@@ -1,4 +1,4 @@
-//! Whole methods of custom growers: what the criterion, the splitter and the leaves of this crate have in common.
+//! Whole methods of custom growers: the code shared by the criterion, the splitter and the leaves of this crate.
 
 use ndarray::Array2;
 use rpo::core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Debug;
 
-/// A grower with a name, whose fields are parameters of the method.
+/// A named grower whose fields are parameters of the method.
 pub trait CustomForest:
     Grower + Debug + Clone + Default + Send + Serialize + DeserializeOwned + JsonSchema + 'static
 {
@@ -31,7 +31,7 @@ pub trait CustomForest:
     /// Checks the parameters of the grower.
     ///
     /// # Errors
-    /// The first one that is out of range.
+    /// The first parameter that is out of range.
     fn check(&self) -> Result<(), ModelError>;
 }
 
@@ -42,7 +42,7 @@ pub struct CustomForestParams<G: Default> {
     /// Number of trees.
     #[schemars(range(min = 1))]
     pub trees: usize,
-    /// Largest depth of a leaf; trees grow fully without it.
+    /// Largest depth of a leaf; unlimited if not set.
     pub max_depth: Option<u32>,
     /// The parameters of the grower.
     #[serde(flatten)]
@@ -62,7 +62,7 @@ impl<G: Default> Default for CustomForestParams<G> {
     }
 }
 
-/// A method for the registry.
+/// The registry entry of a method.
 pub(crate) fn entry<G: CustomForest>(summary: &'static str) -> MethodEntry {
     MethodEntry::new(G::NAME, summary, CustomForestParams::<G>::default()).model::<G::Model>(G::KIND)
 }
@@ -117,7 +117,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
     }
 }
 
-/// A forest with custom rules or leaves, as a predictor that model files store.
+/// A forest with custom rules or leaves, as a predictor that can be stored in model files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CustomForestModel<G: Grower>(Forest<G::Rule, G::Leaves>);
 

@@ -1,4 +1,4 @@
-//! A custom leaf model: means that are drawn towards the mean of all samples.
+//! A custom leaf model: means that are shrunk towards the mean of all samples.
 
 use crate::{CustomForest, CustomForestModel};
 use ndarray::{Array1, Array2};
@@ -11,11 +11,11 @@ use rpo::tree::{AxisRule, Grown, LeafModel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Labels leaves as if they held some samples more, each with the mean of the tree's samples.
+/// Computes leaf values as if each leaf had some more samples, each with the mean of the tree's samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Shrinkage {
-    /// Weight of the mean of all samples in a leaf, in samples.
+    /// Weight of the mean of all samples in a leaf, as a number of samples.
     #[schemars(range(min = 0.0))]
     pub shrinkage: f64,
 }
@@ -58,7 +58,7 @@ impl Grower for Shrinkage {
     }
 }
 
-/// The weight of samples and the weighted sums of their outputs.
+/// The total weight of samples and the weighted sums of their outputs.
 fn weighted_sums(tree: &TreeInput<'_>, samples: &[u32]) -> (f64, Array1<f64>) {
     let outputs = tree.outputs;
     let (mut total, mut sums) = (0.0, Array1::zeros(outputs.n_cols()));

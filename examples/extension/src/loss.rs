@@ -1,4 +1,4 @@
-//! A custom loss: the pinball loss, whose minimum is a quantile.
+//! A custom loss: the pinball loss, which is minimized by a quantile.
 
 use rpo::core::Domain;
 use rpo::data::Dataset;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// ℓ(y, f) = q (y − f) where y > f, (1 − q) (f − y) elsewhere.
+/// ℓ(y, f) = q (y − f) if y > f, otherwise (1 − q) (f − y).
 #[derive(Debug, Clone, Copy)]
 pub struct Pinball {
     /// The quantile q, between 0 and 1.
@@ -35,7 +35,7 @@ impl Loss for Pinball {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct QuantileBoosting {
-    /// The quantile that is predicted, between 0 and 1.
+    /// The quantile to predict, between 0 and 1.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub quantile: f64,
     /// Number of boosting steps.

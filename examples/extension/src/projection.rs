@@ -1,4 +1,4 @@
-//! A custom projection that looks at the features: it keeps the outputs that they explain best.
+//! A custom projection that uses the features: it keeps the outputs that they explain best.
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
 use rpo::core::{Domain, MatrixView, Mismatch, Seed};
@@ -51,7 +51,7 @@ impl Projection for Predictable {
     }
 }
 
-/// The columns with mean 0 and variance 1; constant ones are 0. Missing values count as 0.
+/// Scales columns to mean 0 and variance 1; constant columns become 0. Missing values count as 0.
 fn standardized(values: MatrixView<'_>) -> Result<Array2<f64>, ProjectionError> {
     let mut values = values.to_dense(usize::MAX)?.mapv(f64::from);
     values.mapv_inplace(|v| if v.is_nan() { 0.0 } else { v });
@@ -69,7 +69,7 @@ fn standardized(values: MatrixView<'_>) -> Result<Array2<f64>, ProjectionError> 
     Ok(values)
 }
 
-/// The component that each kept output becomes.
+/// The component of each kept output.
 #[derive(Debug)]
 struct Kept {
     component_of: Vec<Option<usize>>,
@@ -99,14 +99,14 @@ impl LinearMap for Kept {
     }
 }
 
-/// Parameters of a forest that grows on the outputs which features explain best, and predicts all.
+/// Parameters of a forest that grows on the outputs that the features explain best, and predicts all outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PredictableForest {
     /// Number of trees.
     #[schemars(range(min = 1))]
     pub trees: usize,
-    /// Number of outputs that trees grow on.
+    /// Number of outputs on which trees grow.
     #[schemars(range(min = 1))]
     pub components: usize,
     /// Seed of all randomness.

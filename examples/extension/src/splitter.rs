@@ -1,4 +1,4 @@
-//! A custom splitter with its own rule: the sum of two features against a threshold.
+//! A custom splitter with its own rule: the sum of two features is compared with a threshold.
 
 use crate::{CustomForest, CustomForestModel};
 use ndarray::ArrayView2;
@@ -13,7 +13,7 @@ use rpo::tree::{Grown, Leaves, Row, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Grows trees whose nodes draw pairs of features and take the best sum and threshold.
+/// Grows trees whose nodes draw pairs of features and choose the best sum and threshold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SumOfPairs {
@@ -88,7 +88,7 @@ struct PairSplitter<'a> {
 }
 
 impl PairSplitter<'_> {
-    /// Two features, drawn at random; they may be the same.
+    /// Draws two features at random; they may be the same.
     fn draw(&self, seed: Seed) -> (u32, u32) {
         let p = self.features.ncols() as u64;
         let feature = |key| (seed.child(key).value() % p) as u32;
@@ -103,7 +103,7 @@ impl PairSplitter<'_> {
 
 impl<'a> Splitter for PairSplitter<'a> {
     type Rule = PairSum;
-    /// Statistics, and the sums of a node with their samples.
+    /// The statistics, and the sums of a node's samples with their indices.
     type Workspace = (Variance<'a>, Vec<(f32, u32)>);
 
     fn workspace(&self) -> Self::Workspace {
@@ -130,7 +130,7 @@ impl<'a> Splitter for PairSplitter<'a> {
             for neighbours in sums.windows(2) {
                 let [(threshold, row), (next, _)] = [neighbours[0], neighbours[1]];
                 criterion.move_row(row);
-                // Sums beyond the range of numbers are infinite and cannot be thresholds that a file stores.
+                // Overflowing sums are infinite, and cannot be thresholds because files do not store infinite values.
                 if threshold < next && threshold.is_finite() {
                     let gain = criterion.gain(criterion.score());
                     if best.as_ref().is_none_or(|best| gain > best.gain) {
@@ -157,7 +157,7 @@ impl<'a> Splitter for PairSplitter<'a> {
     }
 }
 
-/// The number that stands for a split.
+/// The number of the rule's only kind.
 const SPLIT: u32 = 1;
 
 impl StoreRule for PairSum {

@@ -1,4 +1,4 @@
-//! Each seam in a whole model that is fitted, evaluated, saved, loaded and tuned.
+//! Tests each extension point in a whole model that is fitted, evaluated, saved, loaded and tuned.
 
 use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
 use rpo::metrics::Score;
@@ -7,7 +7,7 @@ use rpo::tune::Tuning;
 use rpo_extension_example::{WorstF1, registry};
 use std::sync::Arc;
 
-/// Few labels, which the features explain, and samples to score models on.
+/// Few labels, which the features explain; returns training and test samples.
 fn labels() -> (Dataset, Dataset) {
     let data = MultiLabelSet::new(300, 20, 6).generate(Seed::new(1)).unwrap();
     data.split(0.3, Seed::new(2)).unwrap()
@@ -37,7 +37,7 @@ fn score(model: &Model, test: &Dataset, metric: impl Score) -> f64 {
     model.evaluate(test, &[metric]).unwrap()[0]
 }
 
-/// A model comes back from its file equal, and its record describes the method that fits it again.
+/// Checks that a model read from its file is equal, and that its record describes the method that fits it again.
 fn comes_back(model: &Model, train: &Dataset) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("custom.rpo");
@@ -70,7 +70,7 @@ fn a_criterion_in_a_whole_forest() {
     comes_back(&model, &train);
     tune("balanced-forest", "balance=0,1", None, &train);
 
-    // Equal weights are plain variance: the forest is that of `rpo`, up to rounding of the scores of splits.
+    // Equal weights are plain variance: the forest equals that of `rpo`, up to rounding of split scores.
     let plain = fit("random-forest", &[("trees", "20")], &train);
     let equal = fit("balanced-forest", &[("balance", "0")], &train);
     let difference = score(&plain, &test, Metric::Lrap) - score(&equal, &test, Metric::Lrap);
@@ -97,7 +97,7 @@ fn a_leaf_model_in_a_whole_forest() {
     comes_back(&model, &train);
     tune("shrunken-forest", "shrinkage=0,10", None, &train);
 
-    // Without shrinkage leaves hold means, and with much of it every prediction is nearly the same.
+    // Without shrinkage leaves hold means; with strong shrinkage all predictions are nearly equal.
     let x = test.features().view();
     let plain = [("trees", "20"), ("preset", "paper")];
     let means = fit("random-forest", &plain, &train).predict(x).unwrap();
@@ -111,8 +111,8 @@ fn a_leaf_model_in_a_whole_forest() {
 
 #[test]
 fn a_projection_that_looks_at_features_in_a_whole_forest() {
-    // The function of the features is behind three outputs, noise behind three others: one component suffices if it is one
-    // of the first.
+    // Three outputs depend on a function of the features, the other three are noise: one component suffices if it is
+    // one of the former.
     let problem = Friedman {
         n_outputs: 3,
         permuted_outputs: true,

@@ -1,4 +1,4 @@
-//! What the finished cells say: means and deviations, mean ranks with tests of significance, and claims.
+//! Analyses finished cells: means and deviations, mean ranks with significance tests, and claims.
 
 pub(crate) mod claims;
 pub(crate) mod ranks;
@@ -11,17 +11,17 @@ use claims::Claim;
 use ranks::Ranks;
 use results::Results;
 
-/// An experiment as far as its cells are finished.
+/// The results of an experiment, from the cells that are finished.
 pub(crate) struct Analysis<'a> {
     pub(crate) results: Results<'a>,
-    /// Mean ranks over the data sets, by each metric that has some.
+    /// Mean ranks over the data sets, for each metric that can be ranked.
     pub(crate) ranks: Vec<Ranks>,
-    /// The claims and whether they are supported.
+    /// The claims, with the outcomes of their checks.
     pub(crate) claims: Vec<Claim>,
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses what a store has of a plan.
+    /// Analyses the finished cells of a plan in a store.
     pub(crate) fn new(description: &'a Description, plan: &'a Plan, store: &Store) -> Self {
         let results = Results::new(description, plan, store);
         Self {

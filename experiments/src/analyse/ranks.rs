@@ -1,11 +1,11 @@
-//! Mean ranks of methods over data sets, with tests of significance (Demšar 2006, section 3.2.2).
+//! Mean ranks of methods over data sets, with significance tests (Demšar 2006, section 3.2.2).
 
 use super::results::Results;
 use crate::describe::measures;
 use ndarray::Array2;
 use rpo_stats::{Better, Correction, Friedman, PostHoc, SignedRanks, StatsError};
 
-/// The level of the tests.
+/// The significance level of the tests.
 pub(crate) const ALPHA: f64 = 0.05;
 
 /// Ranks of the methods over the data sets on which all of them ran.
@@ -15,7 +15,7 @@ pub(crate) struct Ranks {
     /// Scores, data sets x methods.
     scores: Array2<f64>,
     pub(crate) friedman: Friedman,
-    /// The difference of mean ranks from which methods differ by Nemenyi's test.
+    /// The smallest difference of mean ranks that is significant by Nemenyi's test.
     pub(crate) critical_difference: f64,
 }
 
@@ -25,11 +25,11 @@ pub(crate) struct Pair {
     pub(crate) second: usize,
     /// Number of data sets on which the first has the larger value.
     pub(crate) larger: usize,
-    /// Number of data sets on which it has the smaller one.
+    /// Number of data sets on which the first has the smaller value.
     pub(crate) smaller: usize,
     /// The exact two-sided p-value.
     pub(crate) p: f64,
-    /// The same with Holm's correction for all pairs.
+    /// The p-value with Holm's correction for all pairs.
     pub(crate) corrected: f64,
 }
 
@@ -42,8 +42,8 @@ impl Ranks {
             .collect()
     }
 
-    /// The ranks of the methods of a table by a metric; `None` for curves, and where fewer than two data sets or
-    /// methods, or more than ten methods are complete.
+    /// The ranks of the methods of a table by a metric; `None` for curves, and if fewer than two data sets are complete
+    /// or there are fewer than two or more than ten methods.
     pub(crate) fn of(results: &Results<'_>, score: &str) -> Option<Self> {
         let n_columns = results.plan.columns.len();
         if results.description.axis.is_some() || !(2..=10).contains(&n_columns) {
@@ -146,7 +146,7 @@ pub(crate) mod tests {
         assert_eq!(ranks.average_ranks(), [1.0, 2.0, 3.0]);
         // q(0.05, 3) / √2 = 2.343 and √(3 · 4 / (6 · 4)) = 0.707.
         assert!((ranks.critical_difference - 1.657).abs() < 1e-3);
-        // Each of three pairs is ordered alike on all four sets: 2 / 2⁴, three times.
+        // Each of the three pairs has the same order on all four sets: 2 / 2⁴, times three.
         for pair in ranks.pairs() {
             assert_eq!((pair.larger, pair.smaller), (4, 0));
             assert_eq!((pair.p, pair.corrected), (0.125, 0.375));

@@ -1,4 +1,4 @@
-//! Means over repetitions, and how they compare with other columns and with what was published.
+//! Means over repetitions, and comparisons with other columns and with published figures.
 
 use crate::describe::Description;
 use crate::describe::Published;
@@ -11,7 +11,7 @@ use toml::Spanned;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) mean: f64,
-    /// The sample standard deviation (divisor n - 1); `None` for one repetition, or where none is printed.
+    /// The sample standard deviation (divisor n - 1); `None` for one repetition, or if none is printed.
     pub(crate) std: Option<f64>,
     pub(crate) n: usize,
 }
@@ -33,16 +33,16 @@ impl Summary {
         self.std.unwrap_or(0.0)
     }
 
-    /// Whether two means differ by the rule of the forest paper's Table 1: by more than the larger of the two
-    /// standard deviations. (Its caption says "one standard deviation"; only the larger reproduces the counts
-    /// of its text.) Figures are printed in decimals, so that a difference equal to a deviation must not
-    /// exceed it by the rounding of binary fractions. `None` if one of them has no deviation.
+    /// Returns true if two means differ by the rule of the forest paper's Table 1: by more than the larger of the two
+    /// standard deviations. (Its caption says "one standard deviation"; only the larger reproduces the counts of its
+    /// text.) Figures are printed in decimals, so a difference equal to a deviation must not exceed it because of
+    /// binary rounding. `None` if one of the means has no deviation.
     pub(crate) fn differs(self, other: Self) -> Option<bool> {
         let deviation = self.std?.max(other.std?);
         Some((self.mean - other.mean).abs() > deviation + 1e-9)
     }
 
-    /// Difference to a published mean, and the same in standard deviations √(s² + s'²).
+    /// The difference from a published mean, also in standard deviations √(s² + s'²).
     pub(crate) fn against(self, published: Self) -> Against {
         let difference = self.mean - published.mean;
         let deviation = published.std.map(|std| self.spread().hypot(std));
@@ -52,18 +52,18 @@ impl Summary {
         }
     }
 
-    /// Whether this mean lies within one published standard deviation, widened by a slack, of the published mean.
+    /// Returns true if this mean is within one published standard deviation, plus a slack, of the published mean.
     pub(crate) fn agrees(self, published: Self, slack: f64) -> bool {
         (self.mean - published.mean).abs() <= published.spread() + slack + 1e-9
     }
 }
 
-/// A difference to a published mean.
+/// A difference from a published mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Against {
-    /// Ours less theirs.
+    /// Our mean minus the published one.
     pub(crate) difference: f64,
-    /// The same over √(s² + s'²), where a deviation is printed and that is not 0.
+    /// The difference divided by √(s² + s'²), if a deviation is printed and the divisor is not 0.
     pub(crate) in_deviations: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Place<'a> {
     pub(crate) method: &'a Column,
 }
 
-/// The results of an experiment as far as its cells are finished.
+/// The results of an experiment, from the cells that are finished.
 pub(crate) struct Results<'a> {
     pub(crate) description: &'a Description,
     pub(crate) plan: &'a Plan,
@@ -84,7 +84,7 @@ pub(crate) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Collects what a store has of a plan.
+    /// Collects the finished cells of a plan from a store.
     pub(crate) fn new(description: &'a Description, plan: &'a Plan, store: &Store) -> Self {
         let mut values: BTreeMap<_, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
         for cell in &plan.cells {
@@ -102,12 +102,12 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The measure that a claim names, or the score.
+    /// The measure that a claim names; by default the score.
     pub(crate) fn measure(&self, of: Option<&'a Spanned<String>>) -> &'a str {
         of.map_or(self.description.score(), |of| of.get_ref())
     }
 
-    /// Every data set with every column.
+    /// All pairs of a data set and a column.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place<'a>> {
         let (datasets, columns) = (&self.plan.datasets, &self.plan.columns);
         datasets.iter().enumerate().flat_map(move |(dataset, set)| {
@@ -126,13 +126,13 @@ impl<'a> Results<'a> {
         measures.and_then(|m| m.get(measure)).map_or(&[], Vec::as_slice)
     }
 
-    /// Mean and deviation of a measure.
+    /// Mean and deviation of a measure over repetitions.
     pub(crate) fn summary(&self, dataset: usize, column: usize, measure: &str) -> Option<Summary> {
         Summary::of(self.values(dataset, column, measure))
     }
 
-    /// What was published of a measure: in the experiment's table, or, of the score, elsewhere in the paper (figures
-    /// without numbers show methods whose scores a table has).
+    /// The published value of a measure: from the experiment's table, or, for metrics, from elsewhere in the paper
+    /// (figures without numbers show methods whose scores are in a table).
     pub(crate) fn published(&self, dataset: usize, column: usize, measure: &str) -> Option<Summary> {
         let paper = self.description.paper.as_ref()?.get_ref();
         let set = self.plan.datasets[dataset].published.as_deref()?;
@@ -147,7 +147,7 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// The names of all measures that some cell has: the score first, then in alphabetical order.
+    /// The names of all measures of any cell: the score first, then in alphabetical order.
     pub(crate) fn measures(&self) -> Vec<String> {
         let score = self.description.score();
         let all: BTreeSet<&String> = self.values.values().flat_map(BTreeMap::keys).collect();
@@ -155,14 +155,14 @@ impl<'a> Results<'a> {
         first.into_iter().chain(rest).cloned().collect()
     }
 
-    /// The methods that were planned, by position in the description, and the names of their curves.
+    /// The planned methods, by position in the description, with the names of their curves.
     pub(crate) fn curves(&self) -> impl Iterator<Item = (usize, String)> {
         let planned: BTreeSet<usize> = self.plan.columns.iter().map(|column| column.method).collect();
         let name = |method: usize| self.description.methods[method].curve_label();
         planned.into_iter().map(move |method| (method, name(method)))
     }
 
-    /// The position of a column.
+    /// The position of the column with an id.
     pub(crate) fn column(&self, id: &str) -> Option<usize> {
         self.plan.columns.iter().position(|column| column.id == id)
     }
@@ -172,7 +172,7 @@ impl<'a> Results<'a> {
         self.column(self.description.baseline.as_ref()?.get_ref())
     }
 
-    /// Whether a column differs from the baseline by the paper's rule: here, and in print.
+    /// Returns whether a column differs from the baseline by the paper's rule: in these results, and in print.
     pub(crate) fn verdicts(
         &self,
         dataset: usize,
@@ -237,8 +237,8 @@ mod tests {
         assert_eq!(ours.against(exact).in_deviations, None);
     }
 
-    /// The text of section 4.3 counts the data sets that are not underlined: 11 for m = 1, 3 more for
-    /// m = ln d, and all but SCOP-GO for m = d. The rule must give these counts from the printed figures.
+    /// The text of section 4.3 counts the data sets that are not underlined: 11 for m = 1, 3 more for m = ln d, and all
+    /// but SCOP-GO for m = d. The rule must give these counts from the printed figures.
     #[test]
     fn the_rule_reproduces_the_counts_of_the_text() {
         let published = Published::get();

@@ -1,4 +1,4 @@
-//! Axes of charts: their range, round ticks, and how a tick is written.
+//! Axes of charts: their range, round ticks, and the labels of ticks.
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
 use plotters::prelude::Ranged;
@@ -12,7 +12,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that holds intervals with some room around; `None` if there are none, or a logarithm is undefined.
+    /// An axis that contains the intervals with some margin; `None` if there are no intervals, or a logarithm is
+    /// undefined.
     pub(super) fn around(intervals: impl Iterator<Item = (f64, f64)>, log: bool) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for (a, b) in intervals {
@@ -35,8 +36,8 @@ impl Axis {
         })
     }
 
-    /// Round values: 1, 2, 5 times powers of 10 where decades are few, powers of 10 where they are many, multiples of
-    /// a round step where there is not even one decade.
+    /// Round values: 1, 2, 5 times powers of 10 for few decades, powers of 10 for many, and multiples of a round step
+    /// for less than one decade.
     fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         if self.log && decades > 0.7 {
@@ -78,7 +79,7 @@ impl Ranged for Axis {
 }
 
 impl ValueFormatter<f64> for Axis {
-    /// In as few digits as tell a tick from the others.
+    /// Formats a tick with as few digits as distinguish it from the others.
     fn format_ext(&self, value: &f64) -> String {
         if value.abs() >= 1e5 {
             return format!("{value:.0e}");
@@ -127,7 +128,7 @@ mod tests {
         for log in [false, true] {
             let axis = axis(1.0, 10.0, log);
             assert_eq!(axis.map(&axis.low, (100, 500)), 100);
-            // The vertical axis runs against the pixels.
+            // The vertical axis runs in the opposite direction of the pixels.
             assert_eq!(axis.map(&axis.high, (500, 100)), 100);
         }
     }

@@ -1,4 +1,4 @@
-//! Charts as SVG drawings that stand alone, with a legend below the axes.
+//! Charts as self-contained SVG drawings, with a legend below the axes.
 
 mod axis;
 
@@ -14,37 +14,37 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 pub struct Chart {
     /// Title, for readers who do not see the drawing.
     pub title: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Scale,
-    /// The axis upwards.
+    /// The vertical axis.
     pub y: Scale,
-    /// What is drawn.
+    /// The series to draw.
     pub series: Vec<Series>,
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scale {
-    /// Text beside the axis.
+    /// Label of the axis.
     pub label: String,
-    /// Logarithmic?
+    /// True for a logarithmic axis.
     pub log: bool,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// Number of the colour; there are eight, which repeat.
+    /// Index of the colour; there are eight, which repeat.
     pub colour: usize,
-    /// How it is drawn.
+    /// The style of the series.
     pub mark: Mark,
     /// The points, by increasing x.
     pub points: Vec<Point>,
 }
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Dots joined by lines.
@@ -55,28 +55,28 @@ pub enum Mark {
     Level,
     /// A dashed line through its points, which are not marked.
     Guide,
-    /// Triangles, for what was published.
+    /// Triangles, for published figures.
     Published,
 }
 
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Place on the axis to the right.
+    /// Position on the horizontal axis.
     pub x: f64,
-    /// Height.
+    /// Position on the vertical axis.
     pub y: f64,
-    /// Standard deviation of the height, drawn as a bar.
+    /// Standard deviation of `y`, drawn as a bar.
     pub spread: f64,
 }
 
-/// Pixels of the axes with their labels. Plotters rounds to whole pixels, so there are many.
+/// Size in pixels of the axes with their labels. It is large because plotters rounds to whole pixels.
 const SIZE: (u32, u32) = (880, 620);
 /// The font of all drawings.
 pub(crate) const BASE_FONT: &str = "sans-serif";
 const FONT_SIZE: u32 = 32;
 const FAINT: RGBColor = RGBColor(208, 215, 222);
-/// Colours of series; further series repeat them.
+/// Colours of series, which repeat.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(5, 80, 174),
     RGBColor(188, 76, 0),
@@ -93,14 +93,14 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Plane<'c, 'a> = ChartContext<'c, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
 impl Chart {
-    /// The chart as an SVG element, or nothing if it has no point to draw.
+    /// Draws the chart as an SVG element; empty if there is no point to draw.
     ///
     /// # Errors
-    /// Only what plotters might think of: it draws into memory.
+    /// Only errors of plotters, as it draws into memory.
     pub fn svg(&self) -> anyhow::Result<String> {
         let all = || self.series.iter().flat_map(|series| &series.points);
         let x = Axis::around(all().map(|p| (p.x, p.x)), self.x.log);
-        // A bar that reaches 0 has no place on a logarithmic axis: it is cut at the frame.
+        // A bar that reaches 0 does not fit on a logarithmic axis: it does not extend the axis and is cut at the frame.
         let low = |p: &Point| match p.y - p.spread {
             end if self.y.log && end <= 0.0 => p.y,
             end => end,
@@ -188,7 +188,7 @@ impl Series {
     }
 }
 
-/// The names of the series that have points, each beside its mark.
+/// The names of the series with points, each beside its mark.
 struct Legend<'a> {
     series: Vec<&'a Series>,
     columns: usize,
@@ -196,7 +196,7 @@ struct Legend<'a> {
 
 impl<'a> Legend<'a> {
     const LINE: u32 = 44;
-    /// Longest names of which two fit side by side.
+    /// Length of the longest names of which two fit side by side.
     const SHORT: usize = 24;
 
     fn new(series: &'a [Series]) -> Self {
@@ -258,7 +258,7 @@ impl Series {
     }
 }
 
-/// A drawing with a name for those who do not see it.
+/// Adds a title to a drawing for readers who do not see it.
 pub(crate) fn titled(svg: &str, title: &str) -> String {
     let named = format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(title));
     svg.replacen("<svg ", &named, 1)

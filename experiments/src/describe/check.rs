@@ -1,4 +1,4 @@
-//! What the types of a description do not say.
+//! Checks of a description beyond those of its types.
 
 use super::check_claims::{Known, check_claims};
 use super::read::Source;
@@ -93,7 +93,7 @@ fn decomposable(data: &DatasetText) -> bool {
     matches!(kind, Some(FriedmanKind::Independent | FriedmanKind::Group))
 }
 
-/// The columns that the methods make.
+/// Checks the methods and returns their columns.
 fn check_methods(
     description: &Description,
     datasets: &[String],
@@ -143,7 +143,7 @@ fn check_methods(
     Ok(columns)
 }
 
-/// Every column's options must be those of the method, with values that it takes.
+/// Checks that the options of every column belong to the method and have allowed values.
 fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeError> {
     for (_, value) in method.columns() {
         let made = method.job(value.as_deref()).method_options().and_then(|options| {
@@ -152,7 +152,7 @@ fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeE
         });
         let options = made.map_err(|e| {
             let message = e.to_string();
-            // At the option that the message names first, if it names one.
+            // Report at the option that the message names first, if it names one.
             let named = |name: &str| message.find(&format!("`{}`", name.replace('-', "_")));
             let options = method.options.iter();
             let option = options

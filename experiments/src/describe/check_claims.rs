@@ -1,11 +1,11 @@
-//! Checks that claims name data sets, columns and measures that exist.
+//! Checks that claims refer to existing data sets, columns and measures.
 
 use super::check::one_of;
 use super::read::Source;
 use super::{ClaimText, DescribeError, Description, Relation};
 use toml::Spanned;
 
-/// What claims may name.
+/// The names that claims may refer to.
 pub(super) struct Known<'a> {
     pub(super) datasets: &'a [String],
     pub(super) columns: &'a [String],

@@ -8,61 +8,61 @@ use toml::Spanned;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct DatasetText {
-    /// Its name in the catalogue, or any for a generated one.
+    /// Its name in the catalogue; arbitrary for a generated set.
     pub(crate) name: Spanned<String>,
     /// Its name in the paper.
     pub(crate) published: Option<String>,
-    /// Training samples of a random split.
+    /// Number of training samples of a random split.
     pub(crate) train: usize,
-    /// Test samples of a random split.
+    /// Number of test samples of a random split.
     pub(crate) test: usize,
-    /// Whether it is divided at random or as it comes.
+    /// How it is split: at random, or as given.
     #[serde(default)]
     pub(crate) split: SplitText,
-    /// Repetitions, where they differ from the experiment's.
+    /// Number of repetitions, if different from that of the experiment.
     pub(crate) repeats: Option<usize>,
-    /// Whether nominal features of three or more values become indicators.
+    /// Encodes nominal features with three or more values as indicators.
     #[serde(default)]
     pub(crate) one_hot: bool,
-    /// Features to leave out, by name.
+    /// Names of features to leave out.
     #[serde(default)]
     pub(crate) without: Vec<String>,
-    /// What is done to it, instead of what the experiment says.
+    /// Preprocessing, instead of that of the experiment.
     pub(crate) preprocess: Option<Preprocess>,
-    /// What is worth knowing about it.
+    /// A remark for readers.
     pub(crate) note: Option<String>,
-    /// To generate a multi-label set of train + test samples.
+    /// Parameters to generate a multi-label set of train + test samples.
     pub(crate) multi_label: Option<MultiLabelText>,
-    /// To generate a regression problem.
+    /// Parameters to generate a regression problem.
     pub(crate) friedman: Option<FriedmanText>,
 }
 
-/// How a data set is divided.
+/// How a data set is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SplitText {
-    /// At random, anew in every repetition.
+    /// At random, with a new split in every repetition.
     #[default]
     Random,
-    /// As it comes: into its training and its test part.
+    /// As given: into its training and test samples.
     Given,
 }
 
-/// What is done to the data. Filters see all samples, as in Daniels and Metaxas (2017, section 4); the rest is fitted
-/// to the training part.
+/// Preprocessing of the data. Filters see all samples, as in Daniels and Metaxas (2017, section 4); the other steps are
+/// fitted to the training samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Preprocess {
-    /// Leaves out labels whose samples without and with them, or with and without, are in a larger ratio.
+    /// Leaves out labels with a larger ratio between the samples with and without them, in either direction.
     pub(crate) max_imbalance: Option<f64>,
-    /// Leaves out labels that fewer samples have or do not have.
+    /// Leaves out labels that fewer samples have, or fewer do not have.
     pub(crate) min_label_count: Option<usize>,
-    /// Leaves out nominal features, of sparse sets any, that a smaller share of the samples has.
+    /// Leaves out nominal features (in sparse sets any features) present in a smaller fraction of the samples.
     pub(crate) min_presence: Option<f64>,
-    /// Whether features get mean 0 and deviation 1.
+    /// Scales features to mean 0 and deviation 1.
     #[serde(default)]
     pub(crate) standardize: bool,
-    /// Whether outputs that are numbers do.
+    /// Scales numeric outputs as well.
     #[serde(default)]
     pub(crate) standardize_outputs: bool,
 }
@@ -79,12 +79,12 @@ pub(crate) struct MultiLabelText {
     pub(crate) cardinality: f64,
     /// Exponent of the power law of label frequencies.
     pub(crate) exponent: f64,
-    /// Standard deviation of the noise on dense features; sparse features where it is not given.
+    /// Standard deviation of the noise on dense features; if not given, features are sparse.
     pub(crate) dense_noise: Option<f64>,
-    /// Sparse features by which a label shows; 6 where it is not given.
+    /// Number of sparse features that indicate a label; 6 if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) per_label: Option<usize>,
-    /// Mean number of sparse features that tell nothing; 10 where it is not given.
+    /// Mean number of uninformative sparse features; 10 if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) noise: Option<f64>,
 }
@@ -93,22 +93,22 @@ pub(crate) struct MultiLabelText {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct FriedmanText {
-    /// How outputs hang together.
+    /// The dependence between outputs.
     pub(crate) kind: FriedmanKind,
     /// Number of outputs.
     pub(crate) outputs: usize,
-    /// Whether each is there twice, the second time in random order: pure noise.
+    /// Adds a copy of each output in random order: pure noise.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) permuted: bool,
-    /// Number of inputs that no output depends on.
+    /// Number of inputs without effect on any output.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) irrelevant: usize,
-    /// Whether the chain starts from an already noisy output.
+    /// Starts the chain from an output that is already noisy.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) base_noise: bool,
 }
 
-/// Whether a field need not be written, so that the keys of cells without it stay what they were.
+/// Returns true if a field is omitted, so that the keys of cells without the field do not change.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -119,6 +119,6 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub(crate) struct Absent {
     /// Their names in the paper.
     pub(crate) names: Vec<String>,
-    /// Why they are not run.
+    /// The reason why they are not run.
     pub(crate) why: String,
 }

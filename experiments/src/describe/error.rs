@@ -1,8 +1,8 @@
-//! What can be wrong with a description.
+//! Errors of descriptions.
 
 use std::path::PathBuf;
 
-/// Why an experiment cannot be read.
+/// Reason why an experiment cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum DescribeError {
@@ -12,7 +12,7 @@ pub(crate) enum DescribeError {
     /// No experiment of this name.
     #[error("no experiment {name:?}; there are {}, or the path of a .toml file", known.join(", "))]
     Unknown { name: String, known: Vec<String> },
-    /// Something in a file.
+    /// An invalid field in a file.
     #[error("{}:{line}: {field}: {message}", path.display())]
     Field {
         path: PathBuf,

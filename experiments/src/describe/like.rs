@@ -1,9 +1,10 @@
-//! Methods that are described by what sets them apart from another.
+//! Completes methods that are described by their differences from another.
 
 use super::read::Source;
 use super::{DescribeError, Description, MethodText};
 
-/// Gives every method that is `like` one before it the options of that one, where it has none of its own, and its search.
+/// Gives every method that is `like` an earlier one the options of that method, except those that it sets itself, and
+/// its search.
 pub(super) fn complete(description: &mut Description, file: &Source<'_>) -> Result<(), DescribeError> {
     for place in 0..description.methods.len() {
         let (before, from_here) = description.methods.split_at_mut(place);

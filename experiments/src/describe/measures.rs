@@ -1,37 +1,37 @@
-//! What is measured of a cell besides its metrics, by name.
+//! Names of the measures of a cell besides its metrics.
 
 /// CPU seconds of the fit.
 pub(crate) const FIT_CPU: &str = "fit-cpu";
 /// Seconds of the fit.
 pub(crate) const FIT_WALL: &str = "fit-wall";
-/// CPU seconds of the prediction of the test part.
+/// CPU seconds of predicting the test samples.
 pub(crate) const PREDICT_CPU: &str = "predict-cpu";
-/// Seconds of the prediction of the test part.
+/// Seconds of predicting the test samples.
 pub(crate) const PREDICT_WALL: &str = "predict-wall";
-/// CPU seconds in which the fit drew and applied projections.
+/// CPU seconds of drawing and applying projections during the fit.
 pub(crate) const PROJECTION: &str = "projection";
-/// The same for one projection.
+/// CPU seconds of drawing and applying one projection.
 pub(crate) const PROJECTION_ONCE: &str = "projection-once";
-/// Bytes of the model's file.
+/// Size in bytes of the model's file.
 pub(crate) const MODEL_BYTES: &str = "model-bytes";
 /// Number of trees.
 pub(crate) const TREES: &str = "trees";
-/// Nodes of all trees.
+/// Number of nodes of all trees.
 pub(crate) const NODES: &str = "nodes";
-/// Most bytes that the process held until the model was fitted, the data among them.
+/// Peak memory of the process in bytes until the model was fitted, including the data.
 pub(crate) const PEAK_MEMORY: &str = "peak-memory";
 
-/// CPU seconds of the search of options before the fit.
+/// CPU seconds of the search for options before the fit.
 pub(crate) const SEARCH_CPU: &str = "search-cpu";
-/// Settings that the search tried.
+/// Number of settings that the search tried.
 pub(crate) const TRIALS: &str = "trials";
 
-/// The lower bound of the interval around a metric.
+/// The lower bound of the interval of a metric.
 pub(crate) fn low(metric: &str) -> String {
     format!("{metric}, 5 %")
 }
 
-/// The upper bound of the interval around a metric.
+/// The upper bound of the interval of a metric.
 pub(crate) fn high(metric: &str) -> String {
     format!("{metric}, 95 %")
 }
@@ -49,7 +49,7 @@ pub(crate) const V_PROJ: &str = "v-proj";
 /// Mean squared error on fresh samples.
 pub(crate) const ERROR: &str = "error";
 
-/// The sum of the five terms, which the error equals but for the noise of the fresh samples.
+/// The sum of the five terms, which equals the error up to the noise of the fresh samples.
 pub(crate) const SUM: &str = "sum";
 
 /// Measures and their labels in tables and figures.
@@ -68,7 +68,7 @@ const SCORING: [(&str, &str); 12] = [
     (TRIALS, "settings tried"),
 ];
 
-/// Those of a decomposition.
+/// Measures of a decomposition and their labels.
 const DECOMPOSITION: [(&str, &str); 7] = [
     (ERROR, "error"),
     (SUM, "sum of terms"),
@@ -79,7 +79,7 @@ const DECOMPOSITION: [(&str, &str); 7] = [
     (V_PROJ, "V_Proj"),
 ];
 
-/// The names that a kind of cell has beside its metrics.
+/// The measures of a kind of cell besides its metrics.
 pub(crate) fn names(decomposition: bool) -> Vec<String> {
     let measures: &[_] = if decomposition { &DECOMPOSITION } else { &SCORING };
     measures.iter().map(|(name, _)| (*name).to_owned()).collect()
@@ -94,7 +94,7 @@ pub(crate) fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value as the rest of a sentence that begins with p.
+/// A p-value as the end of a phrase that begins with p.
 pub(crate) fn p_relation(p: f64) -> String {
     if p < 0.001 {
         p_value(p)
@@ -103,7 +103,7 @@ pub(crate) fn p_relation(p: f64) -> String {
     }
 }
 
-/// How to show a measure or metric.
+/// The label of a measure or metric.
 pub(crate) fn label(name: &str) -> String {
     let mut measures = SCORING.iter().chain(&DECOMPOSITION);
     let found = measures.find(|(measure, _)| *measure == name);

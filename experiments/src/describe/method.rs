@@ -10,55 +10,55 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toml::Spanned;
 
-/// A method: a column of a table, or a curve where one of its parameters is a list.
+/// A method: a column of a table, or a curve if one of its parameters is a list.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct MethodText {
-    /// What claims and the command line call it.
+    /// The name in claims and on the command line.
     pub(crate) id: Spanned<String>,
-    /// A method before it, whose options and search it takes where it gives none of its own.
+    /// An earlier method, whose options and search it uses unless it sets its own.
     pub(crate) like: Option<Spanned<String>>,
-    /// What tables call it; `{}` stands for the value along the axis.
+    /// The label in tables; `{}` is replaced by the value along the axis.
     pub(crate) label: String,
-    /// What is fitted, by its name on the command line.
+    /// The fitted method, by its name on the command line.
     pub(crate) algorithm: Spanned<String>,
-    /// Options by their names on the command line; that of the axis may be a list.
+    /// Options by their names on the command line; the option of the axis may be a list.
     #[serde(default)]
     pub(crate) options: BTreeMap<String, Spanned<Values>>,
-    /// The data sets it is run on; all if not given.
+    /// The data sets on which it is run; all if not given.
     pub(crate) on: Option<Vec<Spanned<String>>>,
-    /// A search of further options on a part of the training samples.
+    /// A search for further options on a subset of the training samples.
     pub(crate) search: Option<Search>,
-    /// What it is fitted to on a data set, where that is not the outputs as they are.
+    /// The targets to which it is fitted on a data set, if not the outputs as they are.
     #[serde(default)]
     pub(crate) targets: BTreeMap<Spanned<String>, Targets>,
-    /// Its name in the published figures: one, or one for each value along the axis that has some.
+    /// Its name in the published figures: a single name, or one for each published value along the axis.
     #[serde(default)]
     pub(crate) published: PublishedName,
 }
 
-/// What a method is fitted to that knows how the outputs of a data set hang together.
+/// The targets of a method that knows the dependence between the outputs of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Targets {
-    /// The first output; its prediction is that of all.
+    /// The first output; its prediction is used for all.
     First,
-    /// The mean of the outputs; its prediction is that of all.
+    /// The mean of the outputs; its prediction is used for all.
     Mean,
-    /// Every output by itself, each with its own search.
+    /// Every output separately, each with its own search.
     Each,
 }
 
-/// What the published figures call a method.
+/// The name of a method in the published figures.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum PublishedName {
-    /// They do not have it.
+    /// The method is not published.
     #[default]
     None,
-    /// A method that is one column.
+    /// A method with a single column.
     One(String),
-    /// By value along the axis.
+    /// Names by value along the axis.
     ByValue(BTreeMap<String, String>),
 }
 
@@ -75,18 +75,18 @@ impl PublishedName {
 }
 
 impl MethodText {
-    /// Whether it is run on a data set.
+    /// Returns true if it is run on a data set.
     pub(crate) fn is_on(&self, dataset: &DatasetText) -> bool {
         let name = dataset.name.get_ref();
         let mut named = self.on.iter().flatten();
         self.on.is_none() || named.any(|on| on.get_ref() == name)
     }
 
-    /// What its curve is called: the label without the value along the axis and what binds it.
+    /// The label of its curve: the label without the value along the axis and its separator.
     pub(crate) fn curve_label(&self) -> String {
         let label = self.label.split("{}").next().unwrap_or_default();
         let label = label.trim_end_matches(|c: char| c == '=' || c.is_whitespace());
-        // "Gaussian, m" is about "Gaussian".
+        // "Gaussian, m" becomes "Gaussian".
         label
             .rsplit_once(',')
             .filter(|_| self.label.contains("{}"))
@@ -96,7 +96,7 @@ impl MethodText {
 }
 
 impl MethodText {
-    /// The method of a column, without a seed yet.
+    /// The method of a column, without a seed.
     pub(crate) fn job(&self, value: Option<&str>) -> MethodJob {
         let options = self.options.iter().map(|(name, values)| {
             let value = match values.get_ref() {
@@ -132,27 +132,27 @@ impl MethodText {
     }
 }
 
-/// A search of options on a part of the training samples, as `rpo tune` does it.
+/// A search for options on a subset of the training samples, as in `rpo tune`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Search {
-    /// Options with their values or laws: `NAME=V1,V2` or `NAME=LAW:LOW:HIGH`.
+    /// Options with their values or distributions: `NAME=V1,V2` or `NAME=DISTRIBUTION:LOW:HIGH`.
     pub(crate) space: Vec<String>,
-    /// Random settings to try; all combinations if not given.
+    /// Number of random settings to try; all combinations if not given.
     pub(crate) trials: Option<usize>,
-    /// Steps (trees or iterations) that the trials may take together; settings are then drawn at random.
+    /// Largest number of steps (trees or iterations) of all trials together; settings are then drawn at random.
     pub(crate) steps: Option<u64>,
-    /// Metric to choose by; the score if not given.
+    /// Metric to optimize; the score if not given.
     pub(crate) metric: Option<String>,
-    /// Share of the training samples that settings are scored on.
+    /// Fraction of the training samples on which settings are scored.
     pub(crate) validation: f64,
-    /// Whether the winner is fitted to all training samples in the end.
+    /// Fits the winner to all training samples in the end.
     #[serde(default)]
     pub(crate) refit: bool,
 }
 
 impl Search {
-    /// The search of a method's options.
+    /// The search for a method's options.
     pub(crate) fn tuning(&self, method: Method, seed: u64, score: Option<&str>) -> anyhow::Result<Tuning> {
         let metric = self.metric.as_deref().or(score);
         let (order, limit) = match (self.trials, self.steps) {
@@ -175,20 +175,20 @@ fn named_metric(name: &str) -> anyhow::Result<Arc<dyn Score>> {
     Ok(Arc::new(name.parse::<Metric>()?))
 }
 
-/// A method with a value for every option that is given.
+/// A method with a value for every option that is set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MethodJob {
-    /// What is fitted.
+    /// The fitted method.
     pub(crate) algorithm: String,
     /// Options by their names on the command line.
     pub(crate) options: BTreeMap<String, String>,
-    /// A search of further options.
+    /// A search for further options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) search: Option<Search>,
-    /// What it is fitted to, where that is not the outputs as they are.
+    /// The targets to which it is fitted, if not the outputs as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) targets: Option<Targets>,
-    /// The time that a fit may take, times that of one step of gbmort with stumps and the square loss.
+    /// Time limit of a fit, as a multiple of one step of gbmort with stumps and the square loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time_budget: Option<u32>,
     /// The master seed.
@@ -205,7 +205,7 @@ impl MethodJob {
         Ok(options)
     }
 
-    /// The value of an option that is a number.
+    /// The value of a numeric option.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.options.get(name).and_then(|value| value.parse().ok())
     }

@@ -1,7 +1,7 @@
-//! An experiment as its file describes it: data sets, methods, protocol, claims.
+//! The description of an experiment in its file: data sets, methods, protocol, claims.
 //!
-//! The files are TOML, one per experiment, in `experiments/descriptions`; `experiments/README.md` explains every
-//! field. What is read here is checked as far as it can be without data; errors name file, line and field.
+//! The files are TOML, one per experiment, in `experiments/descriptions`; `experiments/README.md` explains every field.
+//! Contents are checked as far as possible without data; errors name file, line and field.
 
 mod check;
 mod check_claims;
@@ -36,52 +36,51 @@ use toml::Spanned;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Description {
-    /// What the command line calls it.
+    /// The name on the command line.
     pub(crate) name: String,
-    /// One line.
+    /// A one-line title.
     pub(crate) title: String,
-    /// Which paper it is from.
+    /// The paper.
     pub(crate) paper: Option<Spanned<String>>,
-    /// Which table, figure or section of the paper.
+    /// The table, figure or section of the paper.
     pub(crate) table: String,
-    /// How long it takes, in words.
+    /// The expected time, in words.
     pub(crate) expected: String,
-    /// What is run and what is worth knowing, in Markdown paragraphs.
+    /// What is run, and remarks for readers, in Markdown paragraphs.
     pub(crate) about: String,
     /// Names of metrics; the first one is the score that tables show. A decomposition has none: it shows errors.
     #[serde(default)]
     pub(crate) metrics: Vec<Spanned<String>>,
-    /// Repetitions per cell, unless a data set says otherwise.
+    /// Number of repetitions per cell, unless a data set has its own.
     pub(crate) repeats: usize,
     /// The master seed.
     pub(crate) seed: u64,
-    /// Whether all repetitions share one split, so that only methods vary.
+    /// Uses one split for all repetitions, so that only methods vary.
     #[serde(default)]
     pub(crate) fixed_split: bool,
     /// The option that varies along a curve, if there are curves.
     pub(crate) axis: Option<String>,
-    /// Whether the axis is logarithmic.
+    /// True for a logarithmic axis.
     #[serde(default)]
     pub(crate) log_axis: bool,
-    /// Whether what is drawn against it is.
+    /// True for a logarithmic vertical axis.
     #[serde(default)]
     pub(crate) log_values: bool,
     /// Measures to draw against the axis; the score if empty.
     #[serde(default)]
     pub(crate) figures: Vec<Spanned<String>>,
-    /// The column that others are compared with by the paper's rule.
+    /// The column with which others are compared by the paper's rule.
     pub(crate) baseline: Option<Spanned<String>>,
-    /// Resamples of the test samples for an interval around each metric.
+    /// Number of resamples of the test samples for an interval around each metric.
     pub(crate) bootstrap: Option<usize>,
-    /// The sizes of a bias and variance decomposition, if that is what the cells compute.
+    /// The sizes of a bias and variance decomposition, if cells compute one.
     pub(crate) decompose: Option<Decompose>,
-    /// The time that a fit may take with `--time-budget`, times that of one step of gbmort with stumps and the square
-    /// loss.
+    /// Time limit of a fit with `--time-budget`, as a multiple of one step of gbmort with stumps and the square loss.
     pub(crate) time_budget: Option<u32>,
-    /// What is done to the data before it is split, and with what is known of the training part.
+    /// Preprocessing of the data before the split, and with statistics of the training samples.
     #[serde(default)]
     pub(crate) preprocess: Preprocess,
-    /// What `--quick` changes.
+    /// Reductions made by `--quick`.
     #[serde(default)]
     pub(crate) quick: Quick,
     /// Data sets.
@@ -93,7 +92,7 @@ pub(crate) struct Description {
     /// Methods.
     #[serde(rename = "method")]
     pub(crate) methods: Vec<MethodText>,
-    /// What the paper says, and how to check it.
+    /// Statements of the paper, with their checks.
     #[serde(default, rename = "claim")]
     pub(crate) claims: Vec<ClaimText>,
 }
@@ -104,10 +103,10 @@ pub(crate) struct Description {
 pub(crate) struct Quick {
     /// Repetitions per cell.
     pub(crate) repeats: Option<usize>,
-    /// Options that are numbers, for methods that give larger ones and do not vary them.
+    /// Numeric options that replace larger values of methods, unless they vary along the axis.
     #[serde(default)]
     pub(crate) options: BTreeMap<String, usize>,
-    /// Trials of every search.
+    /// Number of trials of every search.
     pub(crate) trials: Option<usize>,
     /// The data sets to keep.
     pub(crate) datasets: Option<Vec<Spanned<String>>>,
@@ -128,12 +127,12 @@ pub(crate) struct Decompose {
 }
 
 impl Description {
-    /// The paper it is from.
+    /// The paper of the experiment.
     pub(crate) fn paper(&self) -> Option<&'static Paper> {
         Published::get().papers.get(self.paper.as_ref()?.get_ref())
     }
 
-    /// What the axis is called.
+    /// The label of the axis.
     pub(crate) fn axis_label(&self) -> &str {
         match self.axis.as_deref() {
             None => "",
@@ -152,12 +151,12 @@ impl Description {
             .map_or(measures::ERROR, |name| name.get_ref())
     }
 
-    /// Whether a measure is one of the metrics, and not a cost.
+    /// Returns true if a measure is a metric rather than a cost.
     pub(crate) fn is_metric(&self, measure: &str) -> bool {
         measure == self.score() || self.metrics.iter().any(|metric| metric.get_ref() == measure)
     }
 
-    /// Whether a larger value of a measure is a better one. All that is not a metric is an error or a cost.
+    /// Returns true if larger values of a measure are better. Every measure that is not a metric is an error or a cost.
     pub(crate) fn higher_is_better(&self, measure: &str) -> bool {
         measure
             .parse::<Metric>()

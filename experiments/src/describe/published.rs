@@ -1,4 +1,4 @@
-//! The papers and their figures, as the project keeps them in `published.json`.
+//! Papers and their figures, as stored in `published.json`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,18 +19,18 @@ pub(crate) struct Paper {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
     pub(crate) paper: String,
-    /// Its table or section.
+    /// The table or section.
     pub(crate) table: String,
-    /// Data set, in the paper's spelling.
+    /// The data set, as spelled in the paper.
     pub(crate) dataset: String,
-    /// Method, in words.
+    /// The method, in words.
     pub(crate) method: String,
-    /// What was measured, by this project's name.
+    /// The measure, by its name in this project.
     pub(crate) measure: String,
     pub(crate) mean: f64,
-    /// Standard deviation, where one is printed.
+    /// Standard deviation, if printed.
     pub(crate) std: Option<f64>,
-    /// What is worth knowing about it.
+    /// A remark for readers.
     #[serde(default)]
     #[allow(dead_code, reason = "for the readers of the file")]
     pub(crate) note: String,
@@ -40,16 +40,16 @@ pub(crate) struct Figure {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
-    /// Papers by the names that descriptions call them.
+    /// Papers by their names in descriptions.
     pub(crate) papers: BTreeMap<String, Paper>,
     figures: Vec<Figure>,
 }
 
 impl Published {
-    /// The file, which is part of the program.
+    /// Returns the contents of the file, which is part of the program.
     ///
     /// # Panics
-    /// If it is malformed, which a test would have shown.
+    /// If the file is malformed, which a test would have shown.
     pub(crate) fn get() -> &'static Self {
         static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
             serde_json::from_str(include_str!("../../published.json")).expect("published.json is well-formed")
@@ -57,7 +57,7 @@ impl Published {
         &PUBLISHED
     }
 
-    /// The figure of a method on a data set, from one table, or from any of the paper's tables.
+    /// Returns the figure of a method on a data set, from one table or from any of the paper's tables.
     pub(crate) fn find(
         &self,
         paper: &str,

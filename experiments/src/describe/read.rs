@@ -1,16 +1,16 @@
-//! Finding and reading description files.
+//! Finds and reads description files.
 
 use super::check::check;
 use super::{DescribeError, Description, like};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Where the project keeps its experiments.
+/// The folder of the project's experiments.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("descriptions")
 }
 
-/// The experiment of a name, or the one described by the file of a path that ends in `.toml`.
+/// Reads the experiment with a name, or, if the name ends in `.toml`, the file with that path.
 pub(crate) fn find(name: &str) -> Result<Description, DescribeError> {
     if Path::new(name).extension().is_some_and(|e| e == "toml") {
         return read(Path::new(name));
@@ -31,7 +31,7 @@ pub(crate) fn find(name: &str) -> Result<Description, DescribeError> {
     }
 }
 
-/// All experiments of the project, by name.
+/// Reads all experiments of the project, ordered by name.
 pub(crate) fn list() -> Result<Vec<Description>, DescribeError> {
     files()?.iter().map(|path| read(path)).collect()
 }
@@ -56,7 +56,7 @@ fn read(path: &Path) -> Result<Description, DescribeError> {
     parse(path, &text)
 }
 
-/// The experiment of the text of a file.
+/// Parses an experiment from the text of a file.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Description, DescribeError> {
     let file = Source { path, text };
     let mut description: Description =
@@ -73,14 +73,14 @@ fn io_error(path: &Path, e: &std::io::Error) -> DescribeError {
     }
 }
 
-/// A file being read, to say where something in it is.
+/// A file being read, for the positions in errors.
 pub(super) struct Source<'a> {
     pub(crate) path: &'a Path,
     pub(crate) text: &'a str,
 }
 
 impl Source<'_> {
-    /// The error that something is wrong with the bytes at a place.
+    /// The error for the bytes at a position.
     pub(crate) fn error(&self, at: Range<usize>, message: impl Into<String>) -> DescribeError {
         let before = &self.text[..at.start.min(self.text.len())];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -94,7 +94,7 @@ impl Source<'_> {
     }
 }
 
-/// The key of a line and the table it is in: `method.components`.
+/// The key of a line with its table: `method.components`.
 fn field(before: &str, line: &str) -> String {
     let header = |line: &str| {
         let name = line.trim().strip_prefix('[')?;
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::describe::Published;
 
-    /// What an edit of a right description is answered with: line, field, part of the message.
+    /// The error for an edited valid description: line, field, and part of the message.
     #[test]
     fn mistakes_are_found_where_they_are() {
         let right = std::fs::read_to_string(folder().join("figure-1-trees.toml")).unwrap();
@@ -208,7 +208,7 @@ mod tests {
             };
             assert_eq!((found, at.as_str()), (path.clone(), field), "{new}: {said}");
             assert!(said.contains(message), "{new}: {said}");
-            // The line is the one that was edited, or that of the table it belongs to.
+            // The line is that of the edit, or of the table around it.
             let edited_line = right[..right.find(old).unwrap()].matches('\n').count() + 1;
             assert!(
                 line.abs_diff(edited_line) <= 6,
@@ -240,8 +240,8 @@ mod tests {
         ));
     }
 
-    /// Every experiment reads, is called as its file is, and spells data sets and methods as the published figures
-    /// do: each occurs with some other. (Not all do: cells of some tables are lost.)
+    /// Every experiment is valid, has the name of its file, and spells data sets and methods as the published figures
+    /// do: each occurs with some other. (Not every pair occurs: cells of some tables are lost.)
     #[test]
     fn the_experiments_of_the_project_are_right() {
         let published = Published::get();

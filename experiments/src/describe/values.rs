@@ -49,7 +49,7 @@ impl Scalar {
         match self {
             Self::Switch(value) => value.to_string(),
             Self::Count(value) => value.to_string(),
-            // With a point, so that a fraction of 1.0 does not read as the number 1.
+            // With a point, so that a fraction of 1.0 is not read as the number 1.
             Self::Number(value) => format!("{value:?}"),
             Self::Word(value) => value,
         }

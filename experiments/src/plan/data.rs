@@ -1,4 +1,4 @@
-//! The samples of a cell.
+//! Loads the samples of a cell.
 
 use crate::describe::{FriedmanText, Preprocess, SplitText};
 use crate::plan::job::{Job, Source, hash};
@@ -10,7 +10,7 @@ use rpo::data::split::{Split, TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, LabelStatistics};
 use std::collections::BTreeSet;
 
-/// All samples of a source, of which there are `n` where they are generated.
+/// Loads all samples of a source, or generates `n` of them.
 pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
     match source {
         Source::Catalogue {
@@ -65,7 +65,7 @@ fn friedman(problem: &FriedmanText, n: usize, seed: Seed) -> anyhow::Result<Data
     Ok(generator.generate(seed)?)
 }
 
-/// The training and the test part of a cell, preprocessed.
+/// The preprocessed training and test samples of a cell.
 pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let (mut train, mut test) = divided(job)?;
     if job.preprocess.standardize {
@@ -83,8 +83,8 @@ pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     Ok((train, test))
 }
 
-/// The training and the test part of a cell. Those of a regression problem are generated apart, anew in every
-/// repetition, so that outputs in random order are those of their part.
+/// The training and test samples of a cell. Those of a regression problem are generated separately, anew in every
+/// repetition, so that outputs in random order are shuffled within their own set.
 fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let (n_train, n_test) = (job.train, job.test);
     if let Source::Friedman { problem, seed } = &job.source {
@@ -97,7 +97,7 @@ fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let data = load(&job.source, n_train + n_test)?;
     let data = filter(data, &job.preprocess)?;
     let split = match job.split {
-        // A set that comes in parts is loaded with the training part first.
+        // A set with a given split is loaded with the training samples first.
         SplitText::Given if data.n_samples() != n_train + n_test => {
             let n = data.n_samples();
             bail!("the set has {n} samples; the description's parts have {n_train} and {n_test}")
@@ -117,7 +117,7 @@ fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     Ok(split.apply(&data)?)
 }
 
-/// What is left out for what all samples say of it.
+/// Applies the filters, which depend on all samples.
 fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset> {
     if let Some(min_fraction) = preprocess.min_presence {
         let sparse = matches!(data.features(), Matrix::Sparse(_));
@@ -135,17 +135,17 @@ fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset>
     Ok(data)
 }
 
-/// What filters leave of a data set.
+/// The sizes of a data set after filtering.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Filtered {
-    /// Features left.
+    /// Number of remaining features.
     pub(crate) n_features: usize,
-    /// The labels left.
+    /// The remaining labels.
     pub(crate) labels: LabelStatistics,
     pub(crate) n_distinct: usize,
 }
 
-/// What filters leave of a set of the catalogue; `None` if there is none or it is not such a set.
+/// The sizes of a catalogue set after filtering; `None` for other sources or without filters.
 pub(crate) fn filtered(source: &Source, preprocess: &Preprocess) -> anyhow::Result<Option<Filtered>> {
     let filters = preprocess.min_presence.is_some()
         || preprocess.max_imbalance.is_some()
@@ -169,7 +169,7 @@ pub(crate) fn filtered(source: &Source, preprocess: &Preprocess) -> anyhow::Resu
     }))
 }
 
-/// Features of these names left out.
+/// Leaves out the features with these names.
 fn leave_out(data: &Dataset, without: &[String]) -> anyhow::Result<Dataset> {
     let names: Vec<String> = data.feature_names().iter().map(Into::into).collect();
     if let Some(name) = without.iter().find(|name| !names.contains(name)) {
@@ -181,7 +181,7 @@ fn leave_out(data: &Dataset, without: &[String]) -> anyhow::Result<Dataset> {
     Ok(data.select_features(&kept)?)
 }
 
-/// The hash of a catalogue set: that of its files' hashes, after the files were compared with them.
+/// The hash of a catalogue set, computed from the hashes of its files, which are verified first.
 pub(crate) fn catalogue_hash(catalogue: &Catalogue, name: &str) -> anyhow::Result<String> {
     let entry = catalogue.verify(name);
     let files = &entry.with_context(|| format!("data set {name}"))?.files;
@@ -189,7 +189,7 @@ pub(crate) fn catalogue_hash(catalogue: &Catalogue, name: &str) -> anyhow::Resul
     Ok(hash(hashes.concat().as_bytes()))
 }
 
-/// Features and outputs of a source, as far as sizes are known before it is loaded.
+/// Numbers of features and outputs of a source, known before it is loaded.
 pub(crate) fn sizes(source: &Source) -> anyhow::Result<(usize, usize)> {
     use rpo::data::generate::FriedmanKind;
     Ok(match source {

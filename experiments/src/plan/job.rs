@@ -1,12 +1,12 @@
-//! A cell: one data set, one method, one repetition, and what is computed for it.
+//! A cell: one data set, one method, one repetition, and the work to do.
 
 use crate::describe::{Decompose, FriedmanText, MethodJob, MultiLabelText, Preprocess, SplitText};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// Everything that a cell's result depends on. Its hash is the cell's key, so that a changed description, data
-/// file or version invalidates exactly the cells that it changes.
+/// Everything that the result of a cell depends on. Its hash is the cell's key, so a changed description, data file or
+/// version invalidates exactly the affected cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) version: String,
@@ -15,23 +15,23 @@ pub(crate) struct Job {
     pub(crate) test: usize,
     /// Seed of the split, or of the learning sets; shared by all methods.
     pub(crate) data_seed: u64,
-    /// How the data is divided.
+    /// How the data is split.
     #[serde(default)]
     pub(crate) split: SplitText,
-    /// What is done to it.
+    /// Preprocessing of the data.
     #[serde(default)]
     pub(crate) preprocess: Preprocess,
     pub(crate) method: MethodJob,
     pub(crate) work: Work,
 }
 
-/// Where samples come from.
+/// The source of samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
     Catalogue {
         name: String,
-        /// Hash of its files' hashes.
+        /// Hash of the hashes of its files.
         sha256: String,
         /// True if nominal features of three or more values become indicators.
         one_hot: bool,
@@ -48,21 +48,21 @@ pub(crate) enum Source {
     },
 }
 
-/// What to compute.
+/// The work of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Work {
-    /// Fit on the training part, score on the test part.
+    /// Fits to the training samples and scores on the test samples.
     Score {
         metrics: Vec<String>,
-        /// Resamples of the test samples for an interval around each.
+        /// Number of resamples of the test samples for an interval around each metric.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap: Option<usize>,
     },
     Decompose(Decompose),
 }
 
-/// The option that is the number of steps of boosting.
+/// The option for the number of boosting steps.
 pub(crate) const STEPS: &str = "iterations";
 
 impl Job {
@@ -74,8 +74,8 @@ impl Job {
         hash(&serde_json::to_vec(self).expect("a job is plain data"))
     }
 
-    /// The job without its number of steps, if models of fewer steps are met on the way to those of more, as in
-    /// boosting that nothing ends before its last step: one fit then serves all jobs that differ in nothing else.
+    /// The job without its number of steps, if a fit passes through the models with fewer steps, as boosting without
+    /// early stopping does. One fit then serves all jobs that differ in nothing else.
     pub(crate) fn but_for_steps(&self) -> Option<Self> {
         let method = &self.method;
         let ends_early = ["validation", "early-stopping", "time-limit"]

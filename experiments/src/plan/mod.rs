@@ -1,4 +1,4 @@
-//! From a description to its cells.
+//! Turns a description into cells.
 
 pub(crate) mod data;
 pub(crate) mod job;
@@ -12,14 +12,14 @@ use rpo::data::Catalogue;
 use rpo::ensemble::MaxFeatures;
 use rpo::projections::Components;
 
-/// What the command line asks for of an experiment.
+/// The selection of cells on the command line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
-    /// Whether to reduce as the description's `quick` says.
+    /// Applies the reductions in the description's `quick`.
     pub(crate) quick: bool,
     pub(crate) datasets: Vec<String>,
     pub(crate) methods: Vec<String>,
-    /// Whether boosting is limited by time.
+    /// Limits boosting by time.
     pub(crate) time_budget: bool,
     pub(crate) repeats: Option<usize>,
 }
@@ -46,15 +46,15 @@ pub(crate) struct PlannedSet {
     pub(crate) note: Option<String>,
     pub(crate) train: usize,
     pub(crate) test: usize,
-    /// Whether repetitions are splits of one set of samples, so that what they are trained on overlaps.
+    /// True if repetitions are splits of one set of samples, so that their training samples overlap.
     pub(crate) resampled: bool,
     pub(crate) n_features: usize,
     pub(crate) n_outputs: usize,
-    /// What is left of it, if features or labels are left out.
+    /// Its sizes after filtering, if features or labels are left out.
     pub(crate) filtered: Option<Filtered>,
 }
 
-/// A cell with its place in the results.
+/// A cell with its position in the results.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     /// Position of its data set in the plan.
@@ -69,20 +69,20 @@ pub(crate) struct Cell {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) datasets: Vec<PlannedSet>,
-    /// Data sets that are not, and why.
+    /// Data sets that are not run, with the reasons.
     pub(crate) not_run: Vec<(String, String)>,
     pub(crate) columns: Vec<Column>,
-    /// Cells, by data set, then repetition, then column.
+    /// The cells, ordered by data set, then repetition, then column.
     pub(crate) cells: Vec<Cell>,
-    /// The time that a fit of boosting may take, times that of one step of gbmort with stumps and the square loss.
+    /// Time limit of a fit of boosting, as a multiple of one step of gbmort with stumps and the square loss.
     pub(crate) time_budget: Option<u32>,
 }
 
 /// Plans an experiment.
 ///
 /// # Errors
-/// A selected data set or method that the description does not have; a data set whose files are not those of
-/// the catalogue. Sets that the catalogue does not hold are listed as not run.
+/// A selected data set or method that the description does not have; a data set whose files differ from those of the
+/// catalogue. Sets that are missing in the catalogue are listed as not run.
 pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::Result<Plan> {
     check_known(
         "data set",
@@ -187,7 +187,7 @@ fn columns(description: &Description, selection: &Selection) -> Vec<Column> {
     columns
 }
 
-/// The source of a data set, or why there is none.
+/// The source of a data set, or the reason why there is none.
 fn source(
     description: &Description,
     data: &DatasetText,
@@ -221,7 +221,7 @@ fn source(
     )
 }
 
-/// What is done to a data set.
+/// The preprocessing of a data set.
 fn preprocess<'d>(description: &'d Description, data: &'d DatasetText) -> &'d Preprocess {
     data.preprocess.as_ref().unwrap_or(&description.preprocess)
 }
@@ -239,7 +239,7 @@ fn job(
     let mut method = text.job(column.value.as_deref());
     if selection.quick {
         for (name, &least) in &description.quick.options {
-            // Where it varies it is not reduced.
+            // The option of the axis is not reduced.
             if description.axis.as_ref() != Some(name) && method.number(name).is_some_and(|n| n > least) {
                 method.options.insert(name.clone(), least.to_string());
             }
@@ -337,8 +337,8 @@ impl Plan {
         Ok(())
     }
 
-    /// The value along the axis of a column on a data set, as a number: `ln`, `sqrt` and the like depend on
-    /// the numbers of outputs and features.
+    /// The value along the axis of a column on a data set, as a number: `ln`, `sqrt` and similar values depend on the
+    /// numbers of outputs and features.
     pub(crate) fn position(&self, description: &Description, dataset: usize, column: usize) -> Option<f64> {
         let set = &self.datasets[dataset];
         let column = &self.columns[column];
@@ -359,7 +359,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn planned(selection: &Selection) -> (Description, Plan) {
-        // Generated data: planned without files.
+        // Generated data, which need no files.
         let description = describe::find("bias-variance").unwrap();
         let plan = plan(&description, selection).unwrap();
         (description, plan)
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(plan.cells.len(), plan.columns.len() * description.repeats);
         let distinct =
             |seed: fn(&Job) -> u64| plan.cells.iter().map(|c| seed(&c.job)).collect::<BTreeSet<_>>();
-        // A seed per repetition, shared by all methods, so that scores are paired.
+        // One seed per repetition, shared by all methods, so that scores are paired.
         assert_eq!(distinct(|job| job.data_seed).len(), description.repeats);
         assert_eq!(distinct(|job| job.method.seed).len(), description.repeats);
         let keys: BTreeSet<&String> = plan.cells.iter().map(|cell| &cell.key).collect();

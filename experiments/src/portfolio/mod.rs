@@ -1,9 +1,9 @@
-//! The portfolio of `--method auto`: which configurations, in which order, at which cost.
+//! Builds the portfolio of `--method auto`: its configurations, their order and costs.
 //!
-//! Every configuration is fitted to 60 % of the samples of each set. Its predictions for 20 % give the weights of any
-//! ensemble that it is in, those for the other 20 % the ensemble's score. From the forest on, the configuration is added that
-//! raises the mean score over the sets most for its cost; the set of which a score is reported is left out of the
-//! order that it is the score of. There the ensemble stands beside every configuration alone.
+//! Every configuration is fitted to 60 % of the samples of each set. Its predictions for another 20 % determine the
+//! weights in any ensemble, and those for the last 20 % the ensemble's score. Starting from the forest, the
+//! configuration is added that raises the mean score over the sets most for its cost. The score reported for a set is
+//! that of an order built without the set, and is listed with those of the individual configurations.
 
 mod order;
 mod recorded;
@@ -21,10 +21,10 @@ use serde::Deserialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// Most configurations of a portfolio.
+/// Largest number of configurations in a portfolio.
 const MOST: usize = 15;
 
-/// What portfolios are made from.
+/// The description from which portfolios are built.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Description {
@@ -36,7 +36,7 @@ struct Description {
     numbers: Pool,
 }
 
-/// The sets of a task, and the configurations that may be in its portfolio.
+/// The sets of a task, and the candidate configurations for its portfolio.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Pool {
@@ -61,7 +61,8 @@ impl Candidate {
     }
 }
 
-/// Makes the portfolio from some sets, or all, and writes it to a folder; a task without sets keeps the one that is built in.
+/// Builds the portfolio from some sets, or from all, and writes it to a folder; a task without sets keeps the built-in
+/// portfolio.
 ///
 /// # Errors
 /// Sets that cannot be loaded, a folder that cannot be written to.
@@ -87,7 +88,7 @@ pub(crate) fn run(sets: &[String], folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The portfolio of a task; `None` without sets.
+/// Builds the portfolio of a task; `None` without sets.
 fn of_task(
     description: &Description,
     pool: &Pool,
@@ -131,11 +132,11 @@ fn of_task(
     Ok(Some(configurations.collect()))
 }
 
-/// What the configurations predict on a split of a set.
+/// Fitted configurations and the samples to evaluate them, on one split of a set.
 pub(crate) struct Fitted {
     withheld: Dataset,
     test: Dataset,
-    /// Of each configuration the predictions, and the seconds of its fit, unless it was refused.
+    /// For each configuration, its model and the seconds of the fit; `None` if it was refused.
     models: Vec<Option<(Model, f64)>>,
 }
 
@@ -176,8 +177,8 @@ fn fit(data: &Dataset, pool: &Pool, most: usize, seed: Seed) -> anyhow::Result<F
 }
 
 impl Fitted {
-    /// The score of the ensemble of some configurations; those that were refused are left out. `None` if all were, or if the
-    /// score is undefined.
+    /// The score of the ensemble of some configurations, without those that were refused. `None` if all were refused,
+    /// or if the score is undefined.
     fn score(&self, members: &[usize], rule: CombineRule) -> anyhow::Result<Option<f64>> {
         let models = members.iter().filter_map(|&k| self.models[k].as_ref());
         let models: Vec<Model> = models.map(|(model, _)| model.clone()).collect();
@@ -188,7 +189,7 @@ impl Fitted {
         score(&model, &self.test)
     }
 
-    /// The score on the test samples of the configuration that is best alone on the withheld ones.
+    /// The test score of the configuration with the best individual score on the withheld samples.
     fn score_of_best(&self) -> anyhow::Result<Option<f64>> {
         let mut best: Option<(f64, &Model)> = None;
         for (model, _) in self.models.iter().flatten() {
@@ -201,7 +202,7 @@ impl Fitted {
         best.map_or(Ok(None), |(_, model)| score(model, &self.test))
     }
 
-    /// The time of a fit over that of the first configuration.
+    /// The time of a fit relative to the first configuration.
     fn cost(&self, candidate: usize) -> Option<f64> {
         let seconds = |k: usize| self.models[k].as_ref().map(|(_, seconds)| *seconds);
         Some(seconds(candidate)? / seconds(0)?)
@@ -213,7 +214,7 @@ fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
     let score = model.evaluate(data, &[Model::default_metric(data.task())])?[0];
     let score = match data.task() {
         Task::MultiLabel => score,
-        // One set on which nothing is learned does not decide for all.
+        // Limits the influence of a set on which nothing is learned.
         Task::Regression => score.max(0.0),
     };
     Ok(Some(score).filter(|score| score.is_finite()))

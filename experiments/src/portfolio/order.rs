@@ -1,4 +1,4 @@
-//! The order of configurations by what they add to an ensemble for their cost.
+//! Orders configurations by their contribution to an ensemble relative to their cost.
 
 use super::Fitted;
 use rpo::combine::CombineRule;
@@ -7,12 +7,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The least that a configuration must add to the mean score.
+/// Smallest gain in the mean score that a configuration must add.
 const LEAST_GAIN: f64 = 1e-4;
-/// Cheaper configurations are taken for this cheap.
+/// Lower costs are treated as this cost.
 const LEAST_COST: f64 = 0.1;
 
-/// A set with the scores of the ensembles that were asked for.
+/// A set with the cached scores of ensembles.
 pub(super) struct Scored {
     name: String,
     rule: CombineRule,
@@ -30,7 +30,7 @@ impl Scored {
         }
     }
 
-    /// The mean score over the splits of the ensemble of some configurations; 0 where it is undefined in all.
+    /// The mean score of the ensemble of some configurations over the splits; 0 if undefined in all splits.
     fn score(&self, members: &[usize]) -> anyhow::Result<f64> {
         let mut members = members.to_vec();
         members.sort_unstable();
@@ -42,7 +42,7 @@ impl Scored {
         Ok(score)
     }
 
-    /// The mean over the splits where a score is defined; 0 without any.
+    /// The mean over the splits where a score is defined; 0 if there are none.
     fn mean(&self, score: impl Fn(&Fitted) -> anyhow::Result<Option<f64>>) -> anyhow::Result<f64> {
         let scores = self.splits.iter().map(score).collect::<Result<Vec<_>, _>>()?;
         let defined: Vec<f64> = scores.into_iter().flatten().collect();
@@ -54,7 +54,7 @@ impl Scored {
 pub(super) fn cost(sets: &[Scored], candidate: usize) -> f64 {
     let splits = sets.iter().flat_map(|set| &set.splits);
     let costs: Vec<f64> = splits.filter_map(|split| split.cost(candidate)).collect();
-    // One set on which a method takes many times as long as elsewhere does not decide for all.
+    // A geometric mean, so that one set on which a method is very slow does not dominate.
     let logarithms = costs.iter().map(|&cost| math::ln(cost));
     math::exp(logarithms.sum::<f64>() / costs.len().max(1) as f64)
 }
@@ -64,7 +64,8 @@ fn mean_score(sets: &[&Scored], members: &[usize]) -> anyhow::Result<f64> {
     Ok(scores.sum::<anyhow::Result<f64>>()? / sets.len().max(1) as f64)
 }
 
-/// The first configuration, then each time the one of the largest gain in the mean score over its cost, while any gains.
+/// Starts with the first configuration and repeatedly adds the one with the largest gain in the mean score relative to
+/// its cost, while there is a gain.
 pub(super) fn order(sets: &[&Scored], costs: &[f64], most: usize) -> anyhow::Result<Vec<usize>> {
     let mut chosen = vec![0];
     while chosen.len() < most {
@@ -86,7 +87,8 @@ pub(super) fn order(sets: &[&Scored], costs: &[f64], most: usize) -> anyhow::Res
     Ok(chosen)
 }
 
-/// The order with what each configuration adds, and the gains over the first one on sets that had no part in their order.
+/// Reports the order with the gain of each configuration, and the gains over the first one on sets that were left out
+/// of the order.
 pub(super) fn report(
     sets: &[Scored],
     costs: &[f64],
@@ -141,12 +143,12 @@ pub(super) fn report(
     Ok(text)
 }
 
-/// The ensemble of an order that a set is left out of, beside configurations alone.
+/// Scores on a set: of the ensemble in an order built without the set, and of individual configurations.
 struct Beside {
     first: f64,
-    /// Of the configuration that is best on the withheld samples.
+    /// Score of the configuration that is best on the withheld samples.
     selected: f64,
-    /// Of the configuration that is best on the test samples themselves: no choice can know it.
+    /// Score of the configuration that is best on the test samples themselves, which no selection can know.
     in_hindsight: f64,
     ensemble: f64,
 }

@@ -1,4 +1,4 @@
-//! Predictions that were made before, as a model of the places of samples: ensembles of them cost no predictions.
+//! Recorded predictions as a model that looks them up by sample, so that ensembles need no new predictions.
 
 use ndarray::{Array2, Axis, concatenate};
 use rpo::Predictor;
@@ -7,7 +7,7 @@ use rpo::core::store::{Store, StoreError, Writer};
 use rpo::data::Dataset;
 use rpo::{Model, ModelError, Predict};
 
-/// The predictions for some samples, found by their place.
+/// Recorded predictions for samples, indexed by position.
 #[derive(Debug, PartialEq)]
 pub(super) struct Recorded {
     scores: Array2<f32>,
@@ -15,7 +15,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// What a model predicts for two sets, as a model of [`samples`](Self::samples).
+    /// Records the predictions of a model for two sets; the result is a model for [`samples`](Self::samples).
     pub(super) fn of(model: &Model, withheld: &Dataset, test: &Dataset) -> anyhow::Result<Model> {
         let scores = [withheld, test].map(|data| model.predict(data.features().view()));
         let [withheld_scores, test_scores] = scores;
@@ -25,7 +25,7 @@ impl Recorded {
         Ok(Model::new(Self { scores, n_train }, &places)?)
     }
 
-    /// Both sets with the place of each sample as their only feature.
+    /// Both sets, with the position of each sample as the only feature.
     pub(super) fn samples(withheld: &Dataset, test: &Dataset) -> anyhow::Result<(Dataset, Dataset)> {
         let n = withheld.n_samples();
         let places = |data: &Dataset, first: usize| {

@@ -8,15 +8,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 const MARGIN: i32 = 60;
 /// Height of the axis.
 const AXIS: i32 = 130;
-/// Distance of two bars.
+/// Distance between two bars.
 const BAR: i32 = 24;
-/// Distance of two names.
+/// Distance between two names.
 const LINE: i32 = 56;
 
-/// The diagram as an SVG drawing: the best method left, bars over methods that do not differ.
+/// The diagram as an SVG drawing: the best method is on the left, and bars join methods that do not differ.
 ///
 /// # Errors
-/// If plotters fails; it draws into memory.
+/// Only errors of plotters, as it draws into memory.
 pub(super) fn svg(ranks: &Ranks) -> anyhow::Result<String> {
     let groups = ranks.friedman.indistinguishable(ranks.critical_difference);
     let per_side = ranks.names.len().div_ceil(2) as i32;

@@ -1,9 +1,9 @@
-//! Every value of every finished cell, one per line.
+//! Writes every value of every finished cell, one per line.
 
 use crate::analyse::results::Results;
 
 /// # Errors
-/// None: it writes into memory.
+/// None in practice, as it writes into memory.
 pub(super) fn render(results: &Results<'_>) -> anyhow::Result<String> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["dataset", "method", "repetition", "measure", "value"])?;

@@ -1,4 +1,4 @@
-//! A report, before it is Markdown or HTML.
+//! The contents of a report, independent of Markdown or HTML.
 
 use super::table::Table;
 use crate::analyse::claims::Claim;

@@ -1,4 +1,4 @@
-//! The figures of a report.
+//! Draws the figures of a report.
 
 use super::{critical_difference, sections};
 use crate::analyse::Analysis;
@@ -11,7 +11,7 @@ pub(super) struct Figure {
     pub(super) file_name: String,
     pub(super) title: String,
     pub(super) svg: String,
-    /// What it says, where that is not plain.
+    /// An explanation, if needed.
     pub(super) note: String,
 }
 
@@ -94,7 +94,7 @@ fn scale(label: impl Into<String>, log: bool) -> Scale {
     }
 }
 
-/// A measure against the axis: a curve per method, a level for a method without a list, published figures.
+/// A measure against the axis: a curve per method, a level for a method without a list, and published figures.
 fn along_axis(results: &Results<'_>, dataset: usize, measure: &str) -> Chart {
     let (description, plan) = (results.description, results.plan);
     let mut series = Vec::new();
@@ -123,7 +123,7 @@ fn along_axis(results: &Results<'_>, dataset: usize, measure: &str) -> Chart {
             }
         };
         if let Some(level) = level {
-            // At the place of a point that is there anyway, so that the range of the axis is that of the curves.
+            // Placed at an existing point, so that the range of the axis is that of the curves.
             let at = plan
                 .columns
                 .iter()
@@ -151,7 +151,7 @@ fn along_axis(results: &Results<'_>, dataset: usize, measure: &str) -> Chart {
     }
 }
 
-/// Published means against ours, and the diagonal on which they would be equal.
+/// A chart of published means against ours, with the diagonal of equality.
 fn published_and_ours(results: &Results<'_>) -> Option<Chart> {
     let score = results.description.score();
     let mut series = Vec::new();
@@ -180,7 +180,7 @@ fn published_and_ours(results: &Results<'_>) -> Option<Chart> {
             spread: 0.0,
         })
         .to_vec();
-    // One data set makes no picture.
+    // A single data set is not drawn.
     (ends.1 > ends.0).then(|| {
         series.push(Series {
             name: "equal".to_owned(),
@@ -197,7 +197,7 @@ fn published_and_ours(results: &Results<'_>) -> Option<Chart> {
     })
 }
 
-/// What a score costs: the fit's CPU time against the score, a point or curve per method.
+/// A chart of score against the fit's CPU time, with a point or curve per method.
 fn score_and_time(results: &Results<'_>, dataset: usize) -> Chart {
     let plan = results.plan;
     let score = results.description.score();

@@ -1,4 +1,5 @@
-//! A report as one HTML page that needs nothing else: figures are SVG, and the page is dark where the reader's is.
+//! Renders a report as one self-contained HTML page: figures are inline SVG, and the page follows the reader's dark
+//! mode.
 
 use super::document::{Block, Document};
 use super::figures::Figure;
@@ -11,7 +12,7 @@ pub(super) fn render(document: &Document, figures: &[Figure]) -> String {
     let mut body = format!("<h1>{title}</h1>\n");
     let mut drawn = figure_section(figures);
     for block in &document.blocks {
-        // Figures come before the first table: what was found, then how it looks, then the numbers.
+        // Figures come before the first table: claims, then figures, then numbers.
         if matches!(block, Block::Heading(text) if text != "Claims") {
             body.push_str(&std::mem::take(&mut drawn));
         }
@@ -26,7 +27,7 @@ pub(super) fn render(document: &Document, figures: &[Figure]) -> String {
     )
 }
 
-/// Text that is not markup.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -53,7 +54,7 @@ fn element(block: &Block) -> String {
     }
 }
 
-/// Text in which backticks mark code, as in Markdown.
+/// Renders text in which backticks mark code, as in Markdown.
 fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(i, part)| match i % 2 {

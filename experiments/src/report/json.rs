@@ -1,4 +1,4 @@
-//! Means, deviations, published figures and claims, for programs.
+//! Writes means, deviations, published figures and claims as JSON.
 
 use crate::analyse::Analysis;
 use crate::analyse::results::Summary;

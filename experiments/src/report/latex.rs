@@ -1,4 +1,4 @@
-//! The tables of a report in LaTeX, for `\\input`; they need the package `booktabs`.
+//! Renders the tables of a report in LaTeX, for `\\input`; they need the package `booktabs`.
 
 use super::document::{Block, Document};
 use super::table::Table;
@@ -33,7 +33,7 @@ fn table(table: &Table, caption: &str) -> String {
     )
 }
 
-/// Text without the characters that LaTeX reads as commands.
+/// Escapes the special characters of LaTeX.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A report in Markdown, which a terminal shows as well.
+//! Renders a report in Markdown that is also readable in a terminal.
 
 use super::document::{Block, Document};
 use super::table::Table;
@@ -31,7 +31,7 @@ fn sentence(claim: &Claim) -> String {
     format!("* **{}**: {says} ({at})\n  Here: {why}.\n", finding.words())
 }
 
-/// The table in Markdown, padded so that it reads as a table in a terminal too.
+/// Renders a table in Markdown, padded to be readable in a terminal.
 pub(super) fn table(table: &Table) -> String {
     let escape = |cell: &String| cell.replace('|', "\\|");
     let lines: Vec<Vec<String>> = std::iter::once(&table.head)

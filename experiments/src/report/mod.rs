@@ -1,4 +1,4 @@
-//! Writes results down: Markdown (also printed), LaTeX tables, CSV, JSON, figures as SVG files, and one HTML page.
+//! Writes reports: Markdown (also printed), LaTeX tables, CSV, JSON, figures as SVG files, and one HTML page.
 
 mod critical_difference;
 mod csv;
@@ -21,7 +21,7 @@ use anyhow::Context;
 use std::path::Path;
 use table::Table;
 
-/// Prints the report and writes it into a folder, in every form.
+/// Prints the report and writes it to a folder in every format.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -51,7 +51,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, folder: &Path) -> anyhow::Result<()
     Ok(())
 }
 
-/// The experiments there are, as a table.
+/// Lists the available experiments as a table.
 pub(crate) fn listing(descriptions: &[Description]) -> String {
     let mut table = Table::new(["experiment", "paper", "table", "time on 2 cores", "what"]);
     for description in descriptions {

@@ -1,8 +1,8 @@
-//! How numbers are written.
+//! Formats numbers.
 
 use crate::analyse::results::Summary;
 
-/// A mean and its deviation.
+/// Formats a mean and its deviation.
 pub(super) fn show(summary: Summary) -> String {
     // Scores have three decimals, as the paper prints them.
     let decimals = if summary.mean.abs() < 10.0 { 3 } else { 1 };
@@ -12,7 +12,7 @@ pub(super) fn show(summary: Summary) -> String {
     }
 }
 
-/// A number with as many decimals as it deserves: three digits and more, or 0.001 at the finest below 1.
+/// A number formatted with three significant digits, but at most three decimals.
 pub(super) struct Significant(pub(super) f64);
 
 impl std::fmt::Display for Significant {
@@ -23,7 +23,7 @@ impl std::fmt::Display for Significant {
             size if size >= 1.0 => 2,
             _ => 3,
         };
-        // A difference that rounds to 0 has no sign worth showing.
+        // A difference that rounds to 0 is shown without a sign.
         let zero = self.0.abs() < 0.5 * 0.1_f64.powi(decimals as i32);
         if zero {
             write!(f, "{:.decimals$}", 0.0)

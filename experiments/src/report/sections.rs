@@ -1,4 +1,4 @@
-//! What a report says, section by section.
+//! The sections of a report.
 
 use super::document::{Block, Document};
 use super::numbers::{Significant, show};
@@ -50,7 +50,7 @@ pub(super) fn document(analysis: &Analysis<'_>) -> Document {
     }
 }
 
-/// A section, unless its table is empty.
+/// A section; empty if its table is empty.
 pub(super) fn section(heading: &str, explained: &str, table: Table) -> Vec<Block> {
     if table.is_empty() {
         return Vec::new();
@@ -84,7 +84,7 @@ fn claim_section(claims: &[Claim]) -> Vec<Block> {
     ]
 }
 
-/// Intervals around the metrics, beside what was published.
+/// Intervals of the metrics, together with published values.
 fn interval_section(results: &Results<'_>) -> Vec<Block> {
     let mut table = Table::new([
         "data set",
@@ -124,10 +124,10 @@ fn interval_section(results: &Results<'_>) -> Vec<Block> {
     section("Intervals", explained, table)
 }
 
-/// The normal quantile at 95 %, by which published intervals were turned into deviations.
+/// The 95 % quantile of the normal distribution, by which published intervals were converted to deviations.
 const NORMAL_95: f64 = 1.645;
 
-/// Mean ranks, and the pairs of methods.
+/// Mean ranks, and tests of the pairs of methods.
 fn rank_section(ranks: &Ranks) -> Vec<Block> {
     let explained = "Wilcoxon's signed-rank test on the means per data set: on how many sets the first method has the larger or \
                      the smaller one, exact two-sided p-values, and those corrected by Holm for all pairs.";
@@ -150,7 +150,7 @@ fn rank_section(ranks: &Ranks) -> Vec<Block> {
     ]
 }
 
-/// What the tests of mean ranks say.
+/// A sentence on the tests of mean ranks.
 pub(super) fn rank_sentence(ranks: &Ranks) -> String {
     let test = ranks.friedman.tie_corrected;
     let means = ranks.names.iter().zip(ranks.average_ranks());
@@ -167,7 +167,7 @@ pub(super) fn rank_sentence(ranks: &Ranks) -> String {
     )
 }
 
-/// A score: a row per data set where methods are columns, or per value where there is an axis.
+/// A score, with methods as columns. Rows are data sets, or, if there is an axis, its values.
 fn score_section(results: &Results<'_>, score: &str) -> Vec<Block> {
     let heading = measures::label(score);
     if results.description.axis.is_none() {
@@ -204,7 +204,7 @@ fn score_section(results: &Results<'_>, score: &str) -> Vec<Block> {
     blocks
 }
 
-/// Rows along the axis, a column for each method; methods without a list in a row of their own.
+/// Rows along the axis and a column for each method; methods without a list have their own row.
 fn along_axis(results: &Results<'_>, dataset: usize, score: &str) -> Table {
     let (description, plan) = (results.description, results.plan);
     let axis = description.axis_label();

@@ -1,4 +1,4 @@
-//! What a report says of the data sets.
+//! The sections of a report on data sets.
 
 use super::document::Block;
 use super::sections::section;
@@ -7,7 +7,7 @@ use crate::analyse::results::Results;
 use crate::plan::data::Filtered;
 use rpo::data::Imbalance;
 
-/// The data sets, what filters left of them, and those that were not run.
+/// The data sets, their sizes after filtering, and those that were not run.
 pub(super) fn set_section(results: &Results<'_>) -> Vec<Block> {
     let mut table = Table::new([
         "data set",
@@ -44,7 +44,7 @@ pub(super) fn set_section(results: &Results<'_>) -> Vec<Block> {
     blocks
 }
 
-/// What filters left of the data sets, where there are some.
+/// The data sets after filtering, if any are filtered.
 fn filtered_section(results: &Results<'_>) -> Vec<Block> {
     let mut table = Table::new([
         "data set",

@@ -1,10 +1,10 @@
-//! A table of text.
+//! Tables of text.
 
-/// A head and rows of equal length. A column of figures is aligned right.
+/// A header and rows of equal length. Numeric columns are right-aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) head: Vec<String>,
-    /// One cell per column each.
+    /// Rows with one cell per column.
     pub(crate) rows: Vec<Vec<String>>,
 }
 
@@ -19,7 +19,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it has not a cell for each column.
+    /// If the number of cells differs from the number of columns.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.head.len(), "one cell per column");
@@ -30,7 +30,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Whether a column holds figures.
+    /// Returns true if a column is numeric.
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
         let figure = |cell: &str| {
             let number = cell.strip_suffix(" MB").unwrap_or(cell);

@@ -1,4 +1,4 @@
-//! Computes cells: side by side, each in its own process, and keeps what they measure.
+//! Computes cells in parallel, each in its own process, and stores their measurements.
 
 mod schedule;
 mod store;
@@ -9,7 +9,7 @@ pub(crate) use store::Store;
 
 use crate::plan::job::Job;
 
-/// Runs the jobs on standard input, for a process that [`run`] started.
+/// Runs the jobs on standard input, in a process started by [`run`].
 ///
 /// # Errors
 /// If a job is malformed or fails.

@@ -1,4 +1,4 @@
-//! Runs cells side by side, each in its own process, within a number of threads and an amount of memory.
+//! Runs cells in parallel, each in its own process, within limits on threads and memory.
 
 use super::store::{Outcome, Record, Store};
 use crate::plan::job::{Job, STEPS, Source, Work};
@@ -12,16 +12,16 @@ use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// How much may run at once.
+/// Limits on cells that run at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Cells at once; a cell uses one thread.
+    /// Number of cells that run at once; a cell uses one thread.
     pub(crate) threads: usize,
-    /// Bytes that all cells together are expected to need at most. A cell that needs more runs alone.
+    /// Memory limit in bytes for the expected needs of all running cells. A cell that needs more runs alone.
     pub(crate) memory: u64,
 }
 
-/// Cells that one process computes by one fit, by increasing numbers of steps.
+/// Cells that one process computes with one fit, by increasing number of steps.
 type Fit<'a> = Vec<&'a Cell>;
 
 struct State<'a> {
@@ -32,11 +32,11 @@ struct State<'a> {
     failures: Vec<String>,
 }
 
-/// Runs the cells of a plan that the store does not have, or all of them, and stores each as it finishes. Returns how
-/// many ran.
+/// Runs the cells of a plan that are missing in the store, or all cells, and stores each as it finishes. Returns the
+/// number of cells that ran.
 ///
 /// # Errors
-/// If the store cannot be written, or cells failed: the others are run all the same, and stored.
+/// If the store cannot be written, or cells failed; all other cells are still run and stored.
 pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits, all: bool) -> anyhow::Result<usize> {
     let missing = plan
         .cells
@@ -46,7 +46,7 @@ pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits, all: bool) -> 
     let n_missing = missing.len();
     let mut waiting = fits(&missing);
     let bar = progress_bar(&waiting, plan);
-    // Taken from the end.
+    // Fits are taken from the end.
     waiting.reverse();
     let n_fits = waiting.len();
     let state = State {
@@ -126,7 +126,7 @@ fn work(
                     })
                 });
                 if stored.is_err() {
-                    // Nothing more can be kept: let the others stop too.
+                    // Nothing more can be stored, so the other workers should stop too.
                     guard.waiting.clear();
                 }
                 freed.notify_all();
@@ -140,7 +140,7 @@ fn work(
     }
 }
 
-/// Cells together that one fit serves: those that differ in the number of steps alone.
+/// Groups cells that one fit serves: those that differ only in the number of steps.
 fn fits<'a>(cells: &[&'a Cell]) -> Vec<Fit<'a>> {
     let mut fits: Vec<(Option<Job>, Fit<'a>)> = Vec::new();
     for &cell in cells {
@@ -164,13 +164,13 @@ fn last<'a>(fit: &Fit<'a>) -> &'a Cell {
     fit[fit.len() - 1]
 }
 
-/// Runs jobs that need one fit in their own process.
+/// Runs jobs that share one fit in their own process.
 fn run_apart(fit: &Fit<'_>) -> anyhow::Result<Vec<Outcome>> {
     let jobs: Vec<&Job> = fit.iter().map(|cell| &cell.job).collect();
     let mut child = Command::new(std::env::current_exe()?)
         .arg("--cell")
         .env("RAYON_NUM_THREADS", "1")
-        // An error is told in its own words; a panic may still show where it was.
+        // Errors are reported by their messages; panics may still print a backtrace.
         .env("RUST_LIB_BACKTRACE", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -187,13 +187,13 @@ fn run_apart(fit: &Fit<'_>) -> anyhow::Result<Vec<Outcome>> {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{}; {}", output.status, said.trim());
     }
-    // A process that failed says why; one that did not has read its job.
+    // A failed process has reported its error; one that succeeded has read its jobs.
     written?;
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Bytes that a cell may need: several copies of dense features (the set, its parts, ranks and columns), the
-/// projected targets, predictions, and the nodes of the trees. Rough, on the side of too much.
+/// Rough upper estimate of the bytes that a cell needs: several copies of dense features (the set, its parts, ranks and
+/// columns), the projected targets, predictions, and the nodes of the trees.
 fn memory(plan: &Plan, cell: &Cell) -> u64 {
     let set = &plan.datasets[cell.dataset];
     let (n, p, d) = (cell.job.train as u64, set.n_features as u64, set.n_outputs as u64);
@@ -211,14 +211,14 @@ fn memory(plan: &Plan, cell: &Cell) -> u64 {
     4 * words + (16 << 20)
 }
 
-/// Work in arbitrary units, so that the remaining time can be told from what is done: features looked at per
-/// node, rows per level, targets per row.
+/// Work of a cell in arbitrary units, for estimating the remaining time: features considered per node, rows per level,
+/// targets per row.
 fn weight(plan: &Plan, cell: &Cell) -> u64 {
     let set = &plan.datasets[cell.dataset];
     let (n, method) = (cell.job.train as f64, &cell.job.method);
     let k = method.options.get("max-features").and_then(|k| k.parse().ok());
     let k = k.unwrap_or(MaxFeatures::Sqrt).resolve(set.n_features) as f64;
-    // Unprojected sparse labels cost what a row has of them, which is not known here; some dozens at most.
+    // Unprojected sparse labels cost as much as a row has labels, which is not known here; a few dozen at most.
     let m = components(cell, set.n_outputs).unwrap_or(set.n_outputs.min(24) as u64) as f64;
     let fits = match &cell.job.work {
         Work::Score { .. } => 1,
@@ -234,7 +234,7 @@ fn weight(plan: &Plan, cell: &Cell) -> u64 {
     (1.0 + load + fits as f64 * fit) as u64
 }
 
-/// Trees, or iterations.
+/// Number of trees or boosting iterations.
 fn trees(cell: &Cell) -> usize {
     let method = &cell.job.method;
     method
@@ -248,7 +248,7 @@ fn components(cell: &Cell, n_outputs: usize) -> Option<u64> {
     components.resolve(n_outputs).ok().map(|m| m as u64)
 }
 
-/// A bar with the remaining time on a terminal, nothing in a pipe.
+/// A progress bar with the remaining time on a terminal; nothing in a pipe.
 fn progress_bar(fits: &[Fit<'_>], plan: &Plan) -> ProgressBar {
     let bar = ProgressBar::new(fits.iter().map(|fit| weight(plan, last(fit))).sum());
     let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}")

@@ -1,4 +1,4 @@
-//! Finished cells on disk: one JSON object per line, appended as soon as a cell is done.
+//! Stores finished cells on disk: one JSON object per line, appended when a cell is done.
 
 use crate::plan::job::Job;
 use anyhow::Context;
@@ -8,10 +8,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What a cell measured.
+/// The measurements of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// Values by the name of metric or measure. One that is undefined is absent.
+    /// Values by name of metric or measure; undefined values are omitted.
     pub(crate) values: BTreeMap<String, f64>,
 }
 
@@ -21,13 +21,13 @@ pub(crate) struct Record {
     pub(crate) key: String,
     /// The job: parameters, seeds, version, hash of the data.
     pub(crate) job: Job,
-    /// What it measured.
+    /// The measurements.
     #[serde(flatten)]
     pub(crate) outcome: Outcome,
 }
 
-/// The finished cells of an experiment, by the key of their job. Those of another version, description or data
-/// stay in the file unused, and serve again should the description return to what it was.
+/// The finished cells of an experiment, by the key of their job. Cells of other versions, descriptions or data stay in
+/// the file unused, and are used again if the description is restored.
 pub(crate) struct Store {
     path: PathBuf,
     file: File,
@@ -36,8 +36,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens a store, or makes an empty one. Lines that are no records, such as one that a killed run cut short,
-    /// are left alone and counted.
+    /// Opens a store, or creates an empty one. Lines that are not valid records, such as one that a killed run left
+    /// incomplete, are ignored and counted.
     ///
     /// # Errors
     /// If the file cannot be read or written.
@@ -57,7 +57,7 @@ impl Store {
         let (mut outcomes, mut n_unreadable) = (BTreeMap::new(), 0);
         for line in bytes.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice::<Record>(line) {
-                // A key that is not its job's is not to be trusted.
+                // A record whose key does not match its job is not trusted.
                 Ok(record) if record.key == record.job.key() => {
                     outcomes.insert(record.key, record.outcome);
                 }
@@ -73,24 +73,24 @@ impl Store {
         })
     }
 
-    /// What a job measured, if it was finished.
+    /// The measurements of a job, if it is finished.
     pub(crate) fn get(&self, key: &str) -> Option<&Outcome> {
         self.outcomes.get(key)
     }
 
-    /// Number of lines that are no records.
+    /// Number of lines that are not valid records.
     pub(crate) fn n_unreadable(&self) -> usize {
         self.n_unreadable
     }
 
-    /// Stores a finished cell: it is on its way to the disk when this returns.
+    /// Stores a finished cell; the record has been passed to the system when this returns.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub(crate) fn append(&mut self, record: Record) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
-        // One write, so that two runs in one folder do not mix their lines.
+        // A single write, so that two runs in one folder do not mix their lines.
         self.file
             .write_all(&line)
             .with_context(|| format!("{}", self.path.display()))?;

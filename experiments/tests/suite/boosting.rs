@@ -1,4 +1,4 @@
-//! What the runner does for boosting: fits that serve several cells, targets made of outputs, budgets of time.
+//! The runner with boosting: fits that serve several cells, targets made of outputs, and time limits.
 
 use super::experiment::Experiment;
 use serde_json::Value;
@@ -60,7 +60,7 @@ significant = { among = ["mort@2", "mort@10"], pairs = [["mort@10", "mort@2"]] }
 fn one_fit_serves_all_numbers_of_steps() {
     let together = Experiment::new(DESCRIPTION);
     assert_eq!(together.run_well(&[]), (18, 18));
-    // One number of steps at a time: fits of their own.
+    // With a single number of steps at a time, each needs its own fit.
     let apart = Experiment::new(DESCRIPTION);
     for steps in ["30", "10", "2"] {
         let kept = format!("[{steps}]");
@@ -76,7 +76,7 @@ fn one_fit_serves_all_numbers_of_steps() {
     for measure in ["r2", "half-r2", "trees", "nodes"] {
         assert_eq!(together.means(measure), apart.means(measure));
     }
-    // A step is a tree for each of the 8 outputs, or one for all.
+    // A step is one tree for each of the 8 outputs, or one tree for all.
     let trees = together.means("trees");
     let trees: Vec<(&str, f64)> = trees.iter().map(|(id, n)| (id.as_str(), *n)).collect();
     assert_eq!(trees[..3], [("st@30", 240.0), ("st@2", 16.0), ("st@10", 80.0)]);
@@ -116,7 +116,7 @@ fn targets_are_made_of_the_outputs() {
     };
     let ((first, one), (mean, also_one), (each, four)) = (run("first"), run("mean"), run("each"));
     assert_eq!((one, also_one, four), (20.0, 20.0, 80.0));
-    // Four noisy looks at one function are better than one.
+    // Four noisy observations of one function are better than one.
     assert!(mean > first && mean > each, "{first} {mean} {each}");
 }
 

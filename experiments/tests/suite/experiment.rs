@@ -1,11 +1,11 @@
-//! An experiment in a folder of its own, run as from a command line.
+//! Runs an experiment in its own folder, as from a command line.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder with a description, and where its results go.
+/// A folder with a description and its results.
 pub(crate) struct Experiment(TempDir);
 
 impl Experiment {
@@ -26,7 +26,7 @@ impl Experiment {
         command.env_remove("RPO_DATA").output().unwrap()
     }
 
-    /// Runs it and gives how many cells were run and how many there are.
+    /// Runs the experiment and returns the number of cells run and the number of all cells.
     pub(crate) fn run_well(&self, options: &[&str]) -> (usize, usize) {
         let output = self.run(options);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

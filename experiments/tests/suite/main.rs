@@ -1,4 +1,4 @@
-//! The runner from outside: what it stores, what it runs again, how it fails.
+//! Tests of the runner from outside: what it stores, what it runs again, and how it fails.
 
 mod boosting;
 mod experiment;
@@ -73,7 +73,7 @@ fn a_changed_description_invalidates_its_own_cells_only() {
     let changed = experiment.scores();
     assert_eq!(changed[0], scores[0]);
     assert_ne!(changed[1], scores[1]);
-    // Words change no cell, and what was computed before serves again.
+    // Changed words do not change cells, and stored results are used again.
     experiment.describe(
         &DESCRIPTION
             .replace("m = 2", "two components")
@@ -103,7 +103,7 @@ fn a_killed_run_continues() {
 fn any_number_of_cells_at_once_gives_the_same_scores() {
     let (one, many) = (Experiment::new(DESCRIPTION), Experiment::new(DESCRIPTION));
     one.run_well(&["--threads", "1"]);
-    // So little memory that every cell runs alone.
+    // With this little memory, every cell runs alone.
     many.run_well(&["--threads", "4", "--memory", "0.001"]);
     assert_eq!(one.scores(), many.scores());
 }
@@ -144,10 +144,10 @@ fn the_report_comes_in_every_form() {
     assert!(page.contains("<svg role=\"img\"") && page.contains("prefers-color-scheme: dark"));
     let tables = experiment.read("tables.tex");
     assert!(tables.contains("\\caption{LRAP}\n\\begin{tabular}{l"), "{tables}");
-    // Every figure is a file too, and the same drawing as on the page.
+    // Every figure is also a file, with the same drawing as on the page.
     let drawing = experiment.read("figures/lrap-against-time-on-generated.svg");
     assert!(page.contains(&drawing) && drawing.contains("full outputs"));
-    // Self-contained: nothing is fetched.
+    // The page is self-contained and fetches nothing.
     assert!(!page.contains("src=") && !page.contains("href=") && !page.contains("url("));
 }
 
@@ -167,7 +167,7 @@ fn values_along_an_axis_make_a_curve() {
         .skip(2)
         .map_while(|line| line.split('|').nth(1).map(str::trim))
         .collect();
-    // In the order of the axis, then the method without one.
+    // In the order of the axis, then the method without an axis.
     assert_eq!(rows, ["1", "2 (ln)", "8 (d)", "-"]);
     let page = experiment.read("report.html");
     assert!(page.contains("<polyline") && page.contains("LRAP on generated</figcaption>"));

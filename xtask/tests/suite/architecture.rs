@@ -1,9 +1,9 @@
-//! Checks what ARCHITECTURE.md says of the crates: their dependencies, and which of them read no files.
+//! Checks the statements of ARCHITECTURE.md about the crates: their dependencies, and which of them read no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each crate with those of the workspace that it may use outside its tests.
+/// Each crate with the workspace crates that it may use outside its tests.
 const ARROWS: [(&str, &[&str]); 10] = [
     ("rpo-core", &[]),
     ("rpo-data", &["rpo-core"]),
@@ -112,7 +112,8 @@ fn numeric_crates_keep_away_from_files_and_the_environment() {
     }
 }
 
-/// What x.powi(n) gives depends on the system, unless n is 2: then it is x * x. `math::powi` of rpo-core is for the others.
+/// The result of x.powi(n) depends on the system, unless n is 2: then it is x * x. Other powers use `math::powi` of
+/// rpo-core.
 #[test]
 fn powers_other_than_squares_are_portable() {
     for (name, _) in ARROWS {

@@ -1,4 +1,4 @@
-//! The links between the files of the repository lead somewhere.
+//! Checks that links between files of the repository are valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn relative_links_lead_to_files() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// The Markdown files below a folder, without what is built or hidden.
+/// Collects the Markdown files below a folder, except in build and hidden folders.
 fn markdown(folder: &Path, pages: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! Who is measured.
+//! The methods and libraries that are measured.
 
 use crate::export::Sizes;
 use rpo::Method;
@@ -10,18 +10,18 @@ pub(crate) struct Contestant {
     pub(crate) of: Of,
     labels: bool,
     numbers: bool,
-    /// Linear classifiers of sparse samples have no place on dense tables.
+    /// True for linear classifiers of sparse samples, which are unsuitable for dense tables.
     sparse_only: bool,
-    /// Most outputs that it is measured on.
+    /// Largest number of outputs on which it is measured.
     most_outputs: usize,
 }
 
-/// Where a contestant comes from.
+/// The origin of a contestant.
 #[derive(Debug)]
 pub(crate) enum Of {
-    /// A method with parameters.
+    /// A method of this workspace with parameters.
     Here(&'static str, &'static [(&'static str, &'static str)]),
-    /// A name in `benches/peers/peers.py`.
+    /// Another library, with a name in `benches/peers/peers.py`.
     Python,
 }
 
@@ -67,7 +67,7 @@ const fn for_sparse(contestant: Contestant) -> Contestant {
     }
 }
 
-/// Defaults throughout, but for the projections.
+/// Defaults throughout, except for the projections.
 pub(crate) const CONTESTANTS: &[Contestant] = &[
     here("random-forest", "random-forest", &[]),
     here(
@@ -79,7 +79,7 @@ pub(crate) const CONTESTANTS: &[Contestant] = &[
     here("gbrt-relabel-rpo", "gbrt-relabel-rpo", &[]),
     here("gbmort", "gbmort", &[]),
     here("single-target-gbrt", "single-target-gbrt", &[]),
-    // Not by the clock: the model does not depend on the machine.
+    // Limited by configurations, not by time, so that the model does not depend on the machine.
     here("auto, 10 configurations", "auto", &[("configurations", "10")]),
     for_labels(here("structured-forest", "structured-forest", &[])),
     for_labels(here("craftml", "craftml", &[])),
@@ -98,7 +98,7 @@ pub(crate) const CONTESTANTS: &[Contestant] = &[
 ];
 
 impl Contestant {
-    /// The contestant of a name.
+    /// Returns the contestant with a name.
     pub(crate) fn named(name: &str) -> anyhow::Result<&'static Self> {
         let found = CONTESTANTS.iter().find(|c| c.name == name);
         found.ok_or_else(|| anyhow::anyhow!("there is no contestant {name:?}"))
@@ -114,7 +114,7 @@ impl Contestant {
         matches!(self.of, Of::Here("auto", _))
     }
 
-    /// Whether the contestant is measured on a set.
+    /// Returns true if the contestant is measured on a set.
     pub(crate) fn can_fit(&self, data: &Sizes) -> bool {
         let task = if data.labels { self.labels } else { self.numbers };
         task && (data.sparse || !self.sparse_only) && data.n_outputs <= self.most_outputs

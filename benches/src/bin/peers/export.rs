@@ -1,4 +1,4 @@
-//! Data sets as files that every contestant reads.
+//! Exports data sets as files that every contestant can read.
 
 use anyhow::{Context, ensure};
 use rpo::core::{Matrix, MatrixView, Seed};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A set as two files of arrays: features `x` (dense), or `x.values`, `x.columns`, `x.starts` and `x.shape` (CSR), and
-/// outputs `y`, dense.
+/// dense outputs `y`.
 #[derive(Debug)]
 pub(crate) struct Exported {
     pub(crate) sizes: Sizes,
@@ -16,7 +16,7 @@ pub(crate) struct Exported {
     pub(crate) test: PathBuf,
 }
 
-/// What a data set is like.
+/// Sizes and kinds of a data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
     pub(crate) labels: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Sizes {
     pub(crate) n_outputs: usize,
 }
 
-/// Writes a set of the catalogue: its published split, or a seeded one with a third of the samples to test.
+/// Exports a set of the catalogue: its published split, or a seeded one with a third of the samples for testing.
 pub(crate) fn export(name: &str, folder: &Path) -> anyhow::Result<Exported> {
     let loaded = Catalogue::from_env()?.load(name)?;
     let (train, test) = match loaded.test {
@@ -113,7 +113,7 @@ fn bytes<T: Copy, const N: usize>(values: &[T], of: impl Fn(T) -> [u8; N]) -> Ve
     values.iter().flat_map(|&v| of(v)).collect()
 }
 
-/// Reads a file that [`export`] wrote.
+/// Reads a file written by [`export`].
 pub(crate) fn read(path: &Path) -> anyhow::Result<Dataset> {
     let file = std::fs::read(path).with_context(|| path.display().to_string())?;
     let arrays = safetensors::SafeTensors::deserialize(&file)?;

@@ -1,11 +1,12 @@
-//! Measures methods of this workspace beside other libraries: same data, same machine, same run, in turns.
+//! Compares methods of this workspace with other libraries: same data, same machine, same run, taking turns.
 //!
 //! ```text
 //! RPO_DATA=... cargo xtask bench peers --sets yeast,scene
 //! ```
-//! makes an environment with the other libraries and runs this. Every fit is a process of its own; the contestants take
-//! turns, so that a machine that slows down slows all of them. Each set's records are kept in a file beside the page, which
-//! is made of all of them: sets, and with `--only` contestants and with `--threads` numbers of threads, can be measured one after the other.
+//! creates an environment with the other libraries and runs this program. Every fit runs in its own process; the
+//! contestants take turns, so that a slowdown of the machine affects all of them. The records of each set are kept in a
+//! file beside the page, which is made from all of them: sets, contestants (`--only`) and numbers of threads
+//! (`--threads`) can be measured one after the other.
 
 mod contestant;
 mod export;
@@ -21,7 +22,7 @@ use results::{Results, Runs, processor};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Fits of methods and of other libraries, as tables and charts.
+/// Measures fits of methods and other libraries, and reports tables and charts.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench peers")]
 struct Arguments {
@@ -35,19 +36,19 @@ struct Arguments {
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<usize>,
-    /// Fits of each contestant on each set and number of threads.
+    /// Number of fits of each contestant per set and number of threads.
     #[arg(long, default_value_t = 3)]
     repeats: usize,
-    /// Seconds after which a fit is given up.
+    /// Time limit of a fit in seconds.
     #[arg(long, default_value_t = 600)]
     limit: u64,
-    /// Contestants whose name contains one of these; all by default.
+    /// Only contestants whose name contains one of these; all by default.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Interpreter that has the other libraries.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// The page; records and charts are in a folder of the same name.
+    /// The page to write; records and charts are in a folder of the same name.
     #[arg(long, default_value = "docs/benchmarks.md")]
     out: PathBuf,
     /// Measure one contestant in this process: name, number of threads, and the two files.
@@ -90,7 +91,7 @@ fn main() -> anyhow::Result<()> {
                 }
             }
         }
-        // Written after each set: what was measured is kept if a later one fails.
+        // Written after each set, so that measurements are kept if a later one fails.
         let mut results =
             Results::load(&folder, set)?.unwrap_or_else(|| Results::new(set, data.sizes.clone()));
         let measured = measured.into_iter().map(|(_, runs)| runs);

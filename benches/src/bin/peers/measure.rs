@@ -1,4 +1,4 @@
-//! Measures contestants, each fit in a process of its own.
+//! Measures contestants, with each fit in its own process.
 
 use crate::contestant::{Contestant, Of};
 use crate::export::{Exported, read};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a fit took.
+/// Times, memory and scores of a fit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) version: String,
@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) scores: BTreeMap<String, f64>,
 }
 
-/// How to fit once.
+/// Options of a fit.
 pub(crate) struct Run<'a> {
     pub(crate) threads: usize,
     pub(crate) limit: Duration,
@@ -35,7 +35,7 @@ pub(crate) struct Run<'a> {
     pub(crate) data: &'a Exported,
 }
 
-/// Fits a contestant once: the record, or why there is none.
+/// Fits a contestant once; returns the record, or the reason why there is none.
 pub(crate) fn fit(contestant: &Contestant, run: &Run<'_>) -> anyhow::Result<Result<Record, String>> {
     let threads = run.threads.to_string();
     let mut command = match contestant.of {
@@ -66,7 +66,7 @@ pub(crate) fn fit(contestant: &Contestant, run: &Run<'_>) -> anyhow::Result<Resu
     })
 }
 
-/// What a process prints, or why there is nothing: it failed, or ran longer than the limit.
+/// Returns the output of a process, or the reason why there is none: it failed, or exceeded the time limit.
 fn output(command: &mut Command, limit: Duration) -> anyhow::Result<Result<String, String>> {
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start")?;
     let start = Instant::now();
@@ -85,7 +85,7 @@ fn output(command: &mut Command, limit: Duration) -> anyhow::Result<Result<Strin
         return Ok(Err("failed".to_owned()));
     }
     let mut text = String::new();
-    // A line, which the pipe held while the process ran.
+    // A single line, which the pipe could hold while the process ran.
     child
         .stdout
         .take()

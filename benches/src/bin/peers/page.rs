@@ -1,4 +1,4 @@
-//! The page: what comes out over all sets, and a table and a chart for each.
+//! Writes the page: a summary over all sets, and a table and a chart for each set.
 
 use crate::contestant::{CONTESTANTS, Contestant, Of};
 use crate::measure::Record;
@@ -22,7 +22,7 @@ the mean over the outputs.
 `--sets`, `--only` and `--threads` measure some sets, contestants and numbers of threads anew and keep the other records.
 ";
 
-/// Writes the page, and a chart for each set into the folder beside it.
+/// Writes the page, and a chart for each set to the folder beside it.
 pub(crate) fn write(path: &Path, results: &[Results]) -> anyhow::Result<()> {
     let folder = path.with_extension("");
     let mut page = INTRODUCTION.to_owned();
@@ -49,7 +49,7 @@ pub(crate) fn write(path: &Path, results: &[Results]) -> anyhow::Result<()> {
     std::fs::write(path, page).with_context(|| path.display().to_string())
 }
 
-/// Who scores best on each set, here and elsewhere.
+/// The best scores on each set, of this workspace and of other libraries.
 fn leaders(page: &mut String, results: &[Results]) -> anyhow::Result<()> {
     writeln!(
         page,
@@ -98,7 +98,7 @@ fn leaders(page: &mut String, results: &[Results]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What each contestant loses against the best of all, over the sets of a kind.
+/// The losses of each contestant against the best of all, over the sets of a kind.
 fn regrets(page: &mut String, kind: &str, results: &[&Results]) -> anyhow::Result<()> {
     if results.is_empty() {
         return Ok(());
@@ -223,7 +223,7 @@ fn section(page: &mut String, results: &Results) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processors that a set was measured on, and who on which if there are several.
+/// The processors on which a set was measured; if there are several, with the contestants measured on each.
 fn processors(results: &Results) -> String {
     let mut names: Vec<&str> = results.runs.iter().map(|r| r.processor.as_str()).collect();
     names.dedup();
@@ -236,7 +236,7 @@ fn processors(results: &Results) -> String {
     }
 }
 
-/// The name in a table, with the version of another library.
+/// The name of a contestant in a table, with the version if it is another library.
 fn title(runs: &Runs) -> String {
     let name = &runs.contestant;
     match (contestant(runs).map(|c| &c.of), runs.first()) {
@@ -250,7 +250,7 @@ fn least<'a>(records: impl Iterator<Item = &'a Record>, of: impl Fn(&Record) -> 
     records.map(of).min_by(f64::total_cmp)
 }
 
-/// Three digits that mean something.
+/// Formats seconds with three significant digits.
 fn seconds(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -260,7 +260,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-/// Score against the time of the fit: a dot for each of this workspace, a triangle for each other library.
+/// A chart of score against fit time: dots for methods of this workspace, triangles for other libraries.
 fn chart(results: &Results) -> Chart {
     let series = results.runs.iter().enumerate().filter_map(|(colour, runs)| {
         let mark = match contestant(runs)?.of {

@@ -1,4 +1,4 @@
-//! What was measured on a data set, kept as JSON beside the page.
+//! Measurements on a data set, stored as JSON beside the page.
 
 use crate::contestant::CONTESTANTS;
 use crate::export::Sizes;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All that was measured on a set.
+/// All measurements on a set.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Results {
@@ -23,11 +23,11 @@ pub(crate) struct Results {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Runs {
     pub(crate) contestant: String,
-    /// The processor that it ran on.
+    /// The processor on which it was measured.
     pub(crate) processor: String,
-    /// Numbers of threads and what the fits took.
+    /// The number of threads and the record of each fit.
     pub(crate) records: Vec<(usize, Record)>,
-    /// Why there are no further records.
+    /// The reason why there are no further records.
     pub(crate) failure: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Runs {
         }
     }
 
-    /// Takes in one more fit.
+    /// Adds a fit.
     pub(crate) fn add(&mut self, threads: usize, fit: Result<Record, String>) {
         match fit {
             Ok(record) => self.records.push((threads, record)),
@@ -49,7 +49,7 @@ impl Runs {
         }
     }
 
-    /// The records with a number of threads.
+    /// The records for a number of threads.
     pub(crate) fn with_threads(&self, threads: usize) -> impl Iterator<Item = &Record> {
         let records = self.records.iter().filter(move |(n, _)| *n == threads);
         records.map(|(_, record)| record)
@@ -60,7 +60,7 @@ impl Runs {
         self.records.first().map(|(_, record)| record)
     }
 
-    /// The least processor time of a fit, of those with the fewest threads.
+    /// The smallest processor time of a fit, among those with the fewest threads.
     pub(crate) fn fit_cpu(&self) -> Option<f64> {
         let threads = self.records.iter().map(|(n, _)| *n).min()?;
         self.with_threads(threads)
@@ -78,7 +78,7 @@ impl Results {
         }
     }
 
-    /// The metric that contestants are compared by.
+    /// The metric by which contestants are compared.
     pub(crate) fn metric(&self) -> &'static str {
         if self.sizes.labels { "lrap" } else { "r2" }
     }
@@ -100,7 +100,7 @@ impl Results {
         threads
     }
 
-    /// Puts new runs, with these numbers of threads, in place of those of the same contestants; of all, if the set has changed.
+    /// Replaces the runs of the same contestants with these numbers of threads; all runs, if the set has changed.
     pub(crate) fn replace(&mut self, sizes: Sizes, threads: &[usize], new: impl Iterator<Item = Runs>) {
         if self.sizes != sizes {
             (self.sizes, self.runs) = (sizes, Vec::new());
@@ -127,7 +127,7 @@ impl Results {
         Ok(Some(results))
     }
 
-    /// All sets of a folder, the smallest first.
+    /// Loads all sets of a folder, the smallest first.
     pub(crate) fn load_all(folder: &Path) -> anyhow::Result<Vec<Self>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {

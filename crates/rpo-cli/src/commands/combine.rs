@@ -11,12 +11,12 @@ use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ThresholdSource};
 use std::path::PathBuf;
 
-/// Put models of any methods, fitted to the same data, together into one that predicts their weighted mean.
+/// Combine models of any methods, fitted to the same data, into one that predicts their weighted mean.
 ///
 /// Weights are given, or found on data that the models were not fitted to; `rpo train --method auto` and `--method blend` fit
 /// and combine at once.
 #[derive(Debug, Args)]
-// Data is needed to find weights alone; without, its name is empty.
+// Data is only needed to find weights; without it, its name is empty.
 #[command(mut_arg("data", |data| data.required(false).default_value("").hide_default_value(true)))]
 pub(crate) struct Combine {
     /// Models to combine.
@@ -27,13 +27,14 @@ pub(crate) struct Combine {
     #[arg(long, value_name = "WEIGHT", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
     weights: Vec<f64>,
 
-    /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models without
-    /// weight are left out. Of models that predict a quantile, mean, greedy and greedy-mean, by the pinball loss.
+    /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models
+    /// without weight are left out. For models that predict quantiles: mean, greedy or greedy-mean, by the pinball
+    /// loss.
     #[arg(long, value_name = "RULE", requires = "data")]
     combine: Option<CombineRule>,
 
-    /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, micro-f or rate. Those of the models belong to
-    /// their own scores and are not kept; without the option labels are decided from a score of 0.5.
+    /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, micro-f or rate. Thresholds of the
+    /// models apply to their own scores and are not kept; without the option labels are predicted from a score of 0.5.
     #[arg(long, value_name = "RULE", requires = "data")]
     thresholds: Option<ThresholdRule>,
 
@@ -106,7 +107,7 @@ impl Combine {
                 ensemble.members().map(|(_, weight)| weight).collect::<Vec<_>>(),
             );
             if let Some(selection) = &ensemble.selection {
-                // Of samples that had no part in the weights that they are scored with.
+                // Each sample is scored with weights found on other samples.
                 report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
             }
         }
@@ -114,7 +115,7 @@ impl Combine {
         report.print(self.json)
     }
 
-    /// Notes that decisions of models are not those of the ensemble.
+    /// Notes that the models' own decision rules do not apply to the ensemble.
     fn note_decisions(&self, models: &[Model]) {
         let decides = |model: &Model| model.thresholds().is_some() || model.decision == Decision::ExpectedF1;
         let mut deciding = self.models.iter().zip(models).filter(|(_, model)| decides(model));

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 /// Write a data set in another format.
 ///
-/// ARFF and CSV have features, then outputs, with their names; dates of a CSV file have become their parts. The formats of
-/// sparse labels (svmlight, xmlrepo) have numbers in place of names, labels only, and no missing values.
+/// ARFF and CSV have features, then outputs, with their names; dates of a CSV file are replaced by their parts. The
+/// formats of sparse labels (svmlight, xmlrepo) have numbers instead of names, only labels, and no missing values.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     #[command(flatten)]

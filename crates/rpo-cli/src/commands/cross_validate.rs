@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Score a method by cross-validation: every sample is predicted by a model that was fitted to the others.
+/// Score a method by cross-validation: every sample is predicted by a model fitted to the others.
 ///
-/// Folds keep the frequency of each label; of numbers they are random. Prints the mean and the standard deviation of
-/// each metric over the folds, and its value in each; with --json one object with folds, n_samples, and for each
-/// metric its mean, deviation and values.
+/// Folds keep the frequency of each label; for numbers they are random. Prints the mean and the standard deviation of
+/// each metric over the folds, and its value in each; with --json one object with folds, n_samples, and for each metric
+/// its mean, deviation and values.
 #[derive(Debug, Args)]
 pub(crate) struct CrossValidate {
     /// Number of folds, at least 2.
@@ -33,7 +33,7 @@ pub(crate) struct CrossValidate {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
-    /// CSV file to write the predictions out of fold to, a row for each sample in the order of the data.
+    /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data.
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
 
@@ -47,7 +47,7 @@ pub(crate) struct CrossValidate {
 
 impl CrossValidate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        // The metrics by default have no propensities.
+        // The default metrics do not use propensities.
         let method = self.fit.start(&self.metrics)?;
         files::check(self.fit.files(), [("--predictions", self.predictions.as_deref())])?;
         let data = self.fit.load()?;
@@ -101,13 +101,13 @@ impl CrossValidate {
     }
 }
 
-/// Predictions out of fold.
+/// Out-of-fold predictions.
 struct Kept {
     names: Names,
     scores: Array2<f32>,
 }
 
-/// Puts the predictions of a fold where its samples are.
+/// Stores the predictions of a fold at the positions of its samples.
 fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<(), ModelError> {
     let schema = fold.model.schema();
     if kept.is_none() {

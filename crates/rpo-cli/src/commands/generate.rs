@@ -10,11 +10,11 @@ use rpo::data::generate::{FeatureStyle, Friedman, FriedmanKind, GenerateError, G
 
 /// Write a generated data set: the same seed gives the same file.
 ///
-/// multi-label has sparse features like words and labels whose frequencies follow a power law; the friedman sets are
-/// regression problems whose best prediction is known (Friedman's first function, with many outputs).
+/// multi-label has sparse features like words, and labels with power-law frequencies; the friedman sets are regression
+/// problems whose best prediction is known (Friedman's first function, with many outputs).
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// What to generate.
+    /// The kind of data to generate.
     #[arg(value_enum)]
     kind: Kind,
 
@@ -26,7 +26,7 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "N")]
     features: Option<usize>,
 
-    /// Number of features of a friedman set that have no effect, beside those that do; 0 by default.
+    /// Number of features without effect in a friedman set, in addition to the others; 0 by default.
     #[arg(long, value_name = "N")]
     irrelevant: Option<usize>,
 
@@ -38,11 +38,11 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "C")]
     cardinality: Option<f64>,
 
-    /// Exponent of the power law of label frequencies, 0 for labels that are all alike; 1 by default.
+    /// Exponent of the power law of label frequencies, 0 for equal frequencies; 1 by default.
     #[arg(long, value_name = "E")]
     exponent: Option<f64>,
 
-    /// Dense features of a multi-label set, with normal noise of this standard deviation.
+    /// Makes the features of a multi-label set dense, with normal noise of this standard deviation.
     #[arg(long, value_name = "NOISE")]
     dense: Option<f64>,
 
@@ -60,13 +60,13 @@ pub(crate) struct Generate {
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum Kind {
-    /// Labels with a power law of frequencies, and features from which they can be learned.
+    /// Labels with power-law frequencies, and features from which they can be learned.
     MultiLabel,
-    /// Each output is the one before with noise added.
+    /// Each output is the previous one plus noise.
     FriedmanChain,
-    /// Outputs are one function with different noise.
+    /// All outputs are one function with different noise.
     FriedmanGroup,
-    /// Each output has five features to itself.
+    /// Each output has its own five features.
     FriedmanIndependent,
 }
 
@@ -81,7 +81,7 @@ impl Generate {
         report.print(self.json)
     }
 
-    /// Refuses options that the kind does not heed.
+    /// Refuses options that do not apply to the kind.
     fn check_effect(&self) -> Result<(), CliError> {
         let is_labels = self.kind == Kind::MultiLabel;
         let options = [

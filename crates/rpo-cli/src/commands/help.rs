@@ -1,4 +1,4 @@
-//! `rpo help`: of commands, and of the methods with their options.
+//! `rpo help`: help on commands and on methods with their options.
 
 use crate::error::CliError;
 use crate::options::argument;
@@ -10,7 +10,7 @@ use rpo::{Method, ParameterInfo};
 /// `rpo help train` describes the command, `rpo help craftml` the options of the method.
 #[derive(Debug, Args)]
 pub(crate) struct Help {
-    /// A command or a method; without it, the commands are listed.
+    /// A command or a method; if omitted, the commands are listed.
     topic: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl Help {
     }
 }
 
-/// The page of a method.
+/// The help page of a method.
 fn of_method(method: &Method) -> String {
     let entry = method.entry();
     let name = entry.name;

@@ -8,20 +8,20 @@ use rpo::{Model, Predictor, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Show what a model file holds.
+/// Show the contents of a model file.
 ///
-/// Task, sizes, the parameters of its training, statistics of its trees and its most important features.
+/// Task, sizes, training parameters, statistics of the trees and the most important features.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// The model.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// How many of the most important features to show.
+    /// Number of most important features to show.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top_features: usize,
 
-    /// Print the parameters of the training alone, as a JSON object that `rpo train --params` reads.
+    /// Print only the training parameters, as a JSON object that `rpo train --params` reads.
     #[arg(long, conflicts_with = "json")]
     params: bool,
 
@@ -102,7 +102,7 @@ impl Inspect {
     }
 }
 
-/// Lists of objects with a line for each.
+/// Reports lists of objects with a line for each object.
 fn in_lines(key: &str, value: Value, report: &mut Report) {
     match value {
         Value::Array(items) if items.iter().all(Value::is_object) => {
@@ -118,7 +118,7 @@ fn in_lines(key: &str, value: Value, report: &mut Report) {
     }
 }
 
-/// Statistics of trees.
+/// Reports statistics of the trees.
 fn trees(sizes: &[TreeSize], report: &mut Report) {
     if sizes.is_empty() {
         return;
@@ -133,7 +133,7 @@ fn trees(sizes: &[TreeSize], report: &mut Report) {
     report.set("depth", spread(sizes.iter().map(|size| size.depth)));
 }
 
-/// The least, mean and largest of some numbers.
+/// The minimum, mean and maximum of the values.
 fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
     let n = values.clone().count().max(1) as f64;
     let mean = values.clone().sum::<usize>() as f64 / n;

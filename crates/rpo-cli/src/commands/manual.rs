@@ -1,4 +1,4 @@
-//! `rpo completions` and `rpo man`: what shells and `man` read.
+//! `rpo completions` and `rpo man`: shell completions and manual pages.
 
 use crate::error::CliError;
 use crate::output::{Output, print};

@@ -7,13 +7,13 @@ use clap::Args;
 use rpo::{Merging, MergingError, Model};
 use std::path::PathBuf;
 
-/// Put forests that were grown apart on the same data together into one.
+/// Merge forests that were grown separately on the same data.
 ///
-/// Parts grown with one --seed and successive --first-tree give exactly the model that one `rpo train` would
-/// have given: `--trees 50` and `--trees 50 --first-tree 50` merge into `--trees 100`.
+/// Parts grown with one --seed and successive --first-tree merge into exactly the model that a single `rpo train` would
+/// produce: `--trees 50` and `--trees 50 --first-tree 50` merge into `--trees 100`.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// Models to merge, in any order: their trees must follow each other, and their other parameters be the same.
+    /// Models to merge, in any order: their trees must be consecutive, and their other parameters equal.
     #[arg(long, value_name = "FILE", num_args = 2.., required = true)]
     models: Vec<PathBuf>,
 

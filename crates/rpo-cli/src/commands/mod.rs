@@ -1,4 +1,4 @@
-//! The commands, a file or folder each.
+//! The commands, each in its own file or folder.
 
 mod combine;
 mod convert;

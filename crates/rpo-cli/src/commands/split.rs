@@ -13,17 +13,17 @@ use rpo::data::split::{Split, Withheld};
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-/// Split a file in two, to train on and to test on.
+/// Split a file into a training file and a test file.
 ///
-/// Samples are copied as they are written, in the format of the file and in its order; the header goes into both parts.
-/// Labels keep their frequencies (iterative stratification) where the outputs are labels; else samples are drawn at random.
+/// Samples are copied verbatim, in the format and order of the file; both files get the header. The split keeps the
+/// frequencies of labels (iterative stratification) if the outputs are labels; otherwise samples are drawn at random.
 #[derive(Debug, Args)]
 pub(crate) struct SplitCommand {
-    /// File for the samples to train on, compressed by gzip if its name ends in .gz.
+    /// File for the training samples, compressed by gzip if its name ends in .gz.
     #[arg(long, value_name = "FILE")]
     train: PathBuf,
 
-    /// File for the samples to test on.
+    /// File for the test samples.
     #[arg(long, value_name = "FILE")]
     test: PathBuf,
 
@@ -36,7 +36,7 @@ pub(crate) struct SplitCommand {
     )]
     test_fraction: f64,
 
-    /// Draw samples at random, whatever their labels.
+    /// Draw samples at random, ignoring their labels.
     #[arg(long, conflicts_with_all = ["group", "time"])]
     random: bool,
 
@@ -44,12 +44,12 @@ pub(crate) struct SplitCommand {
     #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
     group: Option<String>,
 
-    /// Test on the latest samples by this column of a table, which holds numbers or dates of ISO 8601.
+    /// Test on the latest samples by this column of a table, which has numbers or ISO 8601 dates.
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
 
-    /// Published lists of the samples to train on and to test on, in place of drawing them: two files with a line of
-    /// numbers, counted from 1, one for each repetition (trSplit and tstSplit of the Extreme Classification Repository).
+    /// Published lists of the training and test samples, instead of drawing them: two files with a line of numbers,
+    /// counted from 1, one for each repetition (trSplit and tstSplit of the Extreme Classification Repository).
     #[arg(
         long,
         num_args = 2,
@@ -58,11 +58,11 @@ pub(crate) struct SplitCommand {
     )]
     lists: Vec<PathBuf>,
 
-    /// Which number on the lines of the lists counts, from 1.
+    /// Which number on each line of the lists to use, counted from 1.
     #[arg(long, value_name = "K", default_value_t = 1, requires = "lists")]
     repetition: usize,
 
-    /// Seed of the samples that are drawn; 0 by default.
+    /// Seed of the drawn samples; 0 by default.
     #[arg(long, value_name = "SEED", conflicts_with = "time")]
     seed: Option<u64>,
 

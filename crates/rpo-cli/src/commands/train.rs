@@ -19,33 +19,34 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Processor seconds of a fit of which a note tells beforehand.
+/// Processor seconds from which a note announces the expected time of a fit.
 const WORTH_A_NOTE: f64 = 20.0;
 
 /// Fit a model to a data set and save it.
 ///
-/// Prints times and sizes; with --json one object with load_seconds, fit_seconds, cpu_seconds (processor time
-/// of the fit, all threads), n_samples, n_features, n_outputs, model_bytes and peak_memory_bytes; with --method auto also
-/// the number of members, and the ensemble's score on withheld samples that had no part in its weights.
+/// Prints times and sizes; with --json one object with load_seconds, fit_seconds, cpu_seconds (processor time of the
+/// fit, all threads), n_samples, n_features, n_outputs, model_bytes and peak_memory_bytes; with --method auto also the
+/// number of members, and the ensemble's score on withheld samples, each scored with weights found on other samples.
 ///
-/// Ctrl-C ends --method auto with the best so far; a second one ends it at once.
+/// Ctrl-C ends --method auto with the best result so far; a second one ends it at once.
 #[derive(Debug, Args)]
 pub(crate) struct Train {
-    /// File to save the model to; an earlier one is replaced when the new one is whole.
+    /// File to save the model to; an earlier file is replaced when the new one is complete.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Also score the model on out-of-bag predictions: LRAP of labels, r2 of numbers.
+    /// Also score the model on out-of-bag predictions: LRAP for labels, r2 for numbers.
     #[arg(long)]
     oob: bool,
 
-    /// Grow and save one tree after the other, so that memory holds one at a time; the model is the same. For
+    /// Grow and save trees one by one, so that memory holds only one tree at a time; the model is the same. For
     /// craftml.
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
-    /// A boosted model of the same data and parameters to continue: its steps come first, and --iterations is the number of
-    /// all. The result is that of a fit at once, up to rounding. What limits the number of steps may differ, and decisions.
+    /// A boosted model of the same data and parameters to continue: its steps come first, and --iterations is the total
+    /// number. The result equals that of a single fit, up to rounding. Parameters that limit the number of steps, and
+    /// of decisions, may differ.
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
     start: Option<PathBuf>,
 
@@ -59,7 +60,7 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        // Whatever can be found wrong before the data is read is found now.
+        // Report all errors that can be found before the data is read.
         let method = self.fit.start(&[])?;
         let estimator = method.estimator(Task::MultiLabel)?;
         if self.low_memory && estimator.streaming().is_none() {
@@ -79,7 +80,7 @@ impl Train {
                 "--continue is for boosting, not for {name}; forests merge"
             )));
         }
-        // A model that is continued may be replaced by the longer one, which is whole before the other goes.
+        // The continued model may be replaced by the longer one, which is complete before the old file goes.
         files::check(self.fit.files(), [("--model", Some(self.model.as_path()))])?;
         let start = self.start.as_ref().map(Model::load).transpose()?;
 
@@ -129,7 +130,7 @@ impl Train {
                 .iter()
                 .filter_map(|candidate| candidate.weight);
             report.set("members", weights.count());
-            // Of samples that had no part in the weights that they are scored with.
+            // Each sample is scored with weights found on other samples.
             report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
         }
         if let Some(oob) = oob {
@@ -192,7 +193,7 @@ impl Train {
     }
 }
 
-/// The score of predictions for each sample by the trees that did not see it.
+/// The score of the out-of-bag predictions: each sample is predicted by the trees that did not see it.
 fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");

@@ -1,4 +1,4 @@
-//! Where data comes from.
+//! Options for reading data.
 
 use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
@@ -27,17 +27,17 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 struct FormatOptions {
-    /// Format of the file; told from its name or its first bytes by default.
+    /// Format of the file; by default detected from its name or its first bytes.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     format: Format,
 
-    /// Character between the columns of a CSV file; by default a comma or, where the first line has none, the most
+    /// Character between the columns of a CSV file; by default a comma or, if the first line has none, the most
     /// frequent of semicolon, tab and |.
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<char>,
 
-    /// Most memory, in MiB, that the rows of a Parquet or Arrow file may take, as a small file can hold any number of rows
-    /// that are alike; and the terms of a column of texts.
+    /// Memory limit in MiB for the rows of a Parquet or Arrow file, as a small file can hold any number of equal rows,
+    /// and for the terms of a column of texts.
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     table_memory: usize,
 
@@ -66,41 +66,42 @@ impl FormatOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct InputOptions {
-    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain or
-    /// compressed by gzip; - is standard input. @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training
-    /// part to train on, its test part to predict and to evaluate on.
+    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain
+    /// or compressed by gzip; - is standard input. @NAME is a set of the catalogue in the folder that the variable
+    /// RPO_DATA names: its training samples for training, its test samples for prediction and evaluation.
     #[arg(long, value_name = "FILE|@NAME|-")]
     data: String,
 
-    /// What was read from standard input, which may have to be looked at twice.
+    /// The text of standard input, which may have to be read twice.
     #[arg(skip)]
     text: OnceLock<Vec<u8>>,
 
-    /// The files that the data are in.
+    /// The files of the data.
     #[arg(skip)]
     files: OnceLock<Vec<PathBuf>>,
 
     #[command(flatten)]
     format: FormatOptions,
 
-    /// Column of a CSV, Parquet or Arrow file that identifies the samples: it is not a feature, and predictions are written beside it.
+    /// Column of a CSV, Parquet or Arrow file that identifies the samples: it is not a feature, and is written with the
+    /// predictions.
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
-    /// How features are held in memory; auto is sparse if fewer than one in four is not zero.
+    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero.
     #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
 }
 
-/// Which columns of a file are outputs.
+/// Selects the columns of a file that are outputs.
 #[derive(Debug, Clone, Args)]
 struct TargetOptions {
-    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns that a MULAN label file names.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns named in a MULAN label file.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
-    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns of these names. In a name that no column has, * stands for any
-    /// characters and ? for one.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names. In a name that no column has, *
+    /// matches any characters and ? matches one.
     #[arg(
         long,
         value_name = "NAME,...",
@@ -110,9 +111,9 @@ struct TargetOptions {
     )]
     targets: Vec<String>,
 
-    /// Outputs of CSV, Parquet and Arrow files: the labels that a column lists for each sample, such as red;round, or a list
-    /// of texts. An empty value is a sample without labels. A model finds them in the same column again; labels that it does
-    /// not have are left out, with a note.
+    /// Outputs of CSV, Parquet and Arrow files: the labels listed in a column for each sample, such as red;round, or a
+    /// list of texts. An empty value is a sample without labels. A model reads its labels from the same column in other
+    /// files; labels that the model lacks are left out, with a note.
     #[arg(
         long,
         value_name = "NAME",
@@ -132,7 +133,7 @@ struct TargetOptions {
     )]
     label_separator: char,
 
-    /// Outputs of ARFF, CSV, Parquet and Arrow files: so many columns at the end.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the last N columns.
     #[arg(
         long,
         value_name = "N",
@@ -141,7 +142,7 @@ struct TargetOptions {
     )]
     n_targets: Option<usize>,
 
-    /// The outputs that --n-targets counts come first.
+    /// The outputs counted by --n-targets are the first columns instead.
     #[arg(long, help_heading = "Data", requires = "n_targets")]
     targets_first: bool,
 }
@@ -181,8 +182,9 @@ pub(crate) struct DataOptions {
     #[command(flatten)]
     outputs: TargetOptions,
 
-    /// Outputs of ARFF, CSV, Parquet and Arrow files may be missing: ? in ARFF, an empty cell or NA in CSV, null. Missing outputs take no
-    /// part in training (of methods that can do without them) nor in metrics; without this they are refused.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files may be missing: ? in ARFF, an empty cell or NA in CSV, null.
+    /// Missing outputs are ignored in training (by methods that support them) and in metrics; without this option they
+    /// are refused.
     #[arg(long, help_heading = "Data")]
     missing_outputs: bool,
 }
@@ -193,21 +195,22 @@ pub(crate) struct TrainingOptions {
     #[command(flatten)]
     data: DataOptions,
 
-    /// What the outputs are, where the file leaves it open: labels are 0 or 1.
+    /// Kind of the outputs, if the file does not determine it: labels are 0 or 1.
     #[arg(long, value_enum, help_heading = "Data")]
     task: Option<TaskName>,
 
-    /// Columns of a CSV, Parquet or Arrow file that are not read; * stands for any characters, ? for one. A column that is named
-    /// as a target too is refused; of a pattern it stays a target.
+    /// Columns of a CSV, Parquet or Arrow file that are not read; * matches any characters, ? one. A column that is
+    /// also named as a target is refused; a target that only matches a pattern stays a target.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
 
-    /// Number of features of an svmlight file, if more than its largest index says; other files must have as many.
+    /// Number of features of an svmlight file, if more than its largest index implies; other files must have the same
+    /// number.
     #[arg(long, value_name = "N", help_heading = "Data")]
     n_features: Option<usize>,
 
-    /// Number of labels of an svmlight file, if more than its largest label says: those that no sample has are labels too, such as
-    /// those that only other parts of a set have. Other files must have as many outputs.
+    /// Number of labels of an svmlight file, if more than its largest label implies: labels without samples count too,
+    /// such as those that only occur in other files of a set. Other files must have the same number of outputs.
     #[arg(long, value_name = "N", help_heading = "Data")]
     n_labels: Option<usize>,
 
@@ -219,19 +222,20 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     label_names: Option<PathBuf>,
 
-    /// Columns of a CSV, Parquet or Arrow file that are categories whatever their values look like. Columns of words are by
-    /// themselves.
+    /// Columns of a CSV, Parquet or Arrow file that are categories, whatever their values look like. Columns of words
+    /// are categories by default.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     categorical: Vec<String>,
 
-    /// Columns of a CSV, Parquet or Arrow file that are dates: another value is an error, not a word. Columns of dates are dates by themselves.
+    /// Columns of a CSV, Parquet or Arrow file that are dates: any other value is an error, not a word. Columns of
+    /// dates are dates by default.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     dates: Vec<String>,
 
-    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; the type of a name comes before
-    /// that of a pattern. By default those of the values
-    /// of a CSV file, and those that the other files give: dates (in CSV of ISO 8601) become days since 1970, month, weekday
-    /// and, where there are times, hour.
+    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; a name takes
+    /// precedence over a pattern. By default the types follow from the values of a CSV file, and are those stored in
+    /// the other files: dates (in CSV of ISO 8601) become days since 1970, month, weekday and, if there are times,
+    /// hour.
     #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
     types: Vec<(String, ColumnType)>,
 
@@ -239,16 +243,16 @@ pub(crate) struct TrainingOptions {
     texts: TextColumnOptions,
 }
 
-/// What to do about words that training did not see.
+/// The treatment of words that are unseen in training.
 #[derive(Debug, Args)]
 pub(crate) struct UnseenOptions {
-    /// Values of categories that were not in the training data: missing counts them as missing values and says how
-    /// many there are, error refuses them.
+    /// Values of categories that were not in the training data: missing treats them as missing values and reports their
+    /// number, error refuses them.
     #[arg(long, value_enum, default_value_t = Unseen::Missing, help_heading = "Data")]
     unseen: Unseen,
 }
 
-/// What to do about a value of a category that training did not see.
+/// The treatment of a category's value that is unseen in training.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum Unseen {
     Missing,
@@ -256,12 +260,12 @@ enum Unseen {
 }
 
 impl UnseenOptions {
-    /// Returns true if values that training did not see are errors.
+    /// Returns true if values unseen in training are errors.
     pub(crate) fn refuses(&self) -> bool {
         self.unseen == Unseen::Error
     }
 
-    /// Notes or refuses values that the model has not seen. They are refused by models that need every feature.
+    /// Notes or refuses values unseen in training. They are refused if the model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
         let schema = model.schema();
         let misfit = |source| CliError::Fit {
@@ -303,10 +307,10 @@ impl UnseenOptions {
     }
 }
 
-/// Whose the columns are that a file is read to.
+/// The owner of the columns, as named in notes.
 const THE_MODEL: &str = "the model's";
 
-/// Notes what samples have that is not among these columns.
+/// Notes labels and features of samples that are not among these columns.
 fn note_left_out(data: &Dataset, owner: &str) {
     for (what, others) in [("label", &data.other_labels), ("feature", &data.other_features)] {
         let LeftOut { count, first, .. } = others;
@@ -324,7 +328,7 @@ fn note_left_out(data: &Dataset, owner: &str) {
     }
 }
 
-/// The labels of a model that a column lists.
+/// The labels of a model, as listed in a column.
 fn labels_of(schema: &Schema, list: LabelList) -> Targets {
     let labels = schema.target_names().iter().map(Cow::into_owned).collect();
     let labels = Some(labels);
@@ -346,7 +350,7 @@ fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
     Ok((name.to_owned(), kind))
 }
 
-/// What outputs can be.
+/// Names of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum TaskName {
     MultiLabel,
@@ -370,14 +374,14 @@ enum LayoutName {
     Sparse,
 }
 
-/// Which part of a catalogue's set.
+/// The training or test samples of a set in the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
     Train,
     Test,
 }
 
-/// Everything that standard input has.
+/// Reads all of standard input.
 fn standard_input() -> Result<Vec<u8>, ReadErrorKind> {
     let mut text = Vec::new();
     let limit = DEFAULT_MEMORY_LIMIT;
@@ -397,7 +401,7 @@ fn in_standard_input(mut e: ReadError) -> ReadError {
     e
 }
 
-/// Whether a file was refused because its format has no columns to choose outputs from.
+/// Returns true if a file was refused because its format has no columns to choose outputs from.
 fn takes_no_targets(kind: &ReadErrorKind) -> bool {
     matches!(kind, ReadErrorKind::Option { option, .. } if *option == "targets")
 }
@@ -413,16 +417,16 @@ impl InputOptions {
         files.iter().map(|file| ("--data", Some(file.as_path())))
     }
 
-    /// What messages call the data.
+    /// The name of the data in messages.
     pub(crate) fn name(&self) -> &str {
         &self.data
     }
 
-    /// Reads features to predict for, whether or not the file has outputs too.
+    /// Reads features to predict for, whether or not the file also has outputs.
     pub(crate) fn load_features(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name() {
             Some(name) => self.catalogued(name, Part::Test)?,
-            // Outputs of a table are read as features that the model does not ask for: they may be missing.
+            // Outputs of a table are read as features that the model does not need, so they may be missing.
             None => {
                 let none = Targets::NamesIfPresent(Vec::new());
                 self.read_for(schema, self.options(), none, false)?
@@ -495,12 +499,12 @@ impl InputOptions {
         read_from(text.as_slice(), options).map_err(in_standard_input)
     }
 
-    /// The name of the column that identifies samples.
+    /// The name of the identifier column.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Reads a table with the outputs given.
+    /// Reads a table with the given outputs.
     fn read_table(
         &self,
         schema: &Schema,
@@ -520,9 +524,8 @@ impl InputOptions {
         })
     }
 
-    /// Reads a table with the outputs given, or a format that numbers its columns with as many of them as the
-    /// model has. Unless the format is given, which of the two it is shows when it is read: only tables take
-    /// outputs.
+    /// Reads a table with the given outputs, or a format with numbered columns, with as many columns as the model.
+    /// Unless the format is given, it is recognized while reading: only tables accept outputs.
     fn read_for(
         &self,
         schema: &Schema,
@@ -572,7 +575,7 @@ impl InputOptions {
     }
 }
 
-/// A file to split, of which the outputs are read alone.
+/// A file to split, of which only the outputs are read.
 #[derive(Debug, Args)]
 pub(crate) struct SplitDataOptions {
     /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain or
@@ -601,7 +604,7 @@ impl SplitDataOptions {
         self.format.options()
     }
 
-    /// Reads the outputs, and the column of an option as identifiers.
+    /// Reads the outputs, and the column of an option (if given) as identifiers.
     pub(crate) fn load(&self, column: Option<(&'static str, &str)>) -> Result<Dataset, CliError> {
         if self.data == Path::new("-") {
             let message =
@@ -650,7 +653,7 @@ impl TrainingOptions {
         files
     }
 
-    /// What messages call the data.
+    /// The name of the data in messages.
     pub(crate) fn name(&self) -> &str {
         self.data.name()
     }
@@ -684,7 +687,7 @@ impl TrainingOptions {
         self.named(input.finish(data)?)
     }
 
-    /// The data with the names of files, where its columns are numbered.
+    /// Adds the names in files to data with numbered columns.
     fn named(&self, mut data: Dataset) -> Result<Dataset, CliError> {
         let options = [
             ("--feature-names", Columns::Features, &self.feature_names),
@@ -712,14 +715,14 @@ impl TrainingOptions {
         Ok(data)
     }
 
-    /// Reads another file as this one, to the schema of this one.
+    /// Reads another file with the options and the schema of this one.
     pub(crate) fn load_beside(&self, file: &str, schema: &Schema) -> Result<Dataset, CliError> {
         let mut other = self.data.clone();
         file.clone_into(&mut other.input.data);
         other.load_for(schema, "the data's")
     }
 
-    /// Reads a set to train on.
+    /// Reads a training set.
     pub(crate) fn load(&self, weights: Option<&WeightOptions>) -> Result<Dataset, CliError> {
         let input = &self.data.input;
         let data = self.load_any()?;
@@ -749,7 +752,7 @@ impl TrainingOptions {
         Ok(data)
     }
 
-    /// The options that give columns types, with the names of the columns and the types.
+    /// The options that set types of columns, with the names of the columns and the types.
     fn typed(&self) -> impl Iterator<Item = (&'static str, &String, ColumnType)> {
         let of = |option, kind| move |name| (option, name, kind);
         let categorical = self.categorical.iter();
@@ -760,7 +763,7 @@ impl TrainingOptions {
         categorical.chain(dates).chain(texts).chain(types)
     }
 
-    /// The types of columns, of which each has one.
+    /// The types of columns, one per column.
     fn types(&self) -> Result<BTreeMap<String, ColumnType>, CliError> {
         let mut types = BTreeMap::new();
         for (option, name, kind) in self.typed() {
@@ -776,7 +779,7 @@ impl TrainingOptions {
         Ok(types.into_iter().map(|(name, (_, kind))| (name, kind)).collect())
     }
 
-    /// The error with the option that named a column.
+    /// Adds the option that named a column to an error.
     fn with_option(&self, mut e: ReadError) -> ReadError {
         if let ReadErrorKind::UnknownColumn { option, name, .. } = &mut e.kind {
             *option = match *option {
@@ -799,17 +802,17 @@ impl DataOptions {
         self.input.files().chain([self.outputs.file()]).collect()
     }
 
-    /// What messages call the data.
+    /// The name of the data in messages.
     pub(crate) fn name(&self) -> &str {
         self.input.name()
     }
 
-    /// Reads a set to evaluate a model on. Outputs are found by the model's names unless options say where.
+    /// Reads an evaluation set. Outputs are found by the model's names unless options select them.
     pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
         self.load_for(schema, THE_MODEL)
     }
 
-    /// Reads a set to the schema of a model or of other data.
+    /// Reads a set with the schema of a model or of other data.
     fn load_for(&self, schema: &Schema, owner: &str) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
@@ -826,7 +829,7 @@ impl DataOptions {
         self.input.finish(data)
     }
 
-    /// Reads a set whose outputs have the names of the model's, or are listed in the column that they were listed in.
+    /// Reads a set whose outputs have the model's names, or are listed in the same column as in training.
     fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let read = |targets| self.input.read_for(schema, self.options(), targets, true);
         let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());

@@ -1,4 +1,4 @@
-//! What every command that fits a method is given.
+//! Options of every command that fits a method.
 
 use super::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::error::CliError;
@@ -8,7 +8,7 @@ use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::{Estimator, Method, ModelError};
 
-/// A method, a seed, the data to fit it to, and threads.
+/// A method, a seed, the training data, and threads.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
     /// Seed of all randomness: the same seed gives the same result; 0 by default.
@@ -29,8 +29,8 @@ pub(crate) struct FitOptions {
 }
 
 impl FitOptions {
-    /// Starts the threads and checks whatever can be checked before the data is read: the method with its seed, and that
-    /// options of weights have an effect on training or on one of the metrics.
+    /// Starts the threads and checks what can be checked before the data is read: the method with its seed, and that
+    /// options of weights affect training or one of the metrics.
     pub(crate) fn start(&self, metrics: &[Metric]) -> Result<Method, CliError> {
         self.threads.start()?;
         let mut method = self.method.method()?;
@@ -50,12 +50,12 @@ impl FitOptions {
         files
     }
 
-    /// Reads the data, with weights.
+    /// Reads the data with their weights.
     pub(crate) fn load(&self) -> Result<Dataset, CliError> {
         self.data.load(Some(&self.weights))
     }
 
-    /// The method for the data, which must have what it needs.
+    /// Builds the estimator for the data, which must meet its requirements.
     pub(crate) fn estimator(&self, method: &Method, data: &Dataset) -> Result<Box<dyn Estimator>, CliError> {
         let estimator = method.estimator(data.task())?;
         let checked = method.check_data(estimator.as_ref(), data);

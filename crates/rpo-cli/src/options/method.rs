@@ -1,4 +1,4 @@
-//! The options of methods, which come from the registry: their names, help and ranges are those of the parameters.
+//! The options of methods, taken from the registry: their names, help and ranges are those of the parameters.
 
 use super::params::read_parameters;
 use crate::error::CliError;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A method and the options given for it, as text; the others have the method's defaults.
+/// A method and its given options as text; all others have the method's defaults.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodOptions {
     method: Option<String>,
@@ -18,10 +18,10 @@ pub(crate) struct MethodOptions {
     given: Vec<(String, String)>,
 }
 
-/// The method unless one is named.
+/// The default method.
 const DEFAULT_METHOD: &str = "random-forest";
 
-/// Options that `rpo help train` shows; the others are on the page of each method.
+/// Options that `rpo help train` shows; the others are on the help pages of the methods.
 const COMMON: [&str; 14] = [
     "time",
     "configurations",
@@ -40,16 +40,16 @@ const COMMON: [&str; 14] = [
 ];
 
 impl MethodOptions {
-    /// The file of parameters.
+    /// The parameter file.
     pub(super) fn file(&self) -> NamedFile<'_> {
         ("--params", self.params.as_deref())
     }
 
-    /// The method with the options given; those of the command line replace those of a file.
+    /// Builds the method with the given options; those of the command line override those of a file.
     ///
     /// # Errors
-    /// [`CliError`] for a file that cannot be read, a method or options that do not exist, and values that they cannot
-    /// have.
+    /// [`CliError`] for a file that cannot be read, a method or options that do not exist, and values that are not
+    /// allowed.
     pub(crate) fn method(&self) -> Result<Method, CliError> {
         let mut method = match (&self.params, &self.method) {
             (Some(path), named) => {
@@ -68,7 +68,7 @@ impl MethodOptions {
                     source,
                 };
                 let method = Method::try_from(&parameters).map_err(|e| of_file(e.into()))?;
-                // Options may replace what is wrong.
+                // Options may override invalid values.
                 if self.given.is_empty() {
                     method.estimator(Task::MultiLabel).map_err(of_file)?;
                 }
@@ -83,7 +83,7 @@ impl MethodOptions {
     }
 }
 
-/// The parameters of all methods by name; of one name the first method's.
+/// The parameters of all methods by name; if methods share a name, that of the first method.
 fn all_parameters() -> BTreeMap<&'static str, &'static ParameterInfo> {
     let mut all = BTreeMap::new();
     for entry in Registry::standard() {
@@ -91,12 +91,12 @@ fn all_parameters() -> BTreeMap<&'static str, &'static ParameterInfo> {
             all.entry(parameter.name.as_str()).or_insert(parameter);
         }
     }
-    // An option of the commands themselves.
+    // The commands have their own option for the seed.
     all.remove("seed");
     all
 }
 
-/// The option of a parameter.
+/// Builds the option of a parameter.
 pub(crate) fn argument(parameter: &ParameterInfo) -> Arg {
     let argument = Arg::new(parameter.name.clone())
         .long(parameter.name.replace('_', "-"))
@@ -112,7 +112,7 @@ pub(crate) fn argument(parameter: &ParameterInfo) -> Arg {
     argument.value_name("VALUE").allow_negative_numbers(true)
 }
 
-/// The text of an option: what it does, its choices or range, and its default.
+/// The help of an option: its effect, its choices or range, and its default.
 fn help(parameter: &ParameterInfo) -> String {
     let mut remarks = Vec::new();
     if !parameter.choices.is_empty() {
@@ -180,7 +180,7 @@ impl Args for MethodOptions {
                  replace them",
             );
         let mut parameters = all_parameters();
-        // A command's own option comes before that of a method.
+        // A command's own option takes precedence over that of a method.
         command.get_arguments().for_each(|own| {
             parameters.remove(own.get_id().as_str());
         });

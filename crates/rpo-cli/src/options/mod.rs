@@ -21,12 +21,12 @@ use crate::error::CliError;
 use clap::Args;
 use rpo::core::useful_threads;
 
-/// How much of the machine a command may use.
+/// Limits the processors that a command uses.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct ThreadOptions {
-    /// Number of threads, at most 4096; all processors by default. No result depends on it. More than four for each
-    /// processor are not started: they would only wait for each other.
+    /// Number of threads, at most 4096; all processors by default. Results do not depend on it. At most four per
+    /// processor are started: more would only wait for each other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
 }
@@ -43,12 +43,11 @@ impl ThreadOptions {
     }
 }
 
-/// How much memory dense scores may take.
+/// Limits the memory for dense scores.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct MemoryOptions {
-    /// Most memory, in MiB, that a dense matrix of scores may take; larger ones are worked on in blocks of
-    /// rows.
+    /// Memory limit in MiB for a dense matrix of scores; larger ones are processed in blocks of rows.
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     memory: usize,
 }

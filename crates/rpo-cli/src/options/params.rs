@@ -1,11 +1,11 @@
-//! Files of parameters.
+//! Parameter files.
 
 use crate::error::CliError;
 use crate::unique::Unique;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Parameters from a JSON or TOML file, each of which is given once.
+/// Reads parameters from a JSON or TOML file; repeated keys are errors.
 pub(super) fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliError> {
     let problem = |problem: String| CliError::Data {
         data: path.display().to_string(),
@@ -13,7 +13,7 @@ pub(super) fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliErro
     };
     let text = std::fs::read_to_string(path).map_err(|e| problem(e.to_string()))?;
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-    // TOML itself has no key twice.
+    // The TOML parser itself refuses repeated keys.
     let parsed = if is_toml {
         toml::from_str(&text).map_err(|e| e.to_string())
     } else {

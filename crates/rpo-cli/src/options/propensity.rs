@@ -1,4 +1,4 @@
-//! The propensity model.
+//! Options of the propensity model and of ranking by it.
 
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
@@ -8,8 +8,8 @@ use rpo::metrics::{Metric, Score};
 /// The propensity model of labels.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PropensityOptions {
-    /// Exponent A of the propensity model of psp@K, psndcg@K, --rerank and weights of outputs (0.5 for Wikipedia, 0.6 for Amazon); 0.55
-    /// by default.
+    /// Exponent A of the propensity model of psp@K, psndcg@K, --rerank and weights of outputs (0.5 for Wikipedia, 0.6
+    /// for Amazon); 0.55 by default.
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     propensity_a: Option<f64>,
 
@@ -28,7 +28,7 @@ impl PropensityOptions {
         }
     }
 
-    /// Refuses options that neither metrics nor anything else heeds, and values that they cannot have.
+    /// Refuses options without effect on metrics or anything else, and values that are not allowed.
     pub(crate) fn check_effect(self, metrics: &[Metric], is_heeded: bool) -> Result<(), CliError> {
         let given = self.propensity_a.or(self.propensity_b).is_some();
         if given && !is_heeded && !metrics.iter().any(Score::needs_propensities) {
@@ -41,12 +41,12 @@ impl PropensityOptions {
     }
 }
 
-/// How the best labels are ranked.
+/// Selects how the best labels are ranked.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RerankOptions {
-    /// Rank labels by score / p in place of the score, which must be a probability, with p the propensity of the label by its
-    /// frequency in training (Jain et al. 2016): rare labels come first where they are about as likely, and the expected psp@K
-    /// is largest. Of all labels; of a label tree those that its beam reaches.
+    /// Rank labels by score / p instead of the score, which must be a probability, with p the propensity of the label
+    /// by its frequency in training (Jain et al. 2016): of labels that are about equally likely, rare ones come first,
+    /// and the expected psp@K is largest. Ranks all labels, or those that the beam of a label tree reaches.
     #[arg(long, value_enum, value_name = "RULE")]
     rerank: Option<Rerank>,
 
@@ -60,12 +60,12 @@ enum Rerank {
 }
 
 impl RerankOptions {
-    /// The propensities to rank by, if that is asked for.
+    /// The propensities to rank by, if requested.
     pub(crate) fn model(self) -> Option<Propensity> {
         self.rerank.map(|Rerank::Propensity| self.propensity.model())
     }
 
-    /// Refuses a propensity model that neither the ranking nor metrics heed.
+    /// Refuses a propensity model that affects neither the ranking nor metrics.
     pub(crate) fn check_effect(self, metrics: &[Metric]) -> Result<(), CliError> {
         self.propensity.check_effect(metrics, self.rerank.is_some())
     }

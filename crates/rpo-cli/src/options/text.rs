@@ -1,41 +1,42 @@
-//! Columns of texts.
+//! Options for columns of texts.
 
 use crate::error::CliError;
 use clap::Args;
 use rpo::core::CheckParams;
 use rpo::data::text::{TextOptions, TextUnit};
 
-/// Which columns are texts, and what of them are features.
+/// Selects columns of texts and the features made of them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Texts")]
 pub(crate) struct TextColumnOptions {
-    /// Columns of a CSV, Parquet or Arrow file that are texts: each word is a feature, weighted as --text-weights has it. The
-    /// model keeps the words. * stands for any characters, ? for one.
+    /// Columns of a CSV, Parquet or Arrow file that are texts: each word is a feature, weighted according to
+    /// --text-weights. The model keeps the words. * matches any characters, ? matches one.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     text: Vec<String>,
 
-    /// Words in a row that are a term, and a feature: 1 for single words, 1-2 for pairs too.
+    /// Number of consecutive words in a term, which is a feature: 1 for single words, 1-2 to include pairs.
     #[arg(long, value_name = "N|N-M", default_value = "1", value_parser = parse_range, requires = "text")]
     text_ngrams: (u32, u32),
 
-    /// Terms are so many characters in a row, not words: for languages without blanks between words. With --text-ngrams.
+    /// Terms consist of consecutive characters, not words, as many as --text-ngrams gives: for languages without spaces
+    /// between words.
     #[arg(long, requires = "text")]
     text_characters: bool,
 
-    /// Tells upper case from lower case in texts.
+    /// Distinguish upper case and lower case in texts.
     #[arg(long, requires = "text")]
     text_case: bool,
 
-    /// Fewest training samples that have a term of the vocabulary.
+    /// Smallest number of training samples that contain a term of the vocabulary.
     #[arg(long, value_name = "N", default_value_t = TextOptions::default().min_samples, requires = "text")]
     text_min_samples: u32,
 
-    /// Most terms of the vocabulary of a column: those of most samples.
+    /// Largest number of terms in the vocabulary of a column: the terms that occur in most samples.
     #[arg(long, value_name = "N", default_value_t = TextOptions::default().max_terms, requires = "text")]
     text_max_terms: u32,
 
-    /// Hashes terms to so many features, in place of a vocabulary: no term is new, but terms that meet in a feature are not
-    /// told apart.
+    /// Hash terms to this many features, instead of a vocabulary: no term is unseen, but terms with the same hash are
+    /// not distinguished.
     #[arg(long, value_name = "N", conflicts_with_all = ["text_min_samples", "text_max_terms"], requires = "text")]
     text_hash: Option<u32>,
 }
@@ -46,7 +47,7 @@ impl TextColumnOptions {
         self.text.iter()
     }
 
-    /// How texts become terms.
+    /// The options that split texts into terms.
     pub(crate) fn options(&self) -> Result<TextOptions, CliError> {
         let (shortest, longest) = self.text_ngrams;
         let options = TextOptions {

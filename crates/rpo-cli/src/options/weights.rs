@@ -1,4 +1,4 @@
-//! Weights of samples.
+//! Options for weights of samples and outputs.
 
 use super::PropensityOptions;
 use crate::error::CliError;
@@ -13,21 +13,22 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The weights that need no file.
+/// Weights of outputs that need no file.
 const BALANCED: &str = "balanced";
 const PROPENSITY: &str = "propensity";
 const UNBIASED: &str = "propensity-unbiased";
 
-/// How much each sample weighs.
+/// The weights of samples and outputs.
 #[derive(Debug, Args)]
 pub(crate) struct WeightOptions {
     #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data", help = sample_weights_help())]
     sample_weights: Option<String>,
 
-    /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
-    /// samples with a label and those without count the same; `propensity`, 1/p where a label of propensity p (Jain et al. 2016)
-    /// is there, as others may be there and not recorded, or `propensity-unbiased`, 2/p - 1; or a CSV file with a column named like each output and a row
-    /// for each sample. An output of weight 0 counts as missing.
+    /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, which
+    /// gives the samples with a label and those without equal total weight; `propensity`, 1/p if a label of propensity
+    /// p (Jain et al. 2016) is present, as absent labels may just not be recorded; `propensity-unbiased`, 2/p - 1; or a
+    /// CSV file with a column named like each output and a row for each sample. An output of weight 0 counts as
+    /// missing.
     #[arg(
         long,
         value_name = "balanced|propensity|propensity-unbiased|FILE",
@@ -49,7 +50,7 @@ fn sample_weights_help() -> String {
 }
 
 impl WeightOptions {
-    /// Refuses a propensity model that neither the weights nor metrics heed.
+    /// Refuses a propensity model that affects neither the weights nor metrics.
     pub(crate) fn check_effect(&self, metrics: &[Metric]) -> Result<(), CliError> {
         let is_heeded = matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
         self.propensity.check_effect(metrics, is_heeded)
@@ -60,20 +61,20 @@ impl WeightOptions {
         let samples = self.sample_weights.as_deref().map(Path::new);
         let outputs = self.output_weights.as_deref();
         [
-            // Else it is a column.
+            // Otherwise it is a column.
             ("--sample-weights", samples.filter(|path| path.is_file())),
             ("--output-weights", outputs.filter(|_| self.by_name().is_none())),
         ]
     }
 
-    /// The weights of outputs, if they need no file.
+    /// The named rule for the weights of outputs, if no file is given.
     fn by_name(&self) -> Option<&'static str> {
         let given = self.output_weights.as_deref()?;
         let mut names = [BALANCED, PROPENSITY, UNBIASED].into_iter();
         names.find(|name| given == Path::new(name))
     }
 
-    /// The data with its weights, if any are given.
+    /// Adds the given weights, if any, to the data.
     pub(super) fn apply(&self, data: Dataset, name: &str) -> Result<Dataset, CliError> {
         let data = self.of_samples(data, name)?;
         let Some(path) = &self.output_weights else {
@@ -111,7 +112,7 @@ impl WeightOptions {
             data: file.clone(),
             problem: e.to_string(),
         })?;
-        // Outputs are in the order of the file.
+        // The columns of the file may be in another order than the outputs.
         let place = |name: &String| read.output_names().position(name).expect("each was found");
         let columns: Vec<usize> = names.iter().map(place).collect();
         let weights = weights.select(Axis(1), &columns);

@@ -1,4 +1,4 @@
-//! Where data go, and in which format.
+//! Options for writing data.
 
 use super::data::formats;
 use crate::data_file::DataFile;
@@ -10,14 +10,14 @@ use rpo::data::{Dataset, write};
 use std::io::BufWriter;
 use std::path::PathBuf;
 
-/// A file of data to write.
+/// A data file to write.
 #[derive(Debug, Args)]
 pub(crate) struct WriteOptions {
-    /// File to write, compressed by gzip if its name ends in .gz; it appears when it is whole.
+    /// File to write, compressed by gzip if its name ends in .gz; it appears when it is complete.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Format to write; by default that of the file's name: .arff, .csv, .svm or .svmlight, .parquet, .arrow or .feather.
+    /// Format to write; by default from the file name: .arff, .csv, .svm or .svmlight, .parquet, .arrow or .feather.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     to: Format,
 }
@@ -28,7 +28,7 @@ impl WriteOptions {
         ("--out", Some(&self.out))
     }
 
-    /// Opens the file, once its format is clear.
+    /// Opens the file, after its format is determined.
     pub(crate) fn open(&self) -> Result<DataFile, CliError> {
         self.format()?;
         DataFile::new(&self.out)

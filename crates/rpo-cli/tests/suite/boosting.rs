@@ -1,4 +1,4 @@
-//! Boosting on the command line: from a file to a model to scores, early stopping, and what is refused.
+//! Boosting on the command line: from a file to a model to scores, early stopping, and refused options.
 
 use crate::common::{FEATURES, Folder, LABELS, arff, csv, label_file, number};
 
@@ -28,7 +28,7 @@ fn every_method_learns_labels() {
                  --learning-rate 0.3 --max-leaves 4"
             ));
             let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap,hamming");
-            // Absolute residuals of rare labels are no way to rank them.
+            // Rare labels are not ranked well by models of absolute residuals.
             let enough = if loss.contains("absolute") { 0.7 } else { 0.95 };
             assert!(number(&scores, "lrap") > enough, "{method} {loss}: {scores}");
             assert!(
@@ -111,7 +111,7 @@ fn a_model_is_continued() {
         "train --data other.arff --labels l.xml --model m.rpo --method gbmort --iterations 40 --continue first.rpo",
     );
     assert!(found.contains("features or outputs are others"), "{found}");
-    // As many samples, of which one is another.
+    // The same number of samples, one of which differs.
     folder.write("other.arff", arff(300, 1));
     let found = folder.fail(
         "train --data other.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --continue first.rpo",
@@ -119,7 +119,7 @@ fn a_model_is_continued() {
     assert!(found.contains("samples or their outputs are others"), "{found}");
 }
 
-/// The number of steps may come from a search, whose model of all samples is that of as many steps.
+/// The number of steps may come from a search; the model of all samples then equals one fitted with that number.
 #[test]
 fn a_model_of_levels_and_one_of_a_search_are_continued() {
     let folder = labels();
@@ -151,7 +151,7 @@ fn a_model_of_levels_and_one_of_a_search_are_continued() {
 fn outputs_of_samples_are_weighed() {
     let folder = labels();
     let options = "--data train.arff --labels l.xml --method gbmort --iterations 20";
-    // Columns in another order than the outputs; the last label does not count in half of the samples.
+    // Columns in another order than the outputs; the last label has weight 0 in half of the samples.
     let mut weights = format!("{:?},{:?},{:?}\n", LABELS[2], LABELS[0], LABELS[1]);
     let mut labels = arff(300, 0);
     for i in 0..300 {
@@ -169,7 +169,7 @@ fn outputs_of_samples_are_weighed() {
     ));
     let predict = |model: &str| folder.ok(&format!("predict --data test.arff --model {model}"));
     assert_eq!(predict("plain.rpo"), predict("ones.rpo"));
-    // What does not count is as if it were missing.
+    // An output of weight 0 counts as missing.
     let (head, rows) = labels.split_once("@data\n").unwrap();
     let rows = rows.lines().enumerate().map(|(i, row)| match i % 2 {
         0 => format!("{row}\n"),
@@ -225,7 +225,7 @@ fn numbers_are_predicted() {
     }
 }
 
-/// On the directions of the labels that features predict, found once; and what features it looked at.
+/// Boosting on the directions of the labels that features predict, found once; and its most important features.
 #[test]
 fn boosting_grows_on_a_label_embedding() {
     let folder = labels();

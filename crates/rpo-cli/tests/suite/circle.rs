@@ -33,7 +33,7 @@ fn circle(folder: &Folder, train: &str, test: &str, outputs: &str) -> f64 {
     ));
     assert!(number(&scores, "predict_seconds") >= 0.0);
     assert!(number(&scores, "hamming") < 0.1, "{scores}");
-    // Where outputs are found by name, saying where they are changes nothing.
+    // If outputs are found by name, options for their position change nothing.
     let again = folder.json(&format!(
         "evaluate --data {test} {outputs} --model m.rpo --metrics lrap"
     ));
@@ -104,7 +104,7 @@ fn outputs_by_name_wherever_they_are() {
         std::fs::read(folder.path("named.rpo")).unwrap(),
         std::fs::read(folder.path("counted.rpo")).unwrap()
     );
-    // In the middle, and in another order than asked for: outputs keep that of the columns.
+    // In the middle, and in another order than requested: outputs keep the order of the columns.
     let moved = csv(100, 0)
         .lines()
         .map(|line| {
@@ -194,7 +194,7 @@ fn predictions_need_the_features_alone_and_by_name() {
     let expected = folder
         .write("q.csv", "width,height,the depth\n0.5,0.25,0.125\n")
         .ok("predict --data q.csv --model m.rpo");
-    // Another order, columns the model does not know, outputs that are missing.
+    // Another order, columns that the model lacks, and missing outputs.
     folder.write("q.csv", "id,volume,the depth,height,width\n7,,0.125,0.25,0.5\n");
     assert_eq!(folder.ok("predict --data q.csv --model m.rpo"), expected);
     folder.write("q.csv", "the depth,height\n0.125,0.25\n");
@@ -203,7 +203,7 @@ fn predictions_need_the_features_alone_and_by_name() {
         message.contains("q.csv does not fit the model: the data has no feature \"width\""),
         "{message}"
     );
-    // Numbered formats may leave the last features and labels out.
+    // Numbered formats may omit the last features and labels.
     folder.write("a.svm", svmlight(300, 0));
     folder.ok("train --data a.svm --model n.rpo --trees 5");
     assert_eq!(

@@ -6,7 +6,8 @@ use rpo::Predictor;
 
 const DATA: &str = "--data train.arff --n-targets 3 --model m.rpo";
 
-/// Methods without out-of-bag predictions withhold samples, find thresholds on them, and are then fitted to all.
+/// Methods without out-of-bag predictions withhold samples, find thresholds on them, and are then fitted to all
+/// samples.
 #[test]
 fn thresholds_of_any_method_change_nothing_but_decisions() {
     let folder = Folder::new();
@@ -50,7 +51,7 @@ fn thresholds_are_for_labels() {
     }
 }
 
-/// Thresholds belong to the scores of one model.
+/// Thresholds apply to the scores of one model only.
 #[test]
 fn an_ensemble_has_no_thresholds_of_its_members() {
     let folder = Folder::new();

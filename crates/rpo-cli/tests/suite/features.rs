@@ -1,8 +1,8 @@
-//! Nominal and missing features: what training learns of them goes into the model and is used from there.
+//! Nominal and missing features: what training learns about them is stored in the model and used from there.
 
 use crate::common::{Folder, number};
 
-/// Rooms: their colour, of four, and width decide two numbers; cells of each can be missing.
+/// Rooms whose colour (one of four) and width determine two outputs; optionally, some colours and widths are missing.
 fn rooms(n: usize, first: usize, colours: [&str; 4], missing: bool) -> String {
     let mut text = format!("@relation rooms\n@attribute colour {{{}}}\n", colours.join(","));
     text += "@attribute width numeric\n@attribute warmth numeric\n@attribute size numeric\n@data\n";
@@ -59,7 +59,7 @@ fn linear_models_see_a_column_for_each_value() {
         (2.0, 5.0)
     );
     assert_eq!(about["parameters"]["nominal"], "one-hot");
-    // Any method can have them.
+    // Any method supports them.
     assert!(r2("random-forest --trees 20 --nominal one-hot") > 0.9);
     let about = folder.ok("inspect --model m.rpo --top-features 5");
     assert!(about.contains("importance colour=red"), "{about}");
@@ -94,7 +94,7 @@ fn what_a_model_does_not_know_is_refused() {
         message.contains("row 1 has the value \"pink\" of feature \"colour\""),
         "{message}"
     );
-    // Missing values, if training learned nothing to fill them with.
+    // Missing values without learned replacements.
     folder.write("gaps.arff", rooms(20, 0, COLOURS, true));
     let message = folder.fail("predict --data gaps.arff --model m.rpo --out p.csv");
     assert!(
@@ -125,7 +125,7 @@ fn missing_features_are_filled_in() {
         let run = folder.run(&format!(
             "train {DATA} --method {method} --impute median --model m.rpo"
         ));
-        // CRAFTML takes labels; what it is given here is not about features.
+        // CRAFTML is for labels; its error here is not about features.
         assert!(run.code == Some(0) || method == "craftml", "{}", run.stderr);
         assert!(!run.stderr.contains("features"), "{}", run.stderr);
     }
@@ -157,12 +157,12 @@ fn columns_without_any_value_are_named() {
     folder.write("new.csv", "a,b,c\n3,,5\n");
     let predicted = folder.ok("predict --data new.csv --model m.rpo");
     assert!(predicted.starts_with("y\n"), "{predicted}");
-    // Not filling is a choice like the others.
+    // No imputation is a value like the others.
     let message = folder.fail(&format!("{train} --impute none"));
     assert!(message.contains("ridge needs every feature"), "{message}");
 }
 
-/// Steps are parameters like others; the winner is what training would have made.
+/// Preparation steps are searched like other parameters; the winner is the model that training would have made.
 #[test]
 fn steps_are_searched() {
     let folder = folder(true);
@@ -190,7 +190,7 @@ fn steps_are_searched() {
     assert!(bytes("tuned.rpo") == bytes("trained.rpo"));
 }
 
-/// Early stopping and thresholds look at samples that are prepared like those of training.
+/// Early stopping and thresholds use samples that are prepared like those of training.
 #[test]
 fn samples_withheld_are_prepared_too() {
     let folder = Folder::new();
@@ -223,7 +223,7 @@ fn samples_withheld_are_prepared_too() {
         let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics macro-f1,lrap");
         assert!(number(&scores, "macro-f1") > 0.8, "{options}: {scores}");
     }
-    // Hyperplanes have no side for what is missing; thresholds have.
+    // Hyperplanes cannot place missing values on a side; thresholds can.
     let structured = "--task multi-label --method structured-forest --trees 5 --model m.rpo";
     let message = folder.fail(&format!("train {DATA} {structured}"));
     assert!(

@@ -1,4 +1,4 @@
-//! Files of data: split, converted, generated, and from standard input.
+//! Data files: split, converted, generated, and read from standard input.
 
 use crate::common::{Folder, LABELS, arff, csv, label_file, number, xmlrepo};
 use flate2::read::GzDecoder;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
-/// Visits of customers, with what a copy must not change: quotes, line ends within them, blanks.
+/// Visits of customers, with details that a copy must keep: quotes, line ends within them, blanks.
 fn visits() -> String {
     let mut text = "customer,day,note,spent\n".to_owned();
     for i in 0..60 {
@@ -26,7 +26,7 @@ fn visits() -> String {
     text
 }
 
-/// The rows of the file of visits, which end where a line ends outside of quotes.
+/// The rows of the file of visits, which end at line ends outside of quotes.
 fn rows(text: &str) -> Vec<String> {
     let text = text.strip_prefix("customer,day,note,spent\n").unwrap();
     let mut rows = vec![String::new()];
@@ -95,7 +95,7 @@ fn labels_keep_their_frequencies_in_the_format_of_the_file() {
     let (a, b) = (describe("a.arff"), describe("b.arff.gz"));
     assert_eq!(number(&a, "n_samples") + number(&b, "n_samples"), 100.0);
     assert!((number(&a, "cardinality") - number(&b, "cardinality")).abs() < 0.05);
-    // The header of this format counts the samples.
+    // The header of this format has the number of samples.
     folder.ok("split --data all.txt --train a.txt --test b.txt");
     assert!(
         folder.read("b.txt").starts_with("20 3 3\n"),
@@ -148,7 +148,7 @@ fn converted_files_train_the_same_model() {
     folder.ok("convert --data all.csv.gz --n-targets 3 --out again.arff --label-file again.xml");
     assert_eq!(train("--data all.csv.gz --n-targets 3"), expected);
     assert_eq!(train("--data again.arff --labels again.xml"), expected);
-    // Numbers in place of names.
+    // Numbers instead of names.
     folder.ok("convert --data all.arff --labels labels.xml --out all.svm");
     folder.ok("convert --data all.svm --out all.txt --to xmlrepo");
     folder.ok("train --data all.txt --trees 5 --seed 3 --model numbered.rpo");
@@ -373,8 +373,8 @@ fn shells_and_manuals_learn_every_command() {
     assert!(message.contains("nowhere"), "{message}");
 }
 
-/// What training has not seen is left out of files that number their columns, as the largest index of one file need not be
-/// that of another.
+/// Labels and features unseen in training are left out of files with numbered columns, as the largest index may differ
+/// between files.
 #[test]
 fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
     let folder = Folder::new();
@@ -414,7 +414,7 @@ fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
         ["n_test", "unlearnable"].map(|key| number(&described, key)),
         [3.0, 2.0]
     );
-    // A header is a promise, not the largest index.
+    // Unlike the largest index, a header fixes the number of columns.
     folder.write("test.txt", "1 12 3\n0 0:1\n");
     folder.fail("evaluate --data test.txt --model m.rpo");
 }

@@ -1,4 +1,4 @@
-//! Processes that are stopped or killed leave models that are whole.
+//! Processes that are stopped or killed leave complete models.
 #![cfg(unix)]
 
 use crate::common::{Folder, xmlrepo};
@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Trains for longer than any test waits; trees go to files as they grow.
+/// Trains for longer than any test waits; trees are written to files as they grow.
 const ENDLESS: &str = "train --data d.txt --method craftml --trees 1000000 --low-memory --threads 1 --model";
 
 fn ready() -> Folder {
@@ -21,7 +21,7 @@ fn n_parts(folder: &Folder) -> usize {
     files.iter().filter(|name| name.ends_with(".part")).count()
 }
 
-/// Starts a training and waits until it has begun its file.
+/// Starts a training and waits until its file exists.
 fn begun(folder: &Folder, model: &str) -> Child {
     let mut command = folder.command(&format!("{ENDLESS} {model}"));
     let child = command
@@ -30,7 +30,7 @@ fn begun(folder: &Folder, model: &str) -> Child {
         .spawn()
         .unwrap();
     let clock = Instant::now();
-    // The first is that of the check before the data is read.
+    // The first file is that of the check before the data is read.
     while n_parts(folder) == 0 {
         assert!(
             clock.elapsed() < Duration::from_secs(60),
@@ -72,7 +72,7 @@ fn a_signal_removes_what_is_not_whole() {
     assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
 }
 
-/// The first signal ends a search with what it has found.
+/// The first signal ends a search with its best result so far.
 #[test]
 fn a_search_that_is_interrupted_saves_the_best_so_far() {
     let folder = Folder::new();
@@ -94,7 +94,7 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The first configuration takes a moment, the second for ever.
+    // The first configuration is fast, the second never ends.
     std::thread::sleep(Duration::from_secs(3));
     send("-INT", &child);
     let output = child.wait_with_output().unwrap();

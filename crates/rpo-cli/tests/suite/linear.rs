@@ -74,7 +74,7 @@ fn decisions_follow_the_model_or_the_option() {
     assert_eq!(evaluate(""), by_rule);
     assert_eq!(evaluate("--decide threshold"), by_default);
     assert_ne!(by_default, by_rule);
-    // All samples are decided at once.
+    // All samples are decided jointly.
     let message =
         folder.fail("evaluate --data test.arff --labels l.xml --model m.rpo --metrics macro-f1 --memory 0");
     assert!(
@@ -165,7 +165,7 @@ fn options_without_effect_are_refused() {
     assert!(!folder.files().contains(&"m.rpo".to_owned()));
 }
 
-/// As the metrics of probabilities are.
+/// They are refused, as by the metrics of probabilities.
 #[test]
 fn scores_that_are_no_probabilities_are_not_decided_by_f1() {
     let folder = folder();
@@ -239,7 +239,7 @@ fn scores_of_any_model_take_a_link() {
     assert!(number(&report, "hamming") < 0.25, "{report}");
 }
 
-/// Constant columns, rows of zeros, a label of no row and one of all; and what no data can give.
+/// Constant columns, rows of zeros, a label that no row has and one that all have; and data that allow no model.
 #[test]
 fn degenerate_data_give_models_or_errors() {
     let folder = folder();

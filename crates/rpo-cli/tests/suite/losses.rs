@@ -1,9 +1,9 @@
-//! Losses of boosting on the command line: of each output, of several levels, of groups of labels.
+//! Losses of boosting on the command line: one per output, several levels, and groups of labels.
 
 use crate::common::{Folder, number, samples};
 use std::fmt::Write;
 
-/// A table of three features, a number, a label, and three labels of which each sample has one.
+/// A table with three features, a number, a label, and three labels of which each sample has exactly one.
 fn table(n: usize, first: usize, outputs: &[&str]) -> String {
     let mut text = format!("a,b,c,{}\n", outputs.join(","));
     for (x, labels) in samples(n, first) {
@@ -94,13 +94,13 @@ fn levels_of_a_target_are_outputs_in_order() {
             let row: Vec<f64> = row.iter().map(|v| v.parse().unwrap()).collect();
             assert!(row[..3].is_sorted() && row[3..].is_sorted(), "{row:?}");
         }
-        // Scores are against the one column of each target, whatever the order of columns.
+        // Scores compare with the single column of each target, whatever the order of columns.
         let scores = folder.json("evaluate --data test.csv --model m.rpo --metrics mae --per-output p.csv");
         assert!(number(&scores, "mae") < 30.0, "{method}: {scores}");
         let by_output = lines(&folder.read("p.csv"));
         assert_eq!((by_output.len(), by_output[1][0].as_str()), (7, "price@0.1"));
     }
-    // Of quantiles, squared errors say nothing, whoever predicts them.
+    // For quantiles, squared errors are uninformative, whichever model predicts them.
     folder.ok("combine --models m.rpo m.rpo --out both.rpo");
     let data = "--data train.csv --targets price,sold --method gbmort --iterations 5 --loss quantile --quantile 0.1,0.9";
     for scores in [
@@ -121,7 +121,7 @@ fn levels_of_a_target_are_outputs_in_order() {
         message.contains("quantile=0.1,0.9: settings would predict different quantiles"),
         "{message}"
     );
-    // The number of steps is found by the loss itself.
+    // The number of steps is chosen by the loss itself.
     folder.json(&format!("{train} --method gbmort --find-iterations"));
     let about = folder.json("inspect --model m.rpo");
     assert_eq!(about["n_train"], 300);
@@ -147,7 +147,7 @@ fn one_label_of_each_group_is_decided_for() {
         assert!(number(&scores, "p@1") > 0.9, "{scores}");
         let decided = lines(&folder.ok("predict --data test.csv --model m.rpo --decide"));
         assert_eq!(decided.len(), 101);
-        // As each sample has one and gets one.
+        // Each sample has one label and is predicted one.
         let right = number(&scores, "p@1");
         assert!(
             (number(&scores, "subset-accuracy") - right).abs() < 1e-9,

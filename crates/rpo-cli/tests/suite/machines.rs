@@ -1,16 +1,16 @@
-//! One seed gives one model on every machine: the same bytes with the C library's functions for processors with fused
-//! multiply-add and for those without, which round differently.
+//! One seed gives the same model on every machine: the bytes are equal with the C library's functions for processors
+//! with fused multiply-add and for those without, which round differently.
 //!
-//! On systems without the GNU C library both runs are alike, and the test shows nothing.
+//! On systems without the GNU C library, both runs are equal, and the test shows nothing.
 
 use crate::common::Folder;
 use crate::stability::data;
 use std::fs;
 
-/// Switches the variants for newer processors off, by the names that versions of the library know.
+/// Disables the variants for newer processors, by the names that different versions of the library use.
 const PLAIN: &str = "glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-FMA,-FMA_Usable,-FMA4,-FMA4_Usable,-AVX512F";
 
-/// What uses exponentials, logarithms, powers, angles or normal numbers.
+/// Methods that use exponentials, logarithms, powers, angles or normal numbers.
 const MODELS: [(&str, &str); 20] = [
     ("labels", "logistic-regression"),
     ("texts", "logistic-regression"),

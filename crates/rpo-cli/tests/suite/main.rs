@@ -1,4 +1,5 @@
-//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+//! Reference vectors, naive twins, contracts and invariants, in one program, because linking many takes time and disk
+//! space.
 
 mod boosting;
 mod circle;

@@ -1,11 +1,11 @@
-//! Messages name the option that was given, and what it was given for.
+//! Messages name the option that was given, and what it applies to.
 
 use crate::common::Folder;
 
 const TABLE: &str =
     "a,day,red,round\n1,2024-01-05,0,1\n2,2024-02-06,1,0\n3,2024-03-07,0,1\n4,2024-04-08,1,0\n";
 
-/// A folder with a table of labels, and models of it: a forest, and one whose scores are no probabilities.
+/// A folder with a table of labels, and two models of it: a forest, and one whose scores are not probabilities.
 fn ready() -> Folder {
     let folder = Folder::new();
     folder.write("t.csv", TABLE);
@@ -26,7 +26,7 @@ fn the_option_that_was_given_is_named() {
         .write("seed.json", r#"{"method":"ridge","seed":"x"}"#)
         .write("twice.json", r#"{"trees":3,"trees":5}"#);
     let train = "train --data t.csv --targets red,round --model x.rpo";
-    // Options replace what is wrong in a file.
+    // Options override invalid values in a file.
     folder
         .ok("train --data t.csv --targets red,round --ignore day --model y.rpo --params none.json --trees 2");
     let split = "split --data t.csv --train x.csv --test y.csv";
@@ -98,7 +98,7 @@ fn the_option_that_was_given_is_named() {
             format!("{train} --params x.json"),
             "x.json: `trees` must be a whole number, at least 1, got \"x\"",
         ),
-        // A method that draws nothing has a seed too.
+        // A method without randomness has a seed too.
         (
             format!("{train} --params seed.json"),
             "seed.json: `seed` must be a whole number, got \"x\"",
@@ -175,7 +175,7 @@ fn a_table_with_the_parts_of_a_date_is_predicted_as_the_date() {
 #[test]
 fn folds_without_a_value_are_counted() {
     let folder = Folder::new();
-    // A label of one sample: its recall is defined in one fold.
+    // A label of a single sample: its recall is defined in one fold.
     let rows: String = (0..12).map(|i| format!("{i},{}\n", u8::from(i == 3))).collect();
     folder.write("t.csv", format!("a,y\n{rows}"));
     let run = folder.run("cv --data t.csv --targets y --trees 2 --folds 3 --metrics balanced-accuracy");

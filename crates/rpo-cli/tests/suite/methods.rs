@@ -1,11 +1,11 @@
-//! Every registered method works with every command, and its parameters are one vocabulary everywhere.
+//! Every registered method works with every command, and its parameters have the same names everywhere.
 
 use crate::common::{Folder, arff, csv, label_file};
 use serde_json::{Map, Value};
 
 const SMALL: &str = "--trees 3 --iterations 3 --epochs 2 --features 20 --configurations 3";
 
-/// The options of [`SMALL`] that a method has.
+/// The options in [`SMALL`] that a method has.
 fn small(method: &rpo::Method) -> String {
     let options: Vec<&str> = SMALL.split_whitespace().collect();
     let pairs = options.chunks(2);
@@ -40,7 +40,7 @@ fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
         assert_eq!(inspected["method"], name);
         let tuned = folder.json(&format!(
             "tune {data} --method {name} {options} --space {}",
-            // Members of an ensemble prepare features themselves.
+            // Members of an ensemble prepare the features themselves.
             if ["auto", "blend"].contains(&name) {
                 "combine=greedy,mean"
             } else {
@@ -174,14 +174,14 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Of an odd number of values.
+/// The median of an odd number of values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
 }
 
-/// The settings of the papers are one option; single options change them.
+/// The settings of a paper are selected by one option, and changed by individual options.
 #[test]
 fn presets_are_defaults() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Files some of whose outputs are missing, from training to scores.
+//! Files with some missing outputs, from training to scores.
 
 use crate::common::{Folder, arff, number};
 
@@ -14,7 +14,7 @@ fn csv(n: usize, first: usize) -> String {
     format!("{}\n{rows}", names.join(","))
 }
 
-/// Empties an output in every row of a table whose last three columns are labels; the first line stays.
+/// Removes one output from every row of a table whose last three columns are labels; the first line is unchanged.
 fn with_holes(text: &str, hole: &str) -> String {
     let mut lines = text.lines();
     let mut out = format!("{}\n", lines.next().unwrap());
@@ -28,7 +28,7 @@ fn with_holes(text: &str, hole: &str) -> String {
     out
 }
 
-/// The same of the data of an ARFF file.
+/// Like [`with_holes`], for the data of an ARFF file.
 fn arff_with_holes(text: &str) -> String {
     let at = text.find("@data").unwrap();
     let rows = with_holes(&text[at..], "?");
@@ -62,7 +62,7 @@ fn what_is_missing_is_kept_out() {
             number(&scores, "lrap") > 0.9 && number(&scores, "hamming") < 0.1,
             "{scores}"
         );
-        // In blocks of rows, and from the best labels alone, the scores are the same.
+        // The scores are the same in blocks of rows, and from the best labels only.
         let small = folder.json(
             "evaluate --data test.csv --missing-outputs --model m.rpo --memory 0 \
              --metrics lrap,ranking-loss,hamming,p@1,p@2",
@@ -78,7 +78,7 @@ fn what_is_missing_is_kept_out() {
         for key in ["p@1", "p@2", "one-error"] {
             assert_eq!(number(&top, key), number(&scores, key), "{key}");
         }
-        // What is not missing is also scored without the option, and not missed by it.
+        // Observed outputs are scored with and without the option, with the same result.
         let plain = folder.json("evaluate --data whole.csv --model m.rpo --metrics lrap,hamming");
         let allowed =
             folder.json("evaluate --data whole.csv --missing-outputs --model m.rpo --metrics lrap,hamming");
@@ -93,7 +93,7 @@ fn what_is_missing_is_kept_out() {
 #[test]
 fn projections_numbers_and_searches_cope() {
     let folder = Folder::new();
-    // Numbers: the labels as they are, and one that is no label.
+    // Two outputs that are numbers, with missing values.
     let mut text = String::from("a,b,y,z\n");
     for i in 0..120 {
         let (a, b) = (f64::from(i) / 120.0, f64::from(i * 7 % 120) / 120.0);

@@ -1,4 +1,4 @@
-//! No file is written over another of the same command, nor over one that the command reads.
+//! No file is written over another file of the same command, or over one that the command reads.
 
 use crate::common::{Folder, arff, label_file};
 use std::fs;
@@ -167,7 +167,7 @@ fn links_lead_to_one_file_and_devices_take_everything() {
     link("here.arff", "there.arff");
     for arguments in [
         "predict --data a.arff --model m.rpo --out link.arff",
-        // The file of neither is there yet.
+        // Neither link leads to an existing file.
         "split --data a.arff --train here.arff --test there.arff",
     ] {
         assert!(

@@ -1,9 +1,9 @@
-//! Benchmark sets through the command, where they are at hand.
+//! Benchmark sets on the command line, if available.
 
 use crate::common::{Folder, folder_of, number};
 
-/// LRAP of the forest paper's Table 1 with m = round(ln d) per-tree Gaussian components, and how far a single
-/// split may be from it: two of the published standard deviations, 1.4 and 0.7 points.
+/// LRAP of the forest paper's Table 1 with m = round(ln d) per-tree Gaussian components, and how far a single split may
+/// deviate: two of the published standard deviations, 1.4 and 0.7 points.
 #[test]
 fn published_scores_are_reached() {
     if folder_of("RPO_DATA").is_none() {
@@ -17,7 +17,7 @@ fn published_scores_are_reached() {
         let scores = folder.json(&format!("evaluate --data @{set} --model {set}.rpo"));
         let lrap = number(&scores, "lrap");
         assert!((lrap - expected).abs() < margin, "{set}: LRAP {lrap}");
-        // A sample is out of the bag of 37 of the 100 trees: fewer trees, a lower score.
+        // A sample is out of bag for 37 of the 100 trees: with fewer trees, the score is lower.
         let oob = number(&trained, "oob_lrap");
         assert!(
             (-0.02..0.06).contains(&(lrap - oob)),

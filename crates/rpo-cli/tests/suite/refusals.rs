@@ -1,8 +1,9 @@
-//! Bad input: a message that names what and where, an exit code that is not 0, and earlier files as they were.
+//! Bad input gives a message that names what is wrong and where, a nonzero exit code, and leaves earlier files
+//! unchanged.
 
 use crate::common::{Folder, arff, csv, folder_of, label_file, svmlight, xmlrepo};
 
-/// A folder with good data and a good model `m.rpo` of it.
+/// A folder with good data and a good model `m.rpo` of the data.
 fn ready() -> Folder {
     let folder = Folder::new();
     folder.write("a.arff", arff(300, 0)).write("l.xml", label_file());
@@ -10,7 +11,8 @@ fn ready() -> Folder {
     folder
 }
 
-/// Fails with all of the words, and leaves the model and no other file.
+/// Checks that a command fails with a message that contains all words, and leaves the model and the other files as they
+/// are.
 fn check(folder: &Folder, arguments: &str, words: &[&str]) {
     let (model, files) = (std::fs::read(folder.path("m.rpo")).unwrap(), folder.files());
     let message = folder.fail(arguments);
@@ -209,7 +211,7 @@ fn parameters_out_of_range() {
             words,
         );
     }
-    // Impossible on its face: the parser refuses, with its own code.
+    // Contradictory arguments, which the parser refuses with its own exit code.
     for arguments in [
         "train --data a.arff --n-targets 3 --labels l.xml --model m.rpo",
         "train --data a.arff --targets-first --model m.rpo",
@@ -231,7 +233,7 @@ fn parameters_out_of_range() {
     }
 }
 
-/// A parameter out of range goes by the name of the option that sets it, whatever the library calls it.
+/// A parameter out of range is named as the option that sets it, whatever its name in the library.
 #[test]
 fn parameters_go_by_the_names_of_options() {
     let folder = ready();
@@ -267,7 +269,7 @@ fn parameters_go_by_the_names_of_options() {
     }
 }
 
-/// A size beyond all samples is no overflow.
+/// A size beyond the number of samples does not overflow.
 #[test]
 fn leaves_larger_than_the_set() {
     let folder = ready();
@@ -277,7 +279,7 @@ fn leaves_larger_than_the_set() {
     }
 }
 
-/// What a name holds does not command the terminal.
+/// Names cannot send control characters to the terminal.
 #[test]
 fn control_characters_of_names_are_escaped() {
     let folder = Folder::new();
@@ -295,7 +297,7 @@ fn control_characters_of_names_are_escaped() {
         assert!(!report.chars().any(|c| c.is_control() && c != '\n'), "{report:?}");
         assert!(escaped.iter().any(|name| report.contains(name)) || report.contains("nothing\\u001b"));
     }
-    // A file, and what reads a pipe, get the names as they are.
+    // Names are unchanged in files and pipes.
     assert!(
         folder
             .ok("predict --data d.csv --model m.rpo")
@@ -379,7 +381,7 @@ fn options_that_no_metric_heeds() {
         &format!("{evaluate} --propensity-a 0.5"),
         &["--propensity-a and --propensity-b are for psp@K"],
     );
-    // Nor have weights of outputs any use for them, unless these are of propensities.
+    // Weights of outputs do not use them either, unless they are those of propensities.
     for command in ["train --model n.rpo", "cv --folds 2", "tune --space trees=1,2"] {
         let boosting = format!("{command} --data a.arff --method gbmort --propensity-a 0.5");
         for weights in ["", " --output-weights balanced"] {
@@ -403,7 +405,7 @@ fn options_that_no_metric_heeds() {
     );
 }
 
-/// A label index is as long a vector as it is large; one that is mistyped must not end the process.
+/// A vector of labels is as long as the largest index; a mistyped index must not end the process.
 #[test]
 fn labels_beyond_number() {
     let folder = ready();

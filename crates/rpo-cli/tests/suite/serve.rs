@@ -1,4 +1,4 @@
-//! A model that is served: line by line, and by HTTP.
+//! Serving a model: line by line, and over HTTP.
 
 use crate::common::{Folder, csv, number, svmlight};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Rows of words, dates and numbers, and what follows from them.
+/// Rows of words, dates and numbers, with labels that are functions of them.
 fn table() -> String {
     let mut text = "city,since,age,label_a,label_b\n".to_owned();
     for i in 0..40 {
@@ -28,7 +28,7 @@ fn trained(folder: &Folder) {
     folder.ok("train --data table.csv --targets label_* --trees 10 --seed 1 --model m.rpo");
 }
 
-/// The responses to lines.
+/// Returns the responses to the input lines.
 fn lines(folder: &Folder, options: &str, input: &str) -> Vec<Value> {
     let mut child = folder
         .command(&format!("serve {options}"))
@@ -207,7 +207,7 @@ fn numbered_features_that_are_left_out_are_zero() {
     assert_eq!(found[2]["error"]["column"], "0");
 }
 
-/// A server of the command, which ends with it.
+/// A server process, which is killed on drop.
 struct Server {
     child: Child,
     address: String,
@@ -242,7 +242,7 @@ impl Server {
         response(self.send(method, path, body))
     }
 
-    /// Sends a request, and returns where its response comes.
+    /// Sends a request, and returns the stream of its response.
     fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
         let mut stream = self.connect();
         let head = format!(
@@ -308,7 +308,7 @@ fn every_path_has_its_response() {
         assert_eq!(status, expected, "{method} {path} {found}");
         assert!(found["error"]["message"].is_string());
     }
-    // A body that never comes, a body without a size that is too long, a head without end.
+    // A body that never arrives, a body without a declared size that is too long, and a head without end.
     let mut stream = server.connect();
     stream
         .write_all(b"POST /predict HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 10\r\n\r\n{")
@@ -375,7 +375,7 @@ fn requests_under_way_have_their_responses_before_the_end() {
         row.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
-    // The server has begun to read the request once it asks for its body.
+    // The server has started reading the request when it asks for the body.
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
     assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -415,7 +415,7 @@ fn addresses_that_cannot_be_are_refused() {
     }
 }
 
-/// Decisions of all samples at once are none of a request.
+/// A request cannot be served by decisions on all samples jointly.
 #[test]
 fn models_that_decide_on_all_samples_at_once_are_refused() {
     let folder = Folder::new();
@@ -438,7 +438,7 @@ fn models_that_decide_on_all_samples_at_once_are_refused() {
     assert!(found[0]["predictions"][0].is_array(), "{}", found[0]);
 }
 
-/// A feature may have the name of the key of requests.
+/// A feature may have the same name as a key of requests.
 #[test]
 fn a_feature_may_be_named_rows() {
     let folder = Folder::new();

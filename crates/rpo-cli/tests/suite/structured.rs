@@ -82,7 +82,7 @@ fn decisions_are_those_of_the_stored_thresholds() {
     assert_eq!(csv.lines().count(), 1 + found.len());
     assert_eq!(csv.lines().next(), Some("row,label,score"));
 
-    // Without stored thresholds a half decides.
+    // Without stored thresholds, the threshold is 0.5.
     folder.ok(&format!("train --method random-forest {DATA} --trees 8"));
     let csv = folder.ok("predict --data test.arff --model m.rpo --decide");
     assert!(
@@ -92,7 +92,7 @@ fn decisions_are_those_of_the_stored_thresholds() {
     );
 }
 
-/// Whole forests decide by out-of-bag thresholds, parts of them at a half.
+/// Whole forests use out-of-bag thresholds, and parts of them a threshold of 0.5.
 #[test]
 fn labels_are_decided_by_thresholds_unless_told_otherwise() {
     let folder = folder();
@@ -130,7 +130,7 @@ fn labels_are_decided_by_thresholds_unless_told_otherwise() {
     );
 }
 
-/// Parts of a forest are merged, thresholds found for what is there; the whole is what one fit gives.
+/// Parts of a forest are merged, and thresholds are found for the grown trees; the whole equals a single fit.
 #[test]
 fn forests_grow_in_parts() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Tables as people have them: words, dates, identifiers, semicolons.
+//! Real-world tables: words, dates, identifiers, semicolons.
 
 use crate::common::{Folder, number};
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 const CITIES: [&str; 4] = ["Bern", "Geneva", "Lausanne", "Zurich"];
 
-/// Customers `first` to `first + n`: what they spend follows from city, age and month.
+/// Customers `first` to `first + n`, whose spending depends on city, age and month.
 fn customers(n: usize, first: usize, cities: &[&str]) -> String {
     let mut text = "customer,city,age,since,member,spend_food,spend_fun\n".to_owned();
     for i in first..first + n {
@@ -67,7 +67,7 @@ fn words_and_dates_go_from_file_to_prediction() {
     let mut lines = predicted.lines();
     assert_eq!(lines.next(), Some("customer,spend_food,spend_fun"));
     assert!(lines.next().unwrap().starts_with("c300,"), "{predicted}");
-    // The columns of a model are found in any order, beside others of any kind.
+    // The columns of a model are found in any order, among other columns of any kind.
     let mut other = "note;since;city;member;age\n".to_owned();
     for line in customers(60, 300, &CITIES).lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
@@ -106,7 +106,7 @@ fn published_lists_split_a_set() {
     );
 }
 
-/// What holds of a CSV file holds of the same table as Parquet and as Arrow, in every command.
+/// Every command treats Parquet and Arrow files like a CSV file of the same table.
 #[cfg(feature = "arrow")]
 #[test]
 fn parquet_and_arrow_go_wherever_csv_goes() {
@@ -141,13 +141,13 @@ fn parquet_and_arrow_go_wherever_csv_goes() {
         let described = folder.json(&format!("describe --data train.{name} {options}"));
         assert_eq!(number(&described, "n_samples"), 200.0);
         folder.ok(&format!("cv --data train.{name} {options} --trees 3 --folds 2"));
-        // Predictions are columns too, of a score for each output.
+        // Predictions are columns too, one for each output.
         folder.ok(&format!(
             "predict --data test.{name} --id id --model csv.rpo --out scores.{name}"
         ));
         folder.ok(&format!("convert --data scores.{name} --id id --out scores.csv"));
         assert_eq!(folder.read("scores.csv"), again);
-        // A part of a file has its columns.
+        // A part of a file has the same columns.
         folder.ok(&format!(
             "split --data train.{name} --group city --test-fraction 0.3 --train first.{name} --test second.{name}"
         ));
@@ -184,7 +184,7 @@ fn parquet_and_arrow_go_wherever_csv_goes() {
     }
     let message = folder.fail("predict --data test.parquet --model csv.rpo --out-format parquet");
     assert!(message.contains("name it by --out"), "{message}");
-    // Damage is an error with the file and the column.
+    // The error for a damaged file names the file and the column.
     let mut bytes = std::fs::read(folder.path("test.parquet")).unwrap();
     bytes[60] ^= 0xff;
     folder.write("damaged.parquet", bytes);
@@ -195,7 +195,7 @@ fn parquet_and_arrow_go_wherever_csv_goes() {
     );
 }
 
-/// A pipe can be read once only, whatever its columns are.
+/// A pipe can only be read once, whatever its columns are.
 #[cfg(unix)]
 #[test]
 fn tables_come_through_pipes() {
@@ -230,7 +230,7 @@ fn what_training_did_not_see_is_noted_or_refused() {
         message.contains("\"Oslo\"") && message.contains("city"),
         "{message}"
     );
-    // A word where the model has a number is a mistake, with its place.
+    // A word in a numeric column of the model is an error that gives its position.
     let text = customers(3, 0, &CITIES).replace(",33,", ",old,");
     folder.write("word.csv", text);
     let message = folder.fail("predict --data word.csv --model m.rpo");
@@ -367,7 +367,7 @@ fn data_and_outputs_are_described() {
 #[test]
 fn samples_weigh_what_a_column_or_a_file_says() {
     let folder = Folder::new();
-    // Of two samples at every place one is wrong, and weighs nothing.
+    // Of two samples at every point, one is wrong and has weight 0.
     let (mut weighted, mut plain, mut weights) = ("x,w,y\n".to_owned(), "x,y\n".to_owned(), String::new());
     for i in 0..60 {
         let (x, wrong) = (i / 2, i % 2 == 1);
@@ -443,7 +443,7 @@ fn a_column_may_list_the_labels() {
     assert_eq!((evaluated.code, evaluated.stderr.as_str()), (Some(0), note));
     let scores: serde_json::Value = serde_json::from_str(&evaluated.stdout).unwrap();
     assert!(number(&scores, "lrap") > 0.95, "{scores}");
-    // The model knows the column; a set whose labels are columns of 0 and 1 does as well.
+    // The model stores the column; a set with labels as columns of 0 and 1 works as well.
     let timeless = |text: &str| {
         let kept = text.lines().filter(|line| !line.contains("seconds"));
         kept.map(str::to_owned).collect::<Vec<_>>()
@@ -483,7 +483,8 @@ fn a_column_may_list_the_labels() {
     assert!(message.contains("\"tags\""), "{message}");
 }
 
-/// Words of very many values as means of the outputs: kept in the model, and no cause to refuse what is missing or new.
+/// Words with very many values, encoded as means of the outputs: stored in the model, and missing or new words are not
+/// errors.
 #[test]
 fn what_becomes_of_words_is_recorded() {
     let folder = Folder::new();
@@ -528,7 +529,7 @@ fn words_become_means_of_outputs() {
     assert!(target > 0.8 && target > codes + 0.2, "{target} {codes}");
 
     folder.ok(&format!("cv --data train.csv {ridge} --nominal target --folds 3"));
-    // A missing word needs no imputation, one that training did not have is noted.
+    // A missing word needs no imputation, and a word unseen in training is noted.
     folder.write(
         "new.csv",
         "city,age,since,member\n,30,2024-05-05,no\nw99,30,2024-05-05,no\n",

@@ -3,7 +3,7 @@
 use crate::common::{Folder, number};
 use serde_json::Value;
 
-/// Reviews: whether one is liked follows from its words, what it costs from its size and stars.
+/// Reviews: the words determine whether a product is liked, and its size and stars are further columns.
 fn reviews(n: usize, first: usize) -> String {
     let mut text = "id,review,size,stars,liked,broken\n".to_owned();
     for i in first..first + n {
@@ -15,7 +15,7 @@ fn reviews(n: usize, first: usize) -> String {
         };
         let state = if broken { "arrived broken" } else { "fine" };
         let size = ["small", "medium", "large"][i % 3];
-        // Some say nothing.
+        // Some reviews are empty.
         let review = if i % 17 == 0 {
             String::new()
         } else {
@@ -52,7 +52,7 @@ fn texts_go_from_file_to_prediction() {
         assert!(number(&scores, "lrap") > 0.95, "{method}: {scores}");
     }
     let predicted = folder.ok("predict --data test.csv --id id --model m.rpo");
-    // The columns in another order, some not needed, and none of the outputs.
+    // The columns in another order, with some that are not needed, and without outputs.
     let mut other = "x,stars,review,size\n".to_owned();
     for row in reviews(60, 1000).split("\nr").skip(1) {
         let (review, rest) = row.split_once(",\"").unwrap().1.split_once("\",").unwrap();
@@ -74,7 +74,7 @@ fn texts_go_from_file_to_prediction() {
         message.contains("the data has no column \"review\", which the model needs\n"),
         "{message}"
     );
-    // Beside texts categories are indicators for trees too, unless another encoding is asked for.
+    // Beside texts, categories become indicators for trees too, unless another encoding is set.
     for (nominal, has_indicators) in [("", true), ("--nominal codes", false)] {
         folder.ok(&format!("train {DATA} --trees 2 {nominal} --model t.rpo"));
         let inspected = folder.ok("inspect --model t.rpo --top-features 20");
@@ -111,19 +111,19 @@ fn every_command_reads_texts() {
         hashed.contains("text \"review\": terms hashed to 16 features"),
         "{hashed}"
     );
-    // A blend and auto hold members with texts.
+    // Members of blend and auto support texts.
     folder.ok(&format!(
         "train {DATA} --method blend --members=ridge;one-vs-rest --model b.rpo"
     ));
     let scores = folder.json("evaluate --model b.rpo --data test.csv --metrics lrap");
     assert!(number(&scores, "lrap") > 0.95, "{scores}");
-    // Terms are weighted once, by the member.
+    // Terms are weighted only once, by the member.
     let predict = |method: &str| {
         folder.ok(&format!("train {DATA} --method {method} --model p.rpo"));
         folder.ok("predict --data test.csv --model p.rpo")
     };
     assert_eq!(predict("blend --members=one-vs-rest"), predict("one-vs-rest"));
-    // Weights of terms by name; counts are what is read.
+    // Weights of terms by name; counts are the weights as read.
     folder.ok(&format!(
         "train {DATA} --method ridge --text-weights counts --model c.rpo"
     ));
@@ -228,7 +228,7 @@ fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
             assert_eq!(predict(out), expected, "{out} {options}");
         }
     }
-    // Texts that have other terms.
+    // Texts with other terms.
     folder.ok(&format!("train {DATA} --method one-vs-rest --model m.rpo"));
     convert("few.csv", "other.csv", "");
     let message = folder.fail("predict --model m.rpo --data other.csv");

@@ -1,4 +1,4 @@
-//! `rpo tune`: what it tries, what it prints and saves, and what it refuses.
+//! `rpo tune`: what it tries, prints, saves and refuses.
 
 use crate::common::{Folder, arff, csv, number};
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn settings(found: &Value) -> Vec<String> {
     found["trials"].as_array().unwrap().iter().map(setting).collect()
 }
 
-/// Trials and winner, without times.
+/// Trials and winner without times.
 fn timeless(mut found: Value) -> Value {
     found.as_object_mut().unwrap().remove("search_seconds");
     for trial in found["trials"].as_array_mut().unwrap() {
@@ -37,7 +37,7 @@ fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
     let folder = ready();
     let space = "--space components=1,ln --space projection=none,gaussian --space min-samples-leaf=40,1";
     let found = folder.json(&format!("{TUNE} {space} --model m.rpo --history h.csv --refit"));
-    // Components vary fastest, and without a projection there are none.
+    // Components vary fastest, and are omitted without a projection.
     let expected = [
         "projection=none min_samples_leaf=40",
         "projection=none min_samples_leaf=1",
@@ -90,7 +90,7 @@ fn random_search_is_the_same_on_any_number_of_threads_and_can_be_extended() {
     let (short, long) = (run("--trials 6"), run("--trials 10"));
     assert_eq!(settings(&long)[..6], settings(&short)[..]);
     assert_eq!(settings(&run("--steps 17")), settings(&short)[..3]);
-    // Parts of a forest that is scored on the way are the forest.
+    // A forest that is scored in parts equals the whole forest.
     assert_eq!(
         one["trials"], short["trials"],
         "in one round there is nothing to be compared with"
@@ -101,7 +101,7 @@ fn random_search_is_the_same_on_any_number_of_threads_and_can_be_extended() {
 #[test]
 fn poor_settings_are_given_up() {
     let folder = ready();
-    // The first round of eight is whole; after it a forest of stumps is worse than the median.
+    // The first round of eight is completed; after it, a forest of stumps is worse than the median.
     let space = "--space min-samples-leaf=1,2,3,4,5,6,7,8,70";
     let found = folder.json(&format!("{TUNE} {space} --stop-early"));
     let last = &found["trials"][8];
@@ -129,7 +129,7 @@ fn numbers_are_tuned_by_r2_and_losses_downwards() {
         (&found["metric"], &found["best"]["index"]),
         (&"mse".into(), &0.into())
     );
-    // Without --refit the model has not seen the validation part.
+    // Without --refit, the model has not seen the validation samples.
     let model = folder.json("inspect --model m.rpo");
     assert_eq!(model["n_train"], found["n_train"]);
 }
@@ -149,14 +149,14 @@ fn steps_of_boosting_are_scored_on_what_is_held_out() {
     let (found, n_train, steps) = run("");
     assert_eq!(n_train, found["n_train"]);
     assert!(steps < 400, "{steps}");
-    // Once more on all samples, with the steps that were found.
+    // Fitted again to all samples, with the number of steps found.
     let (again, n_all, same) = run("--refit");
     assert_eq!((&again["best"], same), (&found["best"], steps));
     assert_eq!(
         n_all.as_u64().unwrap(),
         found["n_train"].as_u64().unwrap() + found["n_validation"].as_u64().unwrap()
     );
-    // The limit counts steps that were made: the most that one setting may make are as many.
+    // The limit counts the steps actually made; the largest number that one setting may make equals the limit.
     let fast = tune.replace("0.3,0.8", "0.8,0.9");
     let limited = folder.json(&format!("{fast} --steps 400"));
     let made: Vec<f64> = limited["trials"]
@@ -176,7 +176,7 @@ fn steps_of_boosting_are_scored_on_what_is_held_out() {
 #[test]
 fn a_setting_that_fails_is_told_and_does_not_end_the_search() {
     let folder = ready();
-    // There are three labels to draw components from without replacement.
+    // There are only three labels to draw components from without replacement.
     let space = "--projection subsample --space components=2,9";
     let found = folder.json(&format!("{TUNE} {space}"));
     assert_eq!(found["best"]["index"], 0);

@@ -24,7 +24,7 @@ fn from_a_file_to_scores_and_best_labels() {
             assert!(best.starts_with("row,label,score\n"), "{best}");
             let inspected = folder.json("inspect --model m.rpo");
             assert!(number(&inspected, "weights") > 0.0, "{inspected}");
-            // Found if it is not given.
+            // Chosen automatically if it is not given.
             assert!(number(&inspected, "cost") > 0.0, "{inspected}");
         }
         folder.fail(&format!(

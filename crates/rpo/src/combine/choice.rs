@@ -1,4 +1,4 @@
-//! Choosing the weights of candidates, and judging the choice on samples that had no part in it.
+//! Chooses the weights of candidates, and evaluates the choice on samples that were not used for it.
 
 use super::link::{log_odds, probability};
 use super::pool::Scoring;
@@ -11,8 +11,8 @@ use rpo_core::MatrixView;
 use rpo_data::Task;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
 
-/// Labels with fewer withheld samples than this have the threshold that predicts them as often as they occur: their
-/// F-measure is too uncertain to be made largest.
+/// Labels with fewer withheld samples than this get the threshold that predicts them as often as they occur: their
+/// F-measure is too uncertain to maximize.
 const RARE: usize = 5;
 /// Newton steps of the logistic regression on log-odds.
 const NEWTON_STEPS: usize = 12;
@@ -21,33 +21,34 @@ const NEWTON_STEPS: usize = 12;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Choice {
     pub(super) link: Link,
-    /// Of each candidate, 0 of those that are left out.
+    /// One weight per candidate, 0 for candidates that are left out.
     pub(crate) weights: Vec<f64>,
 }
 
 impl Choice {
-    /// The candidates of weight.
+    /// The candidates with nonzero weight.
     pub(crate) fn members(&self) -> impl Iterator<Item = (usize, f64)> {
         let weights = self.weights.iter().copied().enumerate();
         weights.filter(|(_, weight)| *weight != 0.0)
     }
 }
 
-/// What withheld samples show of an ensemble.
+/// Evaluation of an ensemble on withheld samples.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Judged {
-    /// The score of its predictions for each part of the withheld samples with weights that were found on the other parts;
-    /// NaN where it is undefined.
+    /// Score of the predictions for each part of the withheld samples, with weights found on the other parts; NaN if
+    /// undefined.
     pub(crate) score: f64,
     /// Decision thresholds found on the withheld samples.
     pub(crate) thresholds: Option<Vec<f64>>,
 }
 
 impl Pool<'_> {
-    /// The ensemble of a choice, whose members `fit` gives: each one model, or several that have its weight in equal parts.
+    /// Builds the ensemble of a choice from the models that `fit` returns for each member: one model, or several that
+    /// divide the member's weight equally.
     ///
     /// # Errors
-    /// Those of `fit`.
+    /// The errors of `fit`.
     pub(crate) fn ensemble(
         &self,
         choice: &Choice,
@@ -70,10 +71,10 @@ impl Pool<'_> {
         })
     }
 
-    /// The weights of some candidates by a rule.
+    /// Finds the weights of some candidates by a rule.
     ///
     /// # Errors
-    /// Rules that are not for what the candidates predict.
+    /// Rules that do not apply to what the candidates predict.
     pub(crate) fn choose(
         &self,
         rule: CombineRule,
@@ -84,7 +85,7 @@ impl Pool<'_> {
         self.choose_on(rule, grams, candidates, &parts)
     }
 
-    /// The weights by the samples of some parts.
+    /// Finds the weights on the samples of some parts.
     fn choose_on(
         &self,
         rule: CombineRule,
@@ -114,8 +115,9 @@ impl Pool<'_> {
         Ok(Choice { link, weights })
     }
 
-    /// Logistic regression of the labels on the log-odds of candidates, all labels together, by Newton's method. The penalty
-    /// is the squared distance of the weights from equal ones times a thousandth of the number of entries.
+    /// Fits a logistic regression of the labels on the candidates' log-odds, jointly for all labels, by Newton's
+    /// method. The penalty is the squared distance of the weights from equal weights, times a thousandth of the number
+    /// of entries.
     fn stack(&self, candidates: &[usize], parts: &[usize]) -> Result<(Link, Vec<f64>), ModelError> {
         let m = candidates.len();
         let start = [rules::mean(m), vec![0.0]].concat();
@@ -157,11 +159,11 @@ impl Pool<'_> {
         Ok((Link::LogOdds { intercept }, weights))
     }
 
-    /// Judges a choice among candidates by a rule. Weights for each part of the withheld samples are found on the others;
-    /// thresholds are those of the choice on all.
+    /// Evaluates a choice among candidates by a rule. The weights for each part of the withheld samples are found on
+    /// the other parts; thresholds are those of the choice on all samples.
     ///
     /// # Errors
-    /// None that scoring the candidates did not meet.
+    /// None beyond those of scoring the candidates.
     pub(crate) fn judge(
         &self,
         rule: CombineRule,
@@ -220,7 +222,7 @@ impl Pool<'_> {
     }
 }
 
-/// Thresholds by a rule, of rare labels by their rate.
+/// Finds thresholds by a rule; rare labels use the rate rule.
 fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> Result<Vec<f64>, ModelError> {
     let views: Vec<_> = scores.iter().map(Array2::view).collect();
     let scores = concatenate(Axis(0), &views).expect("blocks have a column for each label");
@@ -242,7 +244,7 @@ fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> R
     Ok(found)
 }
 
-/// The slope and the curvature of the logistic loss at some weights.
+/// Gradient and Hessian of the logistic loss at given weights.
 struct NewtonSums {
     slope: Vec<f64>,
     curvature: Vec<f64>,
@@ -258,7 +260,7 @@ impl NewtonSums {
         }
     }
 
-    /// Adds the entries of a block; sums of samples are added in their order, for any number of threads.
+    /// Adds the entries of a block. Sums of samples are added in sample order, whatever the number of threads.
     fn add(&mut self, log_odds: &[Array2<f32>], truth: MatrixView<'_>, weights: &[f64]) {
         let width = self.slope.len();
         let of_sample = |row: usize| {
@@ -323,7 +325,7 @@ mod tests {
         methods.iter().map(fit).collect()
     }
 
-    /// The printed score: each part by weights from the others, computed by hand.
+    /// The printed score, computed by hand: each part is scored with weights from the others.
     #[test]
     fn a_score_is_of_samples_that_had_no_part_in_the_weights() {
         let (withheld, models) = (numbers(2), models());
@@ -358,7 +360,7 @@ mod tests {
         );
     }
 
-    /// Other truths of a part change nothing about the weights that its samples are scored with.
+    /// Changing the truth of a part does not change the weights that its samples are scored with.
     #[test]
     fn the_truth_of_a_part_does_not_reach_its_weights() {
         let withheld = numbers(2);
@@ -367,7 +369,7 @@ mod tests {
         let changed = Dataset::new(withheld.features().clone(), y.into(), Task::Regression).unwrap();
         let weights = |data: &Dataset, parts: &[usize]| {
             let mut pool = Pool::of_models(data, &models()).unwrap();
-            // In the units of the first.
+            // In the units of the original data.
             pool.in_units_of(&withheld);
             let grams = pool.grams().unwrap();
             pool.choose_on(CombineRule::Nnls, &grams, &[0, 1, 2], parts)

@@ -1,19 +1,20 @@
-//! Inner products of predictions with each other and with the truth: all that squared errors of their sums depend on.
+//! Inner products of predictions with each other and with the truth: all that the squared error of a weighted sum
+//! depends on.
 
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// For predictions $P_1, \dots, P_M$ and the truth $Y$, all of the same entries: $G_{kl} = \langle P_k, P_l \rangle$,
-/// $b_k = \langle P_k, Y \rangle$ and $c = \langle Y, Y \rangle$. They are sums over entries, so that blocks of samples are
-/// added one after the other: memory is M², whatever the number of samples and outputs.
+/// Inner products of predictions $P_1, \dots, P_M$ and the truth $Y$ over the same entries:
+/// $G_{kl} = \langle P_k, P_l \rangle$, $b_k = \langle P_k, Y \rangle$ and $c = \langle Y, Y \rangle$. They are sums over
+/// entries, so blocks of samples are added one after the other: memory is M², whatever the number of samples and outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gram {
-    /// The products of all members, then those with the truth, which counts as the last one.
+    /// Products between all members; the last row and column are the products with the truth.
     products: Array2<f64>,
 }
 
 impl Gram {
-    /// Of no entry.
+    /// Inner products over no entries.
     pub(crate) fn new(n_members: usize) -> Self {
         Self {
             products: Array2::zeros((n_members + 1, n_members + 1)),
@@ -25,12 +26,12 @@ impl Gram {
         self.products.nrows() - 1
     }
 
-    /// Adds the entries of a block: the predictions of each member, and the truth, all of one shape and finite.
+    /// Adds the entries of a block: the predictions of each member and the truth, all finite and of the same shape.
     pub(crate) fn add(&mut self, predictions: &[Array2<f32>], truth: &Array2<f32>) {
         let views: Vec<&Array2<f32>> = predictions.iter().chain([truth]).collect();
         let n = views.len();
         let pairs: Vec<(usize, usize)> = (0..n).flat_map(|k| (0..=k).map(move |l| (k, l))).collect();
-        // Each sum runs in the order of the entries, for any number of threads.
+        // Each sum adds the entries in order, whatever the number of threads.
         let sums: Vec<f64> = pairs
             .par_iter()
             .map(|&(k, l)| {
@@ -46,7 +47,7 @@ impl Gram {
         }
     }
 
-    /// The products of all of these entries.
+    /// The sum of several matrices of inner products.
     pub(crate) fn sum<'a>(grams: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut grams = grams.into_iter();
         let mut sum = grams.next()?.clone();
@@ -54,7 +55,7 @@ impl Gram {
         Some(sum)
     }
 
-    /// The products of some of the members.
+    /// The inner products of a subset of the members.
     pub(crate) fn of_members(&self, members: &[usize]) -> Self {
         let kept: Vec<usize> = members.iter().copied().chain([self.n_members()]).collect();
         let product = |(k, l): (usize, usize)| self.products[[kept[k], kept[l]]];
@@ -85,7 +86,7 @@ impl Gram {
         error
     }
 
-    /// The squared error of a member alone.
+    /// The squared error of a single member.
     pub(crate) fn error_of(&self, member: usize) -> f64 {
         let n = self.n_members();
         self.products[[n, n]] + self.between(member, member) - 2.0 * self.with_truth(member)

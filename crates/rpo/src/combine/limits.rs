@@ -1,27 +1,27 @@
-//! The range that predictions of members are kept in.
+//! Limits the range of the members' predictions.
 
 use ndarray::Array2;
 use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_data::{Dataset, Task};
 
-/// What predictions of members are limited to before they are combined. A linear member may be far off on a sample unlike all
-/// others, where trees predict means of training outputs.
+/// Range to which members' predictions are clamped before they are combined. A linear member may be far off on an
+/// unusual sample, whereas trees predict means of training outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Limits {
     /// Labels: 0 to 1.
     Probability,
-    /// Numbers: for each output the least and the largest training value.
+    /// Numbers: the minimum and maximum training value of each output.
     Ranges(Vec<(f32, f32)>),
-    /// Numbers whose training values are not at hand.
+    /// Numbers whose training values are not available.
     None,
 }
 
-/// The arrays of ranges.
+/// Names of the arrays that store the ranges.
 const LOW: &str = "limit.low";
 const HIGH: &str = "limit.high";
 
 impl Limits {
-    /// Those of a training set; an output that is observed nowhere has none.
+    /// The limits of a training set; an output without observed values is not limited.
     pub(super) fn of(training: &Dataset) -> Self {
         if training.task() == Task::MultiLabel {
             return Self::Probability;
@@ -45,7 +45,7 @@ impl Limits {
         )
     }
 
-    /// Those of models of a task whose training set is not at hand.
+    /// The limits for models of a task whose training set is not available.
     pub(super) fn without_training(task: Task) -> Self {
         match task {
             Task::MultiLabel => Self::Probability,

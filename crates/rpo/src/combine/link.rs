@@ -1,10 +1,10 @@
-//! From the predictions of members to that of the ensemble.
+//! Combines the predictions of members into that of the ensemble.
 
 use ndarray::{Array2, Zip};
 use rpo_core::math;
 use serde::{Deserialize, Serialize};
 
-/// How predictions are combined, after they were [limited](super::Limits).
+/// How predictions are combined, after they are [limited](super::Limits).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Link {
@@ -20,10 +20,10 @@ pub(crate) enum Link {
     Distances,
 }
 
-/// Probabilities closer to 0 or 1 have the log-odds of this distance.
+/// Probabilities closer to 0 or 1 than this are clamped before the log-odds are taken.
 const LEAST: f32 = 1e-3;
 
-/// ln(p / (1 − p)), where p is limited.
+/// ln(p / (1 − p)), with p clamped.
 pub(super) fn log_odds(p: f32) -> f32 {
     let p = p.clamp(LEAST, 1.0 - LEAST);
     math::ln(f64::from(p / (1.0 - p))) as f32
@@ -34,11 +34,11 @@ pub(super) fn probability(z: f32) -> f32 {
 }
 
 impl Link {
-    /// The combination of limited predictions with their weights; `means` are those of the
-    /// outputs in training. `None` without predictions.
+    /// Combines limited predictions with their weights; `means` are the training means of the outputs. Returns `None`
+    /// if there are no predictions.
     ///
     /// # Errors
-    /// The first that comes in place of predictions.
+    /// The first error among the predictions.
     pub(super) fn combine<E>(
         self,
         predictions: impl IntoIterator<Item = (Result<Array2<f32>, E>, f64)>,

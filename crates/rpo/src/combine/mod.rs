@@ -1,8 +1,8 @@
-//! Ensembles of any methods: predictions out of fold, weights of members, and the model that they make.
+//! Ensembles of arbitrary methods: out-of-fold predictions, weights of members, and the resulting model.
 //!
-//! A pool holds the members that may become part of an ensemble, with models of each that some samples were withheld
-//! from. Their predictions for those samples, a block at a time, give the members' inner products (their Gram matrix), and these the
-//! weights, by a [`CombineRule`]. What is chosen becomes an [`Ensemble`].
+//! A pool holds the candidate members, each with models that were fitted without some withheld samples. Their
+//! predictions for those samples, computed block by block, give the members' inner products (their Gram matrix), from
+//! which a [`CombineRule`] finds the weights. The chosen members become an [`Ensemble`].
 
 mod choice;
 mod gram;

@@ -1,4 +1,4 @@
-//! Models whose predictions are combined.
+//! Models that combine the predictions of several models.
 
 use super::pool::Pool;
 use super::{CombineRule, Limits, Link};
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The combined predictions of several models of one training set, whatever their methods: their weighted mean, or, of
-/// a stack ([`CombineRule::Stack`]), a model of the outputs by the members' predictions. Before, scores of labels are limited
-/// to 0 to 1, and numbers, where the ensemble was fitted as a whole, to the range of each output in training.
+/// Combines the predictions of several models of one training set, whatever their methods: their weighted mean or, for
+/// a stack ([`CombineRule::Stack`]), a model of the outputs given the members' predictions. Label scores are first
+/// clamped to 0 to 1, and numbers, if the ensemble was fitted as a whole, to the range of each output in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
     pub(super) members: Vec<(Model, f64)>,
     pub(super) link: Link,
     pub(super) limits: Limits,
-    /// How the members were found, if they were.
+    /// How the members were found, if they were selected.
     pub selection: Option<Selection>,
-    /// That of all samples; a member may have seen a part of them.
+    /// Summary of all training samples; a member may have been fitted to only some of them.
     pub(super) training: TrainingSummary,
 }
 
@@ -31,38 +31,38 @@ pub struct Ensemble {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
-    /// The metric of the scores, which are those of samples withheld from training.
+    /// The metric of the scores, which are computed on samples withheld from training.
     pub metric: String,
-    /// The score of the ensemble with weights that were found on other samples than those it is the score of.
+    /// The score of the ensemble, with weights found on other samples than those scored.
     pub score: Option<f64>,
     /// Everything that was tried or left out, in order.
     pub candidates: Vec<Candidate>,
 }
 
-/// What became of a configuration that might have been a member.
+/// Outcome for a configuration that was considered as a member.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
     /// The method with its options.
     pub method: String,
-    /// Its score alone, where it was tried.
+    /// Its individual score, if it was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     /// Its weight in the ensemble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Number of models that are the member, each fitted without the samples of a fold, where no time was left to fit it to
-    /// all; the weight is divided among them.
+    /// Number of models that make up the member, each fitted without the samples of one fold because no time was left
+    /// to fit all samples; the weight is divided among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
-    /// Number of models that are the member, each fitted to all samples with another seed, where there are several; the weight
-    /// is divided among them.
+    /// Number of models that make up the member, if several, each fitted to all samples with a different seed; the
+    /// weight is divided among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<usize>,
-    /// Wall-clock seconds of its trial, recorded where the clock decided on what was tried.
+    /// Wall-clock seconds of its trial, recorded if the clock decided what was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Why it was not tried, or is no member.
+    /// The reason why it was not tried or is not a member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
 }
@@ -70,10 +70,10 @@ pub struct Candidate {
 impl Ensemble {
     /// The name of the kind of model in a file.
     pub(crate) const KIND: &str = "ensemble";
-    /// Scores that are held at a time to find the largest.
+    /// Number of scores held at a time while the largest are found.
     const BLOCK: usize = 1 << 22;
 
-    /// Refuses parts that make no ensemble.
+    /// Refuses parts that do not form a valid ensemble.
     pub(super) fn checked(self) -> Result<Self, ModelError> {
         let Some((first, _)) = self.members.first() else {
             return Err(ParameterError::out_of_range("members", "none", "at least one").into());
@@ -81,7 +81,7 @@ impl Ensemble {
         for (model, weight) in &self.members {
             match self.link {
                 Link::Mean => Domain::Positive.check("weights", *weight)?,
-                // Those of a stack may be negative.
+                // The weights of a stack may be negative.
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
             if model.predictor().downcast_ref::<Self>().is_some() {
@@ -113,16 +113,17 @@ impl Ensemble {
         self.members.iter().map(|(model, weight)| (model, *weight))
     }
 
-    /// The first member, which predicts what all do.
+    /// The first member, which predicts the same outputs as all members.
     pub(crate) fn first(&self) -> &Model {
         &self.members[0].0
     }
 }
 
 impl Model {
-    /// The weighted mean of the predictions of several models that were fitted to the same data; labels are decided from it
-    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features, and their thresholds
-    /// have no part: those of the ensemble are found on its own scores ([`with_thresholds`](Self::with_thresholds)).
+    /// Averages the predictions of several models that were fitted to the same data, with weights. Label scores are
+    /// clamped to 0 to 1 first, and labels are predicted at a mean of 0.5. Members keep their feature preparation, but
+    /// their thresholds are ignored: thresholds of the ensemble are found on its own scores
+    /// ([`with_thresholds`](Self::with_thresholds)).
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -152,8 +153,9 @@ impl Model {
         })
     }
 
-    /// The models combined with the weights that a rule finds on data that they were not fitted to, whose columns are found
-    /// by name. Those without weight are left out. Weights of models that predict quantiles minimize the pinball loss.
+    /// Combines models with the weights that a rule finds on data that they were not fitted to; columns are found by
+    /// name. Models without weight are left out. For models that predict quantiles, the weights minimize the pinball
+    /// loss.
     ///
     /// ```
     /// use rpo::combine::CombineRule;
@@ -199,7 +201,7 @@ impl Model {
         })
     }
 
-    /// An ensemble as a model.
+    /// Wraps an ensemble in a model.
     pub(super) fn ensemble(ensemble: Ensemble) -> Result<Self, ModelError> {
         let ensemble = ensemble.checked()?;
         let (schema, training) = (ensemble.first().schema().clone(), ensemble.training.clone());
@@ -207,7 +209,7 @@ impl Model {
     }
 }
 
-/// The training set of some models, which must be one.
+/// The training summary of some models, which must all have the same.
 fn of_same_training<'a>(models: impl IntoIterator<Item = &'a Model>) -> Result<TrainingSummary, ModelError> {
     let mut models = models.into_iter();
     let Some(first) = models.next() else {
@@ -219,12 +221,12 @@ fn of_same_training<'a>(models: impl IntoIterator<Item = &'a Model>) -> Result<T
     }
 }
 
-/// A number that JSON can hold.
+/// Returns the score if it is finite, as JSON cannot store other numbers.
 pub(crate) fn finite(score: f64) -> Option<f64> {
     Some(score).filter(|score| score.is_finite())
 }
 
-/// The method of a member, or its kind where nothing is noted.
+/// The method of a member, or its kind of model if no method is recorded.
 fn method_of(model: &Model) -> String {
     let method = model.parameters.get("method").and_then(Value::as_str);
     method.unwrap_or_else(|| model.predictor().kind()).to_owned()

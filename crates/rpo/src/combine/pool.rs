@@ -1,4 +1,4 @@
-//! Members that may become part of an ensemble, and their predictions for samples that they were not fitted to.
+//! Candidate members of an ensemble, and their predictions for samples that they were not fitted to.
 
 use super::{Gram, Limits};
 use crate::blocks::dense_bytes;
@@ -17,37 +17,38 @@ use rpo_metrics::{
 };
 use std::ops::Range;
 
-/// Scores of a block, of which there is one for each member at a time.
+/// Number of scores per block and member.
 const BLOCK: usize = 1 << 20;
-/// Bytes of scores that are kept in all. Others are predicted again when they are needed.
+/// Bytes of scores that are kept in total. Other scores are predicted again when needed.
 const KEPT: usize = 128 << 20;
-/// Most bytes of scores that come for all samples at once: out of bag, or leaving one out.
+/// Largest size in bytes of scores that are computed for all samples at once: out of bag, or leaving one out.
 const MOST_AT_ONCE: usize = 64 << 20;
-/// Trees from which on out-of-bag predictions take the place of those out of fold: a sample is predicted by a third of them.
+/// Number of trees from which out-of-bag predictions replace out-of-fold predictions: about a third of the trees
+/// predict each sample.
 const OOB_TREES: usize = 100;
-/// Parts that withheld samples are in for scores whose weights were found on other samples.
+/// Number of parts into which withheld samples are split, so that each is scored with weights found on the others.
 const PARTS: usize = 4;
 
-/// The samples that are withheld from the models of each fold.
+/// The splits into training and withheld samples.
 #[derive(Debug, Clone)]
 pub(crate) struct Folds {
     splits: Vec<Split>,
 }
 
 impl Folds {
-    /// As many folds, each withheld once.
+    /// `k` folds, each withheld once.
     pub(crate) fn new(data: &Dataset, k: usize, seed: Seed) -> Result<Self, SplitError> {
         let splits = Split::folds(data, k, seed)?;
         Ok(Self { splits })
     }
 
-    /// One part withheld.
+    /// A single split that withholds a fraction of the samples.
     pub(crate) fn withheld(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
         let splits = vec![Split::withholding(data, Withheld::Stratified, fraction, seed)?];
         Ok(Self { splits })
     }
 
-    /// The number of samples that models are fitted to, over the number of all; summed over folds.
+    /// The number of samples fitted, summed over folds, divided by the number of samples.
     pub(crate) fn cost(&self) -> f64 {
         let fitted = self.splits.iter().map(|split| split.train.len());
         let all = |split: &Split| split.train.len() + split.test.len();
@@ -55,7 +56,7 @@ impl Folds {
     }
 }
 
-/// Withheld samples that are scored together: those of a fold, or some of those of the only one.
+/// Withheld samples that are scored together: those of a fold, or a subset of them if there is only one fold.
 struct Part {
     fold: usize,
     samples: Vec<usize>,
@@ -63,32 +64,32 @@ struct Part {
 
 /// A candidate with its models.
 struct Tried {
-    /// A model for each fold.
+    /// One model per fold.
     models: Vec<Model>,
     /// The scores of each part.
     kept: Option<Vec<Array2<f32>>>,
-    /// The model of all samples, where it is there.
+    /// The model of all samples, if there is one.
     whole: Option<Model>,
     score: f64,
 }
 
-/// Candidates for an ensemble, all of the same samples and folds.
+/// Candidates for an ensemble, all with the same samples and folds.
 pub(crate) struct Pool<'a> {
     data: &'a Dataset,
     splits: Vec<Split>,
     parts: Vec<Part>,
-    /// Of numbers, the mean of each output and one over its deviation.
+    /// For regression, the mean of each output and the inverse of its standard deviation.
     units: Option<Vec<(f32, f32)>>,
-    /// The levels of the quantiles that the candidates predict, of each target in turn; empty if they predict none.
+    /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
     levels: Vec<f64>,
-    /// What predictions are limited to.
+    /// Limits of the predictions.
     pub(super) limits: Limits,
     tried: Vec<Tried>,
     kept_bytes: usize,
 }
 
 impl<'a> Pool<'a> {
-    /// Of methods that are fitted with some samples withheld.
+    /// Creates a pool for methods that are fitted with some samples withheld.
     pub(crate) fn new(data: &'a Dataset, folds: Folds) -> Self {
         let splits = folds.splits;
         let parts = match splits.as_slice() {
@@ -104,7 +105,7 @@ impl<'a> Pool<'a> {
         Self::of_parts(data, splits, parts, Limits::of(data))
     }
 
-    /// Of models that were fitted to other samples.
+    /// Creates a pool of models that were fitted to other samples.
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
         let limits = Limits::without_training(data.task());
@@ -133,7 +134,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Measures outputs in the units of other data.
+    /// Scales outputs by the units of other data.
     #[cfg(test)]
     pub(super) fn in_units_of(&mut self, data: &Dataset) {
         self.units = Some(units(data));
@@ -166,7 +167,7 @@ impl<'a> Pool<'a> {
         samples.collect()
     }
 
-    /// Their outputs.
+    /// The outputs of the withheld samples.
     pub(super) fn withheld_outputs(&self) -> Matrix {
         self.data.outputs().view().select_rows(&self.withheld())
     }
@@ -177,33 +178,33 @@ impl<'a> Pool<'a> {
         self.units.as_ref().map(means).unwrap_or_default()
     }
 
-    /// One over the deviation of each output.
+    /// The inverse of each output's standard deviation.
     pub(super) fn unit_factors(&self) -> Vec<f64> {
         let factors = |units: &Vec<(f32, f32)>| units.iter().map(|(_, factor)| f64::from(*factor)).collect();
         self.units.as_ref().map(factors).unwrap_or_default()
     }
 
-    /// The levels of the quantiles that the candidates predict; empty if they predict none.
+    /// Quantile levels that the candidates predict; empty if they predict none.
     pub(super) fn levels(&self) -> &[f64] {
         &self.levels
     }
 
-    /// What candidates and ensembles are scored by.
+    /// The metric of candidates and ensembles.
     pub(super) fn metric(&self) -> Metric {
         Scoring::metric(self.task(), self.levels())
     }
 
-    /// Returns true if the candidate has a model of all samples already.
+    /// Returns true if the candidate already has a model of all samples.
     pub(crate) fn is_whole(&self, candidate: usize) -> bool {
         self.tried[candidate].whole.is_some()
     }
 
-    /// Fits a method with the samples of each fold withheld and returns the score for them, LRAP of labels, R² of
-    /// numbers and the pinball loss of quantiles. A method that predicts each sample without it after one fit to all, as forests do out of bag and ridge
-    /// regression by leverages, is fitted once.
+    /// Fits a method with the samples of each fold withheld and returns the score on them: LRAP for labels, R² for
+    /// numbers and the pinball loss for quantiles. A method is fitted only once if a single fit to all samples predicts
+    /// each sample without it, as forests do out of bag and ridge regression by leverages.
     ///
     /// # Errors
-    /// What fitting and scoring refuse; the pool is then as it was.
+    /// Errors of fitting and scoring; the pool is then unchanged.
     pub(crate) fn add(
         &mut self,
         estimator: &dyn Estimator,
@@ -228,19 +229,19 @@ impl<'a> Pool<'a> {
                 .unzip();
         }
         if tried.kept.is_none() {
-            // Folds are of small sets, on which many methods do not use all threads.
+            // Folds run in parallel because they are small sets, on which many methods do not use all threads.
             let folds = self.splits.par_iter();
             let models = folds.map(|split| fit_without_test(estimator, self.data, split, context));
             tried.models = models.collect::<Result<_, _>>()?;
         }
-        // A method may have several levels of each output.
+        // A method may predict several quantile levels of each output.
         for model in tried.models.iter().chain(&tried.whole) {
             Mismatch::check("outputs of a member", self.n_outputs(), model.n_outputs())?;
         }
         self.assess(tried)
     }
 
-    /// The out-of-bag scores of the withheld samples; `None` if a sample is in every tree's bag.
+    /// The out-of-bag scores of the withheld samples; `None` if some sample is in the bag of every tree.
     fn out_of_bag(&self, model: &Model) -> Result<Option<Vec<Array2<f32>>>, ModelError> {
         let Some((scores, counts)) = model.oob_predictions(self.data.features().view())? else {
             return Ok(None);
@@ -251,7 +252,7 @@ impl<'a> Pool<'a> {
         Ok(Some(self.in_parts(scores.select(Axis(0), &self.withheld()))))
     }
 
-    /// The scores of the withheld samples as those of each part, limited.
+    /// Limits the scores of the withheld samples and splits them by part.
     fn in_parts(&self, scores: Array2<f32>) -> Vec<Array2<f32>> {
         let scores = self.limits.apply(scores);
         let mut start = 0;
@@ -263,7 +264,7 @@ impl<'a> Pool<'a> {
         self.parts.iter().map(of_part).collect()
     }
 
-    /// Scores a candidate, keeps its scores while there is room, and takes it in.
+    /// Scores a candidate and adds it to the pool, keeping its scores if there is room.
     fn assess(&mut self, mut tried: Tried) -> Result<f64, ModelError> {
         let models = tried.models.iter().chain(&tried.whole);
         let levels = models.map(Model::quantile_levels).next().unwrap_or_default();
@@ -299,7 +300,7 @@ impl<'a> Pool<'a> {
         Ok(score)
     }
 
-    /// The models of a candidate, fitted to all samples: the one it has, or one of each estimator.
+    /// The models of a candidate, fitted to all samples: the existing model, or one per estimator.
     pub(crate) fn fitted(
         &self,
         candidate: usize,
@@ -315,13 +316,13 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The models of a candidate that were fitted without the samples of a fold each; none of one that has a model of all
-    /// samples.
+    /// The models of a candidate that were each fitted without the samples of one fold; empty for a candidate with a
+    /// model of all samples.
     pub(crate) fn of_folds(&self, candidate: usize) -> &[Model] {
         &self.tried[candidate].models
     }
 
-    /// The score of a candidate alone for the withheld samples.
+    /// The individual score of a candidate on the withheld samples.
     pub(crate) fn score(&self, candidate: usize) -> f64 {
         self.tried[candidate].score
     }
@@ -348,7 +349,7 @@ impl<'a> Pool<'a> {
         self.data.outputs().view().select_rows(samples)
     }
 
-    /// The scores of a candidate for the samples of a block, whose features are given.
+    /// The scores of a candidate for the samples of a block with features `x`.
     fn scores(&self, tried: &Tried, block: &Block, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
         if let Some(kept) = &tried.kept {
             return Ok(kept[block.part].slice(s![block.rows.clone(), ..]).to_owned());
@@ -357,7 +358,7 @@ impl<'a> Pool<'a> {
         Ok(self.limits.apply(model.predict_with_limit(x, usize::MAX)?))
     }
 
-    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, a block at a time.
+    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, block by block.
     pub(super) fn for_each_block(
         &self,
         candidates: &[usize],
@@ -373,11 +374,11 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The inner products of all candidates for the samples of each part: of labels as they are, of numbers as distances
-    /// from the mean of each output in units of its deviation. Missing outputs are left out.
+    /// The inner products of all candidates for the samples of each part. Labels are used as they are, and numbers as
+    /// distances from the output's mean in units of its standard deviation. Missing outputs are left out.
     ///
     /// # Errors
-    /// None that scoring the candidates did not meet.
+    /// None beyond those of scoring the candidates.
     pub(crate) fn grams(&self) -> Result<Vec<Gram>, ModelError> {
         let all: Vec<usize> = (0..self.tried.len()).collect();
         let mut grams = vec![Gram::new(all.len()); self.parts.len()];
@@ -413,7 +414,7 @@ struct Block {
     rows: Range<usize>,
 }
 
-/// The samples in turn, so that samples side by side are in different parts.
+/// Assigns samples to parts in turn, so that neighbouring samples are in different parts.
 fn parts_of(samples: &[usize]) -> Vec<Part> {
     let part = |offset: usize| Part {
         fold: 0,
@@ -422,7 +423,8 @@ fn parts_of(samples: &[usize]) -> Vec<Part> {
     (0..PARTS.min(samples.len())).map(part).collect()
 }
 
-/// The mean of each output over the samples where it is observed, and one over its deviation; 0 for one that does not vary.
+/// The mean of each output over its observed values and the inverse of its standard deviation, which is 0 for a
+/// constant output.
 fn units(data: &Dataset) -> Vec<(f32, f32)> {
     let unit = |moments: &Moments| match moments.deviation {
         deviation if deviation > 0.0 => (moments.mean as f32, deviation.recip() as f32),
@@ -432,7 +434,8 @@ fn units(data: &Dataset) -> Vec<(f32, f32)> {
     data.output_moments().iter().map(unit).collect()
 }
 
-/// The score of predictions that come in blocks: LRAP of labels, R² of numbers, the pinball loss of quantiles.
+/// Accumulates the score of predictions block by block: LRAP for labels, R² for numbers, the pinball loss for
+/// quantiles.
 pub(super) enum Scoring {
     Labels {
         sum: f64,
@@ -455,7 +458,7 @@ impl Scoring {
         }
     }
 
-    /// The metric of outputs of a task, or of quantiles.
+    /// The metric for the outputs of a task, or for quantiles.
     fn metric(task: Task, levels: &[f64]) -> Metric {
         match levels.is_empty() {
             true => Model::default_metric(task),
@@ -485,7 +488,7 @@ impl Scoring {
         Ok(())
     }
 
-    /// NaN where it is undefined.
+    /// The score; NaN if undefined.
     pub(super) fn value(self) -> Result<f64, ModelError> {
         match self {
             Self::Labels { sum, n } => Ok(sum / n as f64),

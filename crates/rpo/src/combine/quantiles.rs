@@ -1,4 +1,5 @@
-//! Weights of members that predict quantiles, by the pinball loss of their mean, which inner products do not give.
+//! Weights of members that predict quantiles, from the pinball loss of their mean, which inner products do not
+//! determine.
 
 use super::{CombineRule, Pool, rules};
 use crate::ModelError;
@@ -7,10 +8,10 @@ use rayon::prelude::*;
 use rpo_core::ParameterError;
 
 impl Pool<'_> {
-    /// The weights of some candidates by the samples of some parts.
+    /// Finds the weights of some candidates on the samples of some parts.
     ///
     /// # Errors
-    /// Rules that are for squared errors alone.
+    /// Rules that apply to squared errors only.
     pub(super) fn weights_of_quantiles(
         &self,
         rule: CombineRule,
@@ -39,7 +40,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The pinball loss of the mean of members, each counted as often as it was chosen, with each of all once more.
+    /// For each member, the pinball loss of the mean of the members chosen so far (with repetition) and that member.
     fn losses(&self, candidates: &[usize], parts: &[usize], counts: &[f64]) -> Result<Vec<f64>, ModelError> {
         let total = 1.0 + counts.iter().sum::<f64>();
         let mut losses = vec![0.0; candidates.len()];
@@ -52,7 +53,7 @@ impl Pool<'_> {
             for (scores, &count) in scores.iter().zip(counts) {
                 chosen.zip_mut_with(scores, |sum, &score| *sum += count * f64::from(score));
             }
-            // Each sum runs in the order of the entries, for any number of threads.
+            // Each sum adds the entries in order, whatever the number of threads.
             let of_block: Vec<f64> = scores
                 .par_iter()
                 .map(|scores| {
@@ -71,7 +72,7 @@ impl Pool<'_> {
         Ok(losses)
     }
 
-    /// The sum of the losses of quantiles, each in units of its output's deviation; missing outputs are left out.
+    /// The sum of the pinball losses, each in units of its output's standard deviation; missing outputs are left out.
     fn pinball(&self, truth: &Array2<f32>, predicted: &Array2<f64>) -> f64 {
         let (levels, units) = (self.levels(), self.unit_factors());
         let entries = truth.indexed_iter().zip(predicted);

@@ -1,4 +1,4 @@
-//! Weights of members from their inner products.
+//! Finds the weights of members from their inner products.
 
 use super::Gram;
 use schemars::JsonSchema;
@@ -7,24 +7,24 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// How weights of members are found. All minimize the squared error of the weighted mean over all outputs together, of
-/// numbers in units of each output's deviation; of members that predict quantiles the pinball loss, by which there are the mean and
-/// the greedy rules alone.
+/// Rule that finds the weights of members. Every rule minimizes the squared error of the weighted mean, over all
+/// outputs together; numbers are measured in units of each output's standard deviation. For members that predict
+/// quantiles, the mean and the greedy rules minimize the pinball loss; the other rules do not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CombineRule {
     /// Equal weights.
     Mean,
-    /// Selection with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004): 50 times, the member is added that
-    /// helps most; the best of all rounds.
+    /// Selection with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004): in each of 50 rounds, the member
+    /// that helps most is added; the best round is kept.
     #[default]
     Greedy,
-    /// Half of each weight by greedy, the other half the mean of the five best members.
+    /// Half the weight by greedy selection, the other half divided equally among the five best members.
     GreedyMean,
-    /// The weights that are not negative, sum to 1, and have the smallest error.
+    /// Nonnegative weights that sum to 1, with the smallest error.
     Nnls,
-    /// A model of the truth by the members' predictions, with weights of any sign: of labels logistic regression on the
-    /// log-odds, of numbers ridge regression on the distances from the means, shrunk towards equal weights.
+    /// A model of the truth given the members' predictions, with weights of any sign, shrunk towards equal weights:
+    /// logistic regression on the log-odds for labels, ridge regression on the distances from the means for numbers.
     Stack,
 }
 
@@ -57,11 +57,11 @@ impl FromStr for CombineRule {
     }
 }
 
-/// Rounds of greedy selection: weights are multiples of a fiftieth.
+/// Number of rounds of greedy selection, so weights are multiples of a fiftieth.
 const ROUNDS: usize = 50;
-/// Members whose mean is half of [`CombineRule::GreedyMean`].
+/// Number of members whose mean is half of [`CombineRule::GreedyMean`].
 const BEST: usize = 5;
-/// Most passes of a descent by coordinates. Members are few, and passes cost M³ at most.
+/// Largest number of passes of coordinate descent. Members are few, and passes cost M³ at most.
 const PASSES: usize = 1000;
 
 /// Equal weights that sum to 1.
@@ -69,10 +69,10 @@ pub(super) fn mean(n_members: usize) -> Vec<f64> {
     vec![1.0 / n_members as f64; n_members]
 }
 
-/// The weights of greedy selection, which sum to 1; of equal members the first is added.
+/// The weights of greedy selection, which sum to 1; ties go to the first member.
 pub(super) fn greedy(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
-    // Of the sum of the members so far: its products with all members, with itself, and with the truth.
+    // Products of the sum of the members so far with all members, with itself, and with the truth.
     let (mut with, mut square, mut truth) = (vec![0.0; m], 0.0, 0.0);
     let mut total = 0.0;
     let Ok(weights) = selection(m, |added| {
@@ -91,8 +91,8 @@ pub(super) fn greedy(gram: &Gram) -> Vec<f64> {
     weights
 }
 
-/// Greedy selection by any error: `errors` is called with the member that was added last, and gives the error of the mean of
-/// all members so far and each one more.
+/// Greedy selection by any error: `errors` receives the member added last and returns, for each member, the error of
+/// the mean of all members so far and that member.
 pub(super) fn selection<E>(
     m: usize,
     mut errors: impl FnMut(Option<usize>) -> Result<Vec<f64>, E>,
@@ -112,17 +112,17 @@ pub(super) fn selection<E>(
             best = (least, counts.iter().map(|count| count / total).collect());
         }
     }
-    // Where nothing can be told apart, as where no entry is observed, the first was added every time.
+    // If all errors are equal, for example because no entry is observed, the first member was added every time.
     Ok(best.1)
 }
 
-/// Half greedy, half the mean of the best.
+/// Half greedy weights, half the mean of the best members.
 pub(super) fn greedy_mean(gram: &Gram) -> Vec<f64> {
     let errors: Vec<f64> = (0..gram.n_members()).map(|k| gram.error_of(k)).collect();
     half_of_best(greedy(gram), &errors)
 }
 
-/// Half of weights, the other half the mean of the members whose errors alone are least.
+/// Half of the given weights plus half of the mean of the members with the smallest individual errors.
 pub(super) fn half_of_best(mut weights: Vec<f64>, errors: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..errors.len()).collect();
     order.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
@@ -133,8 +133,8 @@ pub(super) fn half_of_best(mut weights: Vec<f64>, errors: &[f64]) -> Vec<f64> {
     weights
 }
 
-/// The weights of least error that are not negative and sum to 1: weight moves from one member to another, for all pairs in
-/// turn, until no move helps.
+/// The nonnegative weights that sum to 1 and have the smallest error. Weight moves from one member to another, over all
+/// pairs in turn, until no move helps.
 pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     let mut weights = greedy(gram);
@@ -145,7 +145,7 @@ pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
         let mut moved = 0.0_f64;
         for to in 0..m {
             for from in (0..m).filter(|&from| from != to) {
-                // Half the derivative along the move, and half the second one.
+                // Half the first and half the second derivative along the move.
                 let slope = products[to] - gram.with_truth(to) - (products[from] - gram.with_truth(from));
                 let curvature =
                     gram.between(to, to) + gram.between(from, from) - 2.0 * gram.between(to, from);
@@ -163,7 +163,7 @@ pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
             break;
         }
     }
-    // Rounding of the moves is not carried on.
+    // Clears the rounding errors that the moves accumulated.
     let total: f64 = weights.iter().map(|weight| weight.max(0.0)).sum();
     weights.iter().map(|weight| weight.max(0.0) / total).collect()
 }
@@ -179,7 +179,7 @@ pub(super) fn ridge(gram: &Gram) -> Vec<f64> {
     solve(m, entry, &right, mean(m))
 }
 
-/// The solution of a positive definite system by Gauss and Seidel, from a start.
+/// Solves a positive definite system by Gauss-Seidel iteration from a starting point.
 pub(super) fn solve(
     n: usize,
     entry: impl Fn(usize, usize) -> f64,
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Naive selection, which computes every error anew.
+    /// A naive selection that recomputes every error.
     #[test]
     fn greedy_adds_what_helps_most() {
         let column = |values: [f32; 4]| Array2::from_shape_vec((4, 1), values.to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! Storage of ensembles: a part for each member.
+//! Stores ensembles, with one section per member.
 
 use super::{Ensemble, Limits, Link};
 use crate::method::{ModelKind, RestoreContext};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// What is stored of a member beside its predictor and its pipeline.
+/// What is stored of a member apart from its predictor and its pipeline.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Member<'a> {
     kind: Cow<'a, str>,
     weight: f64,
     software: Cow<'a, str>,
-    /// The number of samples that it was fitted to, if it has seen a part of those of the ensemble: it then keeps what is
-    /// stored of its training set.
+    /// The number of samples that it was fitted to, if fewer than those of the ensemble; its own training summary is
+    /// then stored with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     n_train: Option<usize>,
     parameters: Cow<'a, Map<String, Value>>,
@@ -55,13 +55,13 @@ impl Store for Ensemble {
 }
 
 impl Ensemble {
-    /// Returns true if a member was fitted to a part of the samples.
+    /// Returns true if a member was fitted to only some of the samples.
     fn is_apart(&self, member: &Model) -> bool {
         *member.training() != self.training
     }
 }
 
-/// Members that were fitted to a part of the samples share nothing with others.
+/// Members that were fitted to only some of the samples share nothing with others.
 fn sharing(is_apart: bool) -> Sharing {
     match is_apart {
         true => Sharing::Inside,
@@ -69,7 +69,7 @@ fn sharing(is_apart: bool) -> Sharing {
     }
 }
 
-/// Restores an ensemble, whose members have the columns and the training set of the whole.
+/// Restores an ensemble, whose members have the ensemble's columns and training set.
 pub(crate) fn restore(
     from: &mut Reader<'_>,
     sizes: Sizes,
@@ -114,7 +114,7 @@ pub(crate) fn restore(
     ensemble.checked().map_err(|e| StoreError::part("ensemble", e))
 }
 
-/// Restores what is stored of a member.
+/// Restores a member.
 fn restore_member(
     from: &mut Reader<'_>,
     kind: ModelKind,

@@ -1,4 +1,4 @@
-//! Evaluating frequent and rare labels apart.
+//! Evaluates frequent and rare labels separately.
 
 use super::best_labels;
 use crate::{EvaluateOptions, Model, ModelError};
@@ -6,22 +6,24 @@ use rpo_data::Dataset;
 use rpo_metrics::{FrequencyGroups, GroupAtK, LabelSets, MissingTruth, by_frequency_at_k};
 use std::ops::RangeInclusive;
 
-/// The scores of the labels of like frequency in training.
+/// The scores of a group of labels with similar training frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrequencyScores {
     /// Number of labels.
     pub n_labels: usize,
-    /// Numbers of training samples that have one of the labels, from the rarest to the most frequent; none without labels.
+    /// Smallest and largest number of training samples that have a label of the group; `None` for a group without
+    /// labels.
     pub frequencies: Option<RangeInclusive<usize>>,
-    /// Pairs of a sample of the data and one of the labels that it has.
+    /// Number of pairs of an evaluated sample and a label of the group that it has.
     pub positives: usize,
     /// Recall and precision at each k.
     pub at_k: Vec<GroupAtK>,
 }
 
 impl Model {
-    /// Scores groups of labels at each k, the most frequent first: [`FrequencyGroups`] by the label counts of the training set,
-    /// each with about as many training positives; [`by_frequency_at_k`] of the data, whose columns are found by name.
+    /// Scores groups of labels at each k, the most frequent labels first. The groups are [`FrequencyGroups`] by the
+    /// label counts of the training set, each with about as many training positives; [`by_frequency_at_k`] computes the
+    /// scores on the data, whose columns are found by name.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -37,7 +39,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`evaluate_with`](Self::evaluate_with); a model that predicts numbers, no k or one of 0, and more groups than labels.
+    /// As [`evaluate_with`](Self::evaluate_with); a model that predicts numbers, an empty list of k or a k of 0, and
+    /// more groups than labels.
     pub fn evaluate_by_frequency(
         &self,
         data: &Dataset,

@@ -1,4 +1,4 @@
-//! Cross-validation: every sample is predicted by a model that was fitted without it.
+//! Cross-validation: every sample is predicted by a model that was fitted without that sample.
 
 use super::EvaluateOptions;
 use crate::method::{Estimator, FitContext};
@@ -16,9 +16,9 @@ use rpo_metrics::Score;
 pub struct CrossValidation {
     /// The names of the metrics.
     pub metrics: Vec<String>,
-    /// For each fold the value of each metric, NaN where it is undefined.
+    /// The value of each metric for each fold; NaN if undefined.
     pub folds: Vec<Vec<f64>>,
-    /// The mean of each metric over the folds where it is defined; NaN where it is defined in none.
+    /// The mean of each metric over the folds where it is defined; NaN if undefined in all folds.
     pub means: Vec<f64>,
     /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1.
     pub standard_deviations: Vec<f64>,
@@ -47,9 +47,8 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0)).sqrt())
 }
 
-/// Evaluates a method by k-fold cross-validation: folds keep the frequency of each label (iterative stratification,
-/// Sechidis, Tsoumakas, Vlahavas 2011), and are random where outputs are numbers. The result depends on the arguments
-/// alone.
+/// Evaluates a method by k-fold cross-validation. Folds keep the frequency of each label (iterative stratification,
+/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression. The result depends only on the arguments.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -64,7 +63,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 /// ```
 ///
 /// # Errors
-/// Fewer than two folds or fewer samples than folds, what fitting and evaluating refuse, and the errors of
+/// Fewer than two folds or fewer samples than folds, errors of fitting and evaluating, and the errors of
 /// [`Folds::on_fold`].
 pub fn cross_validate<S: Score>(
     estimator: &dyn Estimator,
@@ -91,19 +90,20 @@ pub fn cross_validate<S: Score>(
     Ok(CrossValidation::new(names, folds))
 }
 
-/// The folds of a cross-validation, and how they are evaluated.
+/// The folds of a cross-validation and the options of their evaluation.
 pub struct Folds<'a> {
     /// The number of folds, at least 2. Default 5.
     pub k: usize,
-    /// Seed of what is in each. Default 0.
+    /// Seed for assigning samples to folds. Default 0.
     pub seed: Seed,
-    /// Options of the evaluation.
+    /// Options of the evaluation of each fold.
     pub evaluation: EvaluateOptions,
-    /// Called after each fold, for predictions out of fold, or progress; an error ends the cross-validation. Default none.
+    /// Called after each fold, for example to collect out-of-fold predictions or report progress; an error ends the
+    /// cross-validation. Default none.
     pub on_fold: Option<OnFold<'a>>,
 }
 
-/// What is called after each fold.
+/// Callback for each evaluated fold.
 pub type OnFold<'a> = &'a mut dyn FnMut(Fold<'_>) -> Result<(), ModelError>;
 
 impl Default for Folds<'_> {
@@ -120,18 +120,18 @@ impl Default for Folds<'_> {
 /// A fold of a cross-validation.
 #[derive(Debug)]
 pub struct Fold<'a> {
-    /// The samples it was tested on, increasing.
+    /// Indices of the test samples, increasing.
     pub test_samples: &'a [usize],
-    /// Those samples.
+    /// The test samples.
     pub test: &'a Dataset,
-    /// The model, fitted to all others.
+    /// The model fitted to all other samples.
     pub model: &'a Model,
-    /// The value of each metric, NaN where it is undefined.
+    /// The value of each metric; NaN if undefined.
     pub values: &'a [f64],
 }
 
-/// The prediction (n x outputs of the model) for each sample by a model that was fitted without it, of k folds as in
-/// [`cross_validate`].
+/// Predicts each sample by a model that was fitted without that sample, with k folds as in [`cross_validate`]. Returns
+/// an array of shape n x outputs of the model.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -144,7 +144,7 @@ pub struct Fold<'a> {
 /// ```
 ///
 /// # Errors
-/// As [`cross_validate`], and scores of more than 4 GiB.
+/// As [`cross_validate`], and scores larger than 4 GiB.
 pub fn cross_val_scores(
     estimator: &dyn Estimator,
     data: &Dataset,

@@ -1,4 +1,4 @@
-//! Evaluating a model on a data set: all scores at once, or in blocks of samples where memory is limited.
+//! Evaluates a model on a data set: all scores at once, or in blocks of samples if memory is limited.
 
 use rpo_core::Predictor;
 mod by_frequency;
@@ -25,16 +25,16 @@ use std::time::Instant;
 pub struct EvaluateOptions {
     /// The propensity model of metrics that weight rare labels (Jain, Prabhu, Varma 2016).
     pub propensity: Propensity,
-    /// Ranks labels by score / p of these propensities p ([`Model::predict_top_k_ranked`]), for metrics of the best k
-    /// labels; default none: by score.
+    /// Ranks labels by score / p with the propensities p of this model ([`Model::predict_top_k_ranked`]), for metrics
+    /// of the best k labels. Default none: ranks by score.
     pub rerank: Option<Propensity>,
-    /// Largest number of bytes of dense scores; larger ones are computed in blocks of samples where the metrics allow it.
+    /// Largest size in bytes of dense scores; larger ones are computed in blocks of samples if the metrics allow it.
     /// Default 4 GiB.
     pub memory_limit: usize,
 }
 
 impl EvaluateOptions {
-    /// Refuses metrics that do not heed the ranking that is asked for.
+    /// Refuses metrics that would ignore the requested ranking.
     ///
     /// # Errors
     /// [`ModelError::MetricNotOfBest`].
@@ -69,7 +69,7 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The metric that a model for a task is judged by unless another is chosen: LRAP of labels, R² of numbers.
+    /// The default metric of a task: LRAP for labels, R² for numbers.
     pub fn default_metric(task: Task) -> Metric {
         match task {
             Task::MultiLabel => Metric::Lrap,
@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Evaluates the model on a data set, whose columns are found by name: the value of each metric, NaN where it is
+    /// Evaluates the model on a data set, whose columns are found by name. Returns the value of each metric, NaN if
     /// undefined. Missing outputs are left out.
     ///
     /// ```
@@ -93,15 +93,15 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Data that lack columns of the model, metrics for another task, scores that exceed the memory limit or are not what a
-    /// metric needs.
+    /// Data that lack columns of the model, metrics for another task, and scores that exceed the memory limit or are
+    /// unsuitable for a metric.
     pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
         Ok(self
             .evaluate_with(data, metrics, EvaluateOptions::default())?
             .values)
     }
 
-    /// [`evaluate`](Self::evaluate) with options.
+    /// Like [`evaluate`](Self::evaluate), but with options.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate), and [`EvaluateOptions::check`].
@@ -138,7 +138,7 @@ impl Model {
     }
 }
 
-/// A model, the aligned data, and what metrics need besides.
+/// A model, the aligned data, and the other inputs of metrics.
 struct Work<'a> {
     model: &'a Model,
     x: MatrixView<'a>,
@@ -185,14 +185,14 @@ impl Work<'_> {
         })
     }
 
-    /// Returns true if a metric compares label sets that are decided for all samples at once.
+    /// Returns true if a metric compares label sets that must be decided for all samples at once.
     fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
         self.model.decision == Decision::ExpectedF1
             && metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
     }
 
-    /// Computes means over samples from dense scores of a block at a time, collects label sets from the same blocks, and
-    /// finds the best labels without dense scores.
+    /// Evaluates without holding all dense scores: computes means over samples and label sets block by block, and finds
+    /// the best labels without dense scores.
     fn evaluate_in_blocks<S: Score>(&self, metrics: &[S], bytes: usize) -> Result<Evaluated, ModelError> {
         let at_once = self.decides_at_once(metrics);
         let whole = metrics
@@ -267,7 +267,8 @@ impl Work<'_> {
     }
 }
 
-/// The best k labels of each sample, and as many more as may have to be skipped because they are missing.
+/// The best k labels of each sample, plus enough further labels to replace those that are skipped because they are
+/// missing.
 fn best_labels(
     model: &Model,
     x: MatrixView<'_>,
@@ -285,7 +286,7 @@ fn best_labels(
     Ok(TopK::from_csr(scores.view(), k)?)
 }
 
-/// Returns true for a metric that can be computed from the scores of a block of samples at a time.
+/// Returns true if a metric can be computed from the scores of one block of samples at a time.
 fn in_blocks(metric: &impl Score) -> bool {
     match metric.needs() {
         Needs::TopK(_) | Needs::LabelSets => true,
@@ -293,7 +294,7 @@ fn in_blocks(metric: &impl Score) -> bool {
     }
 }
 
-/// Sums over samples of the metrics that are means over samples.
+/// Sums over samples, for the metrics that are means over samples.
 #[derive(Default)]
 struct SampleSums {
     lrap: f64,
@@ -324,7 +325,7 @@ impl SampleSums {
         Ok(())
     }
 
-    /// The mean, if the metric is one of these.
+    /// The mean of a metric over samples; `None` if the metric is not such a mean.
     fn mean(&self, metric: &str) -> Option<f64> {
         match metric.parse().ok()? {
             Metric::Lrap => Some(self.lrap / self.labelled as f64),

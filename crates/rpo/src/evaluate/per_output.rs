@@ -1,4 +1,4 @@
-//! Evaluating each output on its own.
+//! Evaluates each output separately.
 
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::MatrixView;
@@ -9,21 +9,21 @@ use rpo_metrics::{
     SetComparison, SetMetric, ZeroDivision, area_per_label,
 };
 
-/// What is measured of each output, by name, and the values.
+/// Scores of each output: names and values of the measures.
 ///
-/// Of a label: `support` (samples that have it), `precision`, `recall`, `f1`, `mcc`, `g-mean`, `balanced-accuracy` of the
-/// labels that the model decides for, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN where scores are not
-/// probabilities), and `threshold`. Of a number: `r2`, `mae`, `rmse`. NaN where undefined.
+/// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
+/// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
+/// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`. NaN if undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
     pub measures: Vec<&'static str>,
-    /// For each output the value of each measure.
+    /// The value of each measure for each output.
     pub values: Vec<Vec<f64>>,
 }
 
 impl Model {
-    /// Evaluates each output on its own, on a data set whose columns are found by name. Missing outputs are left out.
+    /// Evaluates each output separately, on a data set whose columns are found by name. Missing outputs are left out.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -38,7 +38,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Data that lack columns of the model; scores of more than 4 GiB.
+    /// Data that lack columns of the model, and scores larger than 4 GiB.
     pub fn evaluate_outputs(&self, data: &Dataset) -> Result<OutputScores, ModelError> {
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;

@@ -1,4 +1,4 @@
-//! The estimator of a method as configured: it prepares features, fits, and finds thresholds.
+//! The estimator of a configured method: prepares features, fits, and finds thresholds.
 
 use super::decision::{DecisionParams, WITHHELD};
 use super::encoding_targets::encoding_targets;
@@ -16,28 +16,29 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// An estimator with what surrounds it in every method.
+/// An estimator with the preparation and decisions that surround every method.
 #[derive(Debug)]
 pub(super) struct Configured {
     pub(super) inner: Box<dyn Estimator>,
     pub(super) method: &'static str,
-    /// Thresholds were asked for: where they are a default, a forest too small to have samples out of bag does without.
+    /// True if thresholds were set explicitly. Default thresholds are omitted for a forest too small to have out-of-bag
+    /// samples.
     pub(super) needs_oob: bool,
-    /// All parameters, for the record.
+    /// All parameters, for the record of the model.
     pub(super) parameters: Map<String, Value>,
     pub(super) features: FeatureParams,
-    /// The encoding of nominal features that the method has by default.
+    /// The method's default encoding of nominal features.
     pub(super) default_nominal: NominalEncoding,
-    /// The method standardizes features that are mostly not 0 by default.
+    /// True if the method standardizes mostly nonzero features by default.
     pub(super) standardizes: bool,
-    /// A method of members, which prepare features themselves.
+    /// True for a method of members, which prepare features themselves.
     pub(super) is_ensemble: bool,
     pub(super) decision: DecisionParams,
     pub(super) seed: Seed,
 }
 
 impl Configured {
-    /// Calls `fit` with the pipeline fitted to the data, the prepared data and the matching context.
+    /// Calls `fit` with the fitted pipeline, the prepared data and the matching context.
     fn prepare<T>(
         &self,
         data: &Dataset,
@@ -74,13 +75,13 @@ impl Configured {
         fit(&pipeline, &prepared, &context)
     }
 
-    /// Returns true if features may be means of targets.
+    /// Returns true if features may become means of targets.
     fn encodes_targets(&self) -> bool {
         self.features.nominal == Some(NominalEncoding::Target)
     }
 
-    /// The encoding of nominal features: beside texts, and where features are sparse, they become indicators unless
-    /// another is asked for, as a 0 that is not stored would be their first value.
+    /// The encoding of nominal features. Beside texts, and for sparse features, the default is indicators, because a 0
+    /// that is not stored would be a feature's first value.
     fn nominal(&self, data: &Dataset) -> NominalEncoding {
         let is_sparse = || !data.texts().is_empty() || matches!(data.features(), Matrix::Sparse(_));
         match self.features.nominal {
@@ -90,8 +91,8 @@ impl Configured {
         }
     }
 
-    /// The parameters of a model of these data, from which the same is trained again: what they decide about categories is
-    /// written down, as other columns would not have it so.
+    /// The parameters recorded in a model of these data, from which an equal model can be fitted. If the data have
+    /// categories, the chosen encoding is recorded, as it would differ for other columns.
     fn recorded(&self, data: &Dataset) -> Map<String, Value> {
         let mut parameters = self.parameters.clone();
         if many_valued(data).next().is_some()
@@ -102,8 +103,8 @@ impl Configured {
         parameters
     }
 
-    /// The data for methods that split nominal features, where these are left, and others: declared to be numbers if they
-    /// are to be, and dense if they are to be split.
+    /// Adapts the data to the encoding: declares nominal features numeric for codes in methods that could split them,
+    /// and refuses native splits of sparse features.
     fn checked<'a>(
         &self,
         data: Cow<'a, Dataset>,
@@ -127,7 +128,7 @@ impl Configured {
         }
     }
 
-    /// Fits by a function of the prepared data and a completion that gives models their pipeline, record and decisions.
+    /// Prepares the data and calls `fit` with a completion that adds the pipeline, record and decisions to each model.
     fn fit_by<T>(
         &self,
         data: &Dataset,
@@ -143,7 +144,7 @@ impl Configured {
                 let decided = match (self.decision.thresholds, &found) {
                     (None, _) => model,
                     (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
-                    // On the features that it was trained on, whose means of targets are out of fold.
+                    // Uses the features of training, in which means of targets are out of fold.
                     (Some(rule), None) => match model
                         .clone()
                         .with_thresholds(ThresholdSource::OutOfBag(rule, prepared))
@@ -161,7 +162,7 @@ impl Configured {
         })
     }
 
-    /// Thresholds by a first fit to a part of the samples, where the model has no out-of-bag predictions.
+    /// Finds thresholds by first fitting to a subset of the samples, for models without out-of-bag predictions.
     fn withheld_thresholds(
         &self,
         rule: ThresholdRule,
@@ -184,7 +185,7 @@ impl Configured {
     }
 }
 
-/// The columns that means of targets make of a feature by default.
+/// Default number of columns that target encoding makes of a feature.
 const COMPONENTS: usize = 16;
 
 /// Completes a model of the inner estimator.
@@ -216,7 +217,7 @@ impl Estimator for Configured {
         self.inner.n_steps()
     }
 
-    /// Out-of-bag predictions are of samples whose features contain their own targets, if they are means of these.
+    /// No out-of-bag predictions under target encoding: the features of a sample would contain its own targets.
     fn has_oob(&self) -> bool {
         self.inner.has_oob() && !self.encodes_targets()
     }

@@ -1,4 +1,4 @@
-//! Deciding on labels: thresholds that are found while training.
+//! Parameters of decisions on labels, with thresholds that are found during training.
 
 use super::{Estimator, MethodError};
 use crate::Decision;
@@ -7,30 +7,30 @@ use rpo_ensemble::thresholds::ThresholdRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Decisions on labels; every method has these parameters.
+/// Parameters that decide which labels are predicted; every method has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecisionParams {
-    /// Decides on labels from their scores: threshold, each label whose score reaches its threshold; f1, for each label
-    /// those of the samples predicted for at once whose expected F1 is largest, for methods whose scores are probabilities.
+    /// Predicts labels from their scores: threshold, each label whose score reaches its threshold; f1, each label for the
+    /// subset of the jointly predicted samples whose expected F1 is largest, for methods whose scores are probabilities.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it
-    /// occurs; none: labels are predicted from a score of 0.5.
+    /// occurs; none, a threshold of 0.5 for all labels.
     ///
-    /// Thresholds are found on out-of-bag predictions where the method has them. Otherwise the method is fitted twice: to
-    /// a part of the samples, whose model's scores for the withheld ones give the thresholds, and then to all.
+    /// Thresholds are found on out-of-bag predictions if the method has them. Otherwise the method is fitted twice:
+    /// first to a subset of the samples, to find the thresholds on the scores of the withheld ones, and then to all.
     pub thresholds: Option<ThresholdRule>,
     /// Fraction of the samples that are withheld to find thresholds, between 0 and 1; for methods without out-of-bag
-    /// predictions, where the default is 0.2.
+    /// predictions, default 0.2.
     pub threshold_share: Option<f64>,
 }
 
-/// The fraction withheld by default.
+/// The default fraction of withheld samples.
 pub(super) const WITHHELD: f64 = 0.2;
 
 impl DecisionParams {
-    /// Returns true if a parameter is one of these.
+    /// Returns true for the name of one of these parameters.
     pub(super) fn has(name: &str) -> bool {
         matches!(name, "decide" | "thresholds" | "threshold_share")
     }

@@ -1,4 +1,4 @@
-//! The numbers whose means encode nominal features: few for each sample, whatever the number of outputs.
+//! Targets whose means encode nominal features: few per sample, whatever the number of outputs.
 
 use crate::{DEFAULT_MEMORY_LIMIT, ModelError};
 use ndarray::Array2;
@@ -8,9 +8,9 @@ use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_projections::{Gaussian, RandomProjection};
 
-/// The targets of an encoding: the outputs, or `components` Gaussian random projections of them where they are more.
-/// Numbers are standardized, so that those of large scale do not drown the others. A missing output is left out, and
-/// projected as the mean.
+/// Computes the targets of an encoding: the outputs, or `components` Gaussian random projections of them if there are
+/// more outputs. Numbers are standardized, so that outputs of large scale do not dominate. A missing output is left
+/// out, or replaced by the mean before projection.
 pub(super) fn encoding_targets(
     data: &Dataset,
     components: usize,
@@ -38,7 +38,7 @@ fn projected(y: MatrixView<'_>, components: usize, seed: Seed) -> Result<Array2<
     Ok(projected.map_err(EnsembleError::from)?)
 }
 
-/// The outputs with the mean of each, of standardized numbers 0, in place of missing ones.
+/// Replaces missing outputs by the output's mean, which is 0 for standardized numbers.
 fn with_means(mut outputs: Matrix, data: &Dataset) -> Matrix {
     if !data.outputs().view().has_missing() {
         return outputs;

@@ -1,10 +1,10 @@
-//! Errors of methods and their parameters by name.
+//! Errors of named methods and their parameters.
 
 use rpo_core::ParameterError;
 use rpo_data::Names;
 use std::borrow::Cow;
 
-/// A method or a parameter that cannot be used as named.
+/// A method or parameter that cannot be used as given.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
@@ -13,7 +13,7 @@ pub enum MethodError {
     UnknownMethod {
         /// The name given.
         name: String,
-        /// The most similar name, if one is similar.
+        /// The most similar name, if any is similar.
         nearest: Option<String>,
         /// The names of all methods.
         known: Vec<String>,
@@ -25,7 +25,7 @@ pub enum MethodError {
         method: String,
         /// The name given.
         name: String,
-        /// The most similar name, if one is similar.
+        /// The most similar name, if any is similar.
         nearest: Option<String>,
         /// The names of all parameters.
         known: Vec<String>,
@@ -37,16 +37,16 @@ pub enum MethodError {
         name: String,
         /// The value given.
         given: String,
-        /// The values it may have.
+        /// The allowed values.
         expected: String,
     },
-    /// A text that is no method with options.
+    /// A text that is not a method with options.
     #[error("a method with options such as `extra-trees --trees 5` is expected, got {text:?}")]
     Text {
         /// The text.
         text: String,
     },
-    /// A text that gives a parameter twice.
+    /// A text that sets a parameter twice.
     #[error("`{name}` is given twice in {text:?}")]
     Repeated {
         /// The parameter.
@@ -63,12 +63,12 @@ pub enum MethodError {
     /// A parameter out of range or in conflict with another.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Data that the method cannot take.
+    /// Data that the method cannot use.
     #[error("{method} {problem}")]
     Data {
         /// The method.
         method: String,
-        /// What it needs and what the data lack.
+        /// The requirement that the data do not meet.
         problem: String,
     },
 }
@@ -79,7 +79,7 @@ fn did_you_mean(nearest: &Option<String>) -> String {
         .map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
-/// The name most similar to a misspelt one.
+/// The known name most similar to a misspelt one.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Names = known.into_iter().collect();
     known.nearest(name).map(Cow::into_owned)

@@ -1,4 +1,4 @@
-//! What a method has to do: fit a model to a data set.
+//! The interface of a method: fits a model to a data set.
 
 use super::{DecisionParams, Difference, MethodError, Registry};
 use crate::combine::Candidate;
@@ -15,25 +15,25 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The parameters of a method, which fit a model to a data set.
+/// Parameters of a method, with which it fits a model to a data set.
 ///
-/// The parameters of every method of this workspace are one, as is a [`Method`](super::Method). Implement it for the
-/// parameters of a custom method, and register them ([`Registry::with`](super::Registry::with)), to train, tune,
-/// evaluate and store the method like any other; `examples/extension` in the repository does so.
+/// The parameters of every method of this workspace implement it, as does [`Method`](super::Method). Implement it for
+/// the parameters of a custom method, and register them ([`Registry::with`](super::Registry::with)), to train, tune,
+/// evaluate and store the method like any other; `examples/extension` in the repository shows how.
 pub trait Estimator: fmt::Debug + Send + Sync {
-    /// The name of the method, under which the parameters are recorded.
+    /// The name of the method, which is recorded with the parameters.
     fn method(&self) -> &str;
 
-    /// The parameters by name, as a model records them.
+    /// The parameters by name, as recorded in a model.
     fn parameters(&self) -> Map<String, Value>;
 
-    /// Checks every parameter that can be checked without data.
+    /// Checks all parameters as far as possible without data.
     ///
     /// # Errors
     /// The first parameter that is out of range or contradicts another.
     fn check(&self) -> Result<(), ModelError>;
 
-    /// What the method requires of the data. Default: that the outputs of a sample weigh the same.
+    /// The requirements of the method on the data. Default: the outputs of a sample must have equal weights.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -48,8 +48,8 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if a fit that is to stop ([`FitContext::stop`]) ends with the best that it has found, where it has found
-    /// anything. Default false.
+    /// Returns true if a fit that is stopped early ([`FitContext::stop`]) returns the best result so far, if there is
+    /// one. Default false.
     fn keeps_best(&self) -> bool {
         false
     }
@@ -62,11 +62,11 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// Fits a model.
     ///
     /// # Errors
-    /// Parameters that [`check`](Self::check) refuses, and data that the method cannot be fitted to.
+    /// Parameters that [`check`](Self::check) refuses, and data that the method cannot fit.
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError>;
 
-    /// Fits a model, and predicts each of some training samples as the fit to all others would, where that takes no further
-    /// fit; the samples are the rows of the predictions. Default: `None`, without a fit.
+    /// Fits a model and predicts each of the given training samples as a fit to all other samples would, if that needs
+    /// no further fit; the rows of the predictions are the samples. Default: returns `None` without fitting.
     ///
     /// # Errors
     /// As [`fit`](Self::fit).
@@ -80,9 +80,8 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Fits a model in steps and passes the model to `on_checkpoint` after each of the given numbers of steps, in
-    /// increasing order, and at the end; stops where the callback breaks. Default: one checkpoint at the end.
-    ///
+    /// Fits a model in steps. Passes the model to `on_checkpoint` after each of the given numbers of steps, in
+    /// increasing order, and at the end; stops if the callback breaks. Default: one checkpoint at the end.
     /// # Errors
     /// As [`fit`](Self::fit), and errors of the callback.
     fn fit_in_parts(
@@ -98,16 +97,16 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(model)
     }
 
-    /// The method as one that writes its model to a file while it grows. Default: none.
+    /// The method's interface for writing a model to a file while it grows. Default: none.
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         None
     }
 }
 
-/// A method whose models can be written while they grow, so that memory never holds a whole model.
+/// A method that can write a model while it grows, so that memory never holds the whole model.
 pub trait StreamingFit {
-    /// Fits a model and writes it to a file; returns the number of bytes written. The file equals that of a model that
-    /// was fitted and then saved.
+    /// Fits a model, writes it to a file and returns the number of bytes written. The file equals that of a model that
+    /// is fitted first and then saved.
     ///
     /// # Errors
     /// As [`Estimator::fit`], and a file that cannot be written.
@@ -119,35 +118,37 @@ pub trait StreamingFit {
     ) -> Result<u64, ModelError>;
 }
 
-/// The file that a [`StreamingFit`] writes, and what the model keeps beside what was fitted.
+/// The destination of a [`StreamingFit`], and what the model records besides the fitted parts.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamDestination<'a> {
     /// The file.
     pub path: &'a Path,
     /// The parameters to record.
     pub parameters: &'a Map<String, Value>,
-    /// The pipeline that prepared the features, and the data before it.
+    /// The pipeline that prepared the features, and the unprepared data.
     pub pipeline: Option<(&'a Pipeline, &'a Dataset)>,
 }
 
-/// What a method requires of the data.
+/// Requirements of a method on the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     /// Features must not be missing.
     pub observed_features: bool,
-    /// Nominal features of three or more values may be missing all the same, as their encoding takes missing values.
+    /// Nominal features with three or more values may be missing nevertheless, because their encoding handles missing
+    /// values.
     pub missing_categories: bool,
     /// Outputs must not be missing.
     pub observed_outputs: bool,
-    /// Samples must have no weights.
+    /// Samples must not have weights.
     pub equal_weights: bool,
-    /// The outputs of a sample must weigh the same.
+    /// The outputs of a sample must have equal weights.
     pub equal_outputs: bool,
-    /// Outputs must be labels. The text says with which parameters numbers can be learned, and is empty if with none.
+    /// Outputs must be labels. The text names the parameters with which numbers can be learned; empty if there are
+    /// none.
     pub labels: Option<&'static str>,
 }
 
-/// Nothing but outputs that weigh the same.
+/// No requirements except equal weights of the outputs.
 impl Default for Needs {
     fn default() -> Self {
         Self {
@@ -162,11 +163,11 @@ impl Default for Needs {
 }
 
 impl Needs {
-    /// Checks that the data have what the method needs.
+    /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value, weights where
-    /// the method takes none, and for numbers where it needs labels.
+    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value,
+    /// weights that the method does not support, and numbers where it needs labels.
     pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
@@ -223,7 +224,7 @@ impl Needs {
     }
 }
 
-/// Row and column of the first missing value in the columns that are asked for.
+/// Row and column of the first missing value among the columns selected by `of`.
 pub(crate) fn first_missing(values: MatrixView<'_>, of: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
     (0..values.n_rows()).find_map(|row| {
         let mut found = None;
@@ -236,8 +237,8 @@ pub(crate) fn first_missing(values: MatrixView<'_>, of: impl Fn(usize) -> bool) 
     })
 }
 
-/// The parameters that decide how many steps a model has, and nothing about each of them. A model of a part of the samples,
-/// withheld to choose the number, is one of other data.
+/// Parameters that determine only the number of steps of a model, not the steps themselves. A model fitted to a subset
+/// of the samples, with others withheld to choose the number, counts as one of other data.
 const NUMBER_OF_STEPS: [&str; 7] = [
     "iterations",
     "time_limit",
@@ -248,7 +249,7 @@ const NUMBER_OF_STEPS: [&str; 7] = [
     "find_iterations",
 ];
 
-/// The schema of a model of a data set with the levels of another.
+/// The schema of a data set with the quantile levels of a model.
 fn schema_beside(start: &Model, data: &Dataset) -> Schema {
     let schema = Schema::from(data);
     match &start.schema().levels {
@@ -257,7 +258,7 @@ fn schema_beside(start: &Model, data: &Dataset) -> Schema {
     }
 }
 
-/// The summary of a data set for a model with the levels of another.
+/// The training summary of a data set for the quantile levels of a model.
 fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
     let levels = start.schema().levels.as_ref();
     TrainingSummary::of(data).repeated(levels.map_or(1, |(_, levels)| levels.len()))
@@ -268,31 +269,32 @@ fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
 pub struct FitContext<'a> {
     /// Called after every step, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Asked between steps, from any thread: where it returns true, the fit ends with an error
-    /// ([`EnsembleError::Stopped`](rpo_ensemble::EnsembleError::Stopped)), or with the best so far ([`Estimator::keeps_best`]).
+    /// Called between steps, from any thread: if it returns true, the fit ends with an error
+    /// ([`EnsembleError::Stopped`](rpo_ensemble::EnsembleError::Stopped)), or with the best result so far
+    /// ([`Estimator::keeps_best`]).
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// Called before a fit that may be long with what it will take, by the methods that know.
+    /// Called with an estimate of time and memory before a potentially long fit, by the methods that can estimate it.
     pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
-    /// Called with each configuration of a method that tries several, after its trial.
+    /// Called after the trial of each configuration, by methods that try several.
     pub on_candidate: Option<&'a (dyn Fn(&Candidate) + Sync)>,
-    /// Wraps the family of output projections, for example to time it.
+    /// Wraps the output projection, for example to measure its time.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
-    /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its
-    /// number of steps takes these instead, as the number of steps is a setting like any other.
+    /// Samples withheld from the data to choose among settings. A method that withholds samples to choose its number of
+    /// steps uses these instead, as the number of steps is a setting like any other.
     pub validation: Option<&'a Dataset>,
     /// A model to continue, fitted to the same data with the same parameters by a method that
-    /// [`continues`](Estimator::continues): its steps come first, and the number of steps is that of both.
+    /// [`continues`](Estimator::continues). Its steps come first; the number of steps counts both.
     pub start: Option<&'a Model>,
 }
 
 impl FitContext<'_> {
-    /// Refuses what does not belong to a fit of a method to a data set: a model to continue, or withheld samples.
+    /// Checks that the model to continue and the withheld samples fit the method and the data.
     pub(crate) fn check(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         self.check_start(estimator, data)?;
         self.check_validation(estimator, data)
     }
 
-    /// Refuses withheld samples of other columns: scores on them would mean nothing.
+    /// Refuses withheld samples with different columns, on which scores would be meaningless.
     fn check_validation(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         let Some(withheld) = self.validation else {
             return Ok(());
@@ -318,7 +320,7 @@ impl FitContext<'_> {
         })
     }
 
-    /// Refuses to continue a model that the method, or the data, do not fit.
+    /// Refuses to continue a model that does not fit the method or the data.
     fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         let problem = match self.start {
             None => return Ok(()),
@@ -337,8 +339,9 @@ impl FitContext<'_> {
         })
     }
 
-    /// Refuses to continue a model that was fitted with other parameters, except for those that only say how many steps there
-    /// are, and for decisions, which are made anew: the record would describe another model.
+    /// Refuses to continue a model that was fitted with different parameters, because the record would be wrong.
+    /// Parameters that only determine the number of steps may differ, and so may those of decisions, which are made
+    /// anew.
     pub(crate) fn check_start_parameters(&self, parameters: &Map<String, Value>) -> Result<(), ModelError> {
         let may_differ = |name: &str| NUMBER_OF_STEPS.contains(&name) || DecisionParams::has(name);
         let difference = self
@@ -347,12 +350,12 @@ impl FitContext<'_> {
         difference.map_or(Ok(()), |difference| Err(ModelError::Continue(difference)))
     }
 
-    /// Returns true if the fit is to stop.
+    /// Returns true if the fit should stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop())
     }
 
-    /// The wrapped family, if families are to be wrapped.
+    /// Returns the wrapped projection if `wrap_projection` is set.
     pub(crate) fn wrapped(&self, family: Option<Arc<dyn Projection>>) -> Option<Arc<dyn Projection>> {
         Some(self.wrap_projection?(family?))
     }
@@ -367,8 +370,8 @@ impl fmt::Debug for FitContext<'_> {
     }
 }
 
-/// Receives the model after a number of steps; [`ControlFlow::Break`] stops the fit.
+/// Receives the number of steps and the model so far; [`ControlFlow::Break`] stops the fit.
 pub type OnCheckpoint<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, ModelError> + Send + 'a;
 
-/// Returns a projection family that wraps another.
+/// Wraps a projection family in another.
 pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;

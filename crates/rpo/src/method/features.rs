@@ -1,4 +1,4 @@
-//! Preparing features before a method sees them.
+//! Prepares features before a method is fitted to them.
 
 use super::MethodError;
 use rpo_core::{Domain, Matrix, ParameterError};
@@ -7,39 +7,42 @@ use rpo_data::preprocess::{Encoding, FeatureWeights, Fill, Normalization, Steps,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Preparation of features before a method sees them; every method has these parameters.
+/// Parameters that prepare features before a method is fitted; every method has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureParams {
     /// Weights of the terms of texts: tf-idf, counts times inverse document frequencies, each text scaled to length 1;
-    /// log-tf-idf, which takes 1 + log c of a count c; or counts, as they are. Sets without texts have none.
+    /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
-    /// Replaces missing features by the typical value in training; nominal features always by their most frequent value.
-    /// Without it, forests and boosting route missing values to a side of each split, and other methods refuse them.
+    /// Replaces missing features by the typical value in training; nominal features always by their most frequent
+    /// value. Without it, forests and boosting send missing values to one side of each split, and other methods refuse
+    /// them.
     pub impute: Option<Fill>,
-    /// Encoding of nominal features with three or more values: native, splits between subsets of the values, for forests
-    /// and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over the samples
-    /// with the value, for features of very many values; or codes, the position of the value in the attribute's list.
+    /// Encoding of nominal features with three or more values: native, splits between subsets of the values, for
+    /// forests and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over
+    /// the samples with the value, for features with very many values; or codes, the position of the value in the
+    /// attribute's list.
     ///
-    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods, beside texts
-    /// and where features are sparse, and codes for others. The means of target are shrunken towards that of all samples, the more the
-    /// fewer samples have the value; a missing value has that of all. In training each sample has the means of
-    /// the four fifths of the samples that it is not among.
+    /// The default, null, is native if a method supports it and features are dense, one-hot for linear methods, beside
+    /// texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all
+    /// samples, more strongly for values with fewer samples; a missing value gets the mean of all. In training, the
+    /// means of a sample are computed on the four fifths of the samples that do not include it.
     pub nominal: Option<NominalEncoding>,
-    /// Columns that `nominal` = target makes of a feature: the means of this many random projections of the outputs, or of
-    /// the outputs themselves where there are no more. Numbers are standardized before. Default 16.
+    /// Number of columns that `nominal` = target makes of a feature: the means of this many random projections of the
+    /// outputs, or of the outputs themselves if there are no more. Numbers are standardized before. Default 16.
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
-    /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then. By default those of
-    /// one-vs-rest, label-tree and craftml, where more than half of the values are not 0 and no preset is chosen.
+    /// Scales numeric features to mean 0 and variance 1 in training, which makes the features dense. By default for
+    /// one-vs-rest, label-tree and craftml if more than half of the values are not 0 and no preset is chosen.
     ///
-    /// These methods compare directions of samples, which the features of largest scale would decide alone: LRAP of one-vs-rest on
-    /// emotions .62 in place of .78, on birds .38 in place of .60; of craftml .70 in place of .79, .38 in place of .57. Sets with texts,
-    /// and where `feature_weights` are given, keep their scale.
+    /// These methods compare directions of samples, which the features of largest scale would dominate: LRAP of
+    /// one-vs-rest on emotions is .62 instead of .78, on birds .38 instead of .60; of craftml .70 instead of .79, and
+    /// .38 instead of .57. Data with texts or with `feature_weights` keep their scale.
     pub standardize: Option<bool>,
-    /// Multiplies features by weights: idf, the logarithm of the number of samples over those in which the feature is not 0.
+    /// Multiplies features by weights: idf, the logarithm of the number of samples over the number in which the feature
+    /// is not 0.
     ///
-    /// Sparse features stay sparse. For counts and other weights of words that are not weighted yet.
+    /// Sparse features stay sparse. For counts and other unweighted word features.
     pub feature_weights: Option<FeatureWeights>,
     /// Scales the features of each sample, after other preparation: l2, to length 1. Default none.
     ///
@@ -51,7 +54,7 @@ pub struct FeatureParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NominalEncoding {
-    /// None: trees split between subsets of the values.
+    /// No encoding: trees split between subsets of the values.
     Native,
     /// An indicator for each value.
     OneHot,
@@ -62,7 +65,7 @@ pub enum NominalEncoding {
 }
 
 impl FeatureParams {
-    /// Returns true if a parameter is one of these.
+    /// Returns true for the name of one of these parameters.
     pub(super) fn has(name: &str) -> bool {
         matches!(
             name,
@@ -76,7 +79,7 @@ impl FeatureParams {
         )
     }
 
-    /// Checks that the parameters can be combined, of a method that encodes nominal features so by default.
+    /// Checks that the parameters are compatible, for a method with this default encoding of nominal features.
     pub(super) fn check(&self, default: NominalEncoding) -> Result<(), MethodError> {
         if self.nominal == Some(NominalEncoding::Native) && default != NominalEncoding::Native {
             let reason = "is for random forests, Extra-Trees and boosting; one-hot, target and codes are for all methods";
@@ -96,7 +99,7 @@ impl FeatureParams {
         Ok(())
     }
 
-    /// The defaults of a method that encodes nominal features so.
+    /// The defaults for a method with this default encoding of nominal features.
     pub(super) fn defaults(nominal: NominalEncoding) -> Self {
         Self {
             nominal: Some(nominal),
@@ -104,7 +107,7 @@ impl FeatureParams {
         }
     }
 
-    /// Whether features are standardized, of a method that does so by default or not.
+    /// Returns true if features are standardized, given the default of the method.
     pub(super) fn standardizes(&self, by_default: bool, data: &Dataset) -> bool {
         self.standardize.unwrap_or_else(|| {
             let keeps_scale = self.feature_weights.is_some() || !data.texts().is_empty();
@@ -112,7 +115,7 @@ impl FeatureParams {
         })
     }
 
-    /// The steps with an encoding of nominal features.
+    /// The preparation steps for an encoding of nominal features.
     pub(super) fn steps<'t>(&self, nominal: Encoding<'t>, standardize: bool) -> Steps<'t> {
         Steps {
             texts: self.text_weights,
@@ -125,7 +128,7 @@ impl FeatureParams {
     }
 }
 
-/// The features of a data set that trees split as categories: dense nominal ones of three or more values.
+/// The features of a data set that trees split as categories: dense nominal features with three or more values.
 pub(crate) fn categorical(data: &Dataset) -> Vec<u32> {
     match data.features() {
         Matrix::Sparse(_) => Vec::new(),
@@ -133,7 +136,7 @@ pub(crate) fn categorical(data: &Dataset) -> Vec<u32> {
     }
 }
 
-/// The nominal features of three or more values, increasing.
+/// The nominal features with three or more values, increasing.
 pub(super) fn many_valued(data: &Dataset) -> impl Iterator<Item = usize> + '_ {
     let many = data.nominal().iter().filter(|(_, values)| values.len() > 2);
     many.map(|(&feature, _)| feature)

@@ -1,9 +1,9 @@
-//! Methods by name, with parameters as data: what the command line, searches, experiments and bindings share.
+//! Named methods with parameters as data, as used by the command line, searches, experiments and bindings.
 //!
-//! A [`Method`] is the name of a registered method with the parameters that were set; the others have the method's
-//! defaults. Parameters are plain serde structures ([`ForestParams`](rpo_ensemble::ForestParams) and its kin) whose
-//! field names are the options of the command, the keys in model files and the words of errors. Beside its own
-//! parameters every method has `seed` and those of [`FeatureParams`] and [`DecisionParams`].
+//! A [`Method`] is the name of a registered method with the parameters that were set; all others have the method's
+//! defaults. Parameters are plain serde structures ([`ForestParams`](rpo_ensemble::ForestParams) and similar ones)
+//! whose field names are the options of the command, the keys in model files and the words of errors. Besides its own
+//! parameters, every method has `seed` and those of [`FeatureParams`] and [`DecisionParams`].
 //!
 //! ```
 //! use rpo::data::generate::MultiLabelSet;
@@ -57,16 +57,16 @@ use serde_json::{Map, Value};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A registered method with the parameters that were set; the others have the method's defaults.
+/// A registered method with the parameters that were set; all others have the method's defaults.
 #[derive(Debug, Clone)]
 pub struct Method {
     entry: Arc<MethodEntry>,
-    /// What was set, by name.
+    /// The parameters that were set, by name.
     given: Map<String, Value>,
 }
 
 impl Method {
-    /// A method of this workspace with its defaults.
+    /// Returns a method of this workspace with its defaults.
     ///
     /// # Errors
     /// [`MethodError::UnknownMethod`].
@@ -74,15 +74,15 @@ impl Method {
         Registry::standard().method(name)
     }
 
-    /// The registered method.
+    /// The registry entry of the method.
     pub fn entry(&self) -> &MethodEntry {
         &self.entry
     }
 
-    /// Sets a parameter to a value given as text, as on the command line. `-` in the name stands for `_`.
+    /// Sets a parameter to a value given as text, as on the command line. `-` in the name is read as `_`.
     ///
     /// # Errors
-    /// [`MethodError`] for a parameter that does not exist and a value that it cannot have.
+    /// [`MethodError`] for a parameter that does not exist or a value that is not allowed.
     pub fn with(self, name: &str, text: &str) -> Result<Self, MethodError> {
         let scalar = match serde_json::from_str(text) {
             Ok(value @ (Value::Bool(_) | Value::Number(_))) => Some(value),
@@ -91,7 +91,7 @@ impl Method {
         let none = (text == "none").then_some(Value::Null);
         let readings = scalar.into_iter().chain([Value::from(text)]).chain(none);
         let mut results = readings.map(|value| self.clone().with_value(name, &value));
-        // The error is that of the most likely reading.
+        // Report the error of the most likely reading.
         let first = results.next().unwrap_or_else(|| Ok(self.clone()));
         match first {
             Err(MethodError::Value { .. }) => results.find(Result::is_ok).unwrap_or(first),
@@ -116,7 +116,7 @@ impl Method {
         }
         self.given.insert(name.clone(), value.clone());
         self.entry.defaults(&self.given, None)?;
-        // The other values were read before, so that a failure is about this one.
+        // The other values were read before, so a failure is due to this one.
         match self.read(None) {
             Ok(_) => Ok(self),
             Err(problem) => Err(MethodError::Value {
@@ -127,7 +127,7 @@ impl Method {
         }
     }
 
-    /// The values that a parameter may have, in words.
+    /// Describes the allowed values of a parameter.
     fn expectation(&self, name: &str, problem: &str) -> String {
         let info = self.entry.parameters().iter().find(|info| info.name == name);
         let info = info.expect("only parameters of the method are set");
@@ -145,17 +145,17 @@ impl Method {
         }
     }
 
-    /// Removes the value that was set for a parameter, which then has its default.
+    /// Resets a parameter to its default.
     pub(crate) fn reset(&mut self, name: &str) {
         self.given.remove(&name.replace('-', "_"));
     }
 
-    /// The value that was set for a parameter.
+    /// The value that was set for a parameter, if any.
     pub fn given(&self, name: &str) -> Option<&Value> {
         self.given.get(&name.replace('-', "_"))
     }
 
-    /// The method with another seed.
+    /// Returns the method with another seed.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.given.insert("seed".to_owned(), seed.into());
@@ -167,8 +167,8 @@ impl Method {
         self.given.get("seed").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// The metric that its models are judged by unless another is chosen: of quantiles the pinball loss, as means of squared errors
-    /// say nothing of them, otherwise [that of the task](Model::default_metric).
+    /// The default metric of its models: the pinball loss for quantiles, on which means of squared errors are
+    /// uninformative, otherwise [that of the task](Model::default_metric).
     pub fn default_metric(&self, task: Task) -> Metric {
         match self.given("loss").and_then(Value::as_str) {
             Some("quantile") => Metric::Pinball,
@@ -176,7 +176,7 @@ impl Method {
         }
     }
 
-    /// The estimator that the parameters describe, for outputs of a task.
+    /// Builds the estimator that the parameters describe, for outputs of a task.
     ///
     /// # Errors
     /// Parameters that are out of range or contradict each other.
@@ -197,7 +197,7 @@ impl Method {
         if self.given("thresholds").is_none()
             && let Some(rule) = self.entry.default_thresholds()
         {
-            // Thresholds belong to the scores of a whole forest.
+            // Default thresholds apply only to the scores of a whole forest.
             let is_whole = own.parameters().get("first_tree").is_none_or(|first| *first == 0);
             let applies = is_whole && own.has_oob() && decision.decide == Decision::Threshold;
             decision.thresholds = applies.then_some(rule);
@@ -222,7 +222,7 @@ impl Method {
         }))
     }
 
-    /// Every parameter by name with its value, defaults included; defaults may depend on the task.
+    /// All parameters by name with their values, defaults included. Defaults may depend on the task.
     fn parameter_values(&self, task: Option<Task>) -> Map<String, Value> {
         let mut all = Map::new();
         all.insert("method".to_owned(), self.entry.name.into());
@@ -237,8 +237,8 @@ impl Method {
         all
     }
 
-    /// Returns true where features keep their scale because a preset is given, which has those of its paper, although the method
-    /// may standardize them by default.
+    /// Returns true if features keep their scale because a preset is given. Presets follow their papers, even for
+    /// methods that may standardize features by default.
     fn keeps_scale(&self) -> bool {
         let has_preset = self.given("preset").is_some_and(|preset| !preset.is_null());
         self.entry.standardizes() && has_preset && self.given("standardize").is_none()
@@ -254,7 +254,7 @@ impl Method {
         let mut own = self.own_defaults(task);
         let (mut features, mut decision) = (Map::new(), Map::new());
         for (name, value) in &self.given {
-            // A method may have a parameter in place of that of all.
+            // A method may have its own version of a common parameter.
             let group = if own.contains_key(name) {
                 &mut own
             } else if FeatureParams::has(name) {
@@ -262,7 +262,7 @@ impl Method {
             } else if DecisionParams::has(name) {
                 &mut decision
             } else {
-                // A preset is in the defaults already; the seed of a method without randomness thresholds may need.
+                // A preset is already in the defaults. Thresholds may need the seed of a method without randomness.
                 if name == "seed" {
                     u64::deserialize(value)?;
                 }
@@ -278,7 +278,8 @@ impl Method {
     }
 }
 
-/// A method of this workspace from its name and options as on the command line: `ridge --standardize --lambda variance:3`.
+/// Parses a method of this workspace from its name and options as on the command line:
+/// `ridge --standardize --lambda variance:3`.
 ///
 /// ```
 /// use rpo::Method;
@@ -318,26 +319,26 @@ impl FromStr for Method {
     }
 }
 
-/// A method of this workspace from parameters that name it under `method`, as models record them ([`Model::parameters`]) and
-/// parameter files hold them.
+/// Builds a method of this workspace from parameters that name it under `method`, as recorded in models
+/// ([`Model::parameters`]) and parameter files.
 impl TryFrom<&Map<String, Value>> for Method {
     type Error = MethodError;
 
     /// # Errors
-    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
+    /// [`MethodError`] for a method or parameters that do not exist, or values that are not allowed.
     fn try_from(parameters: &Map<String, Value>) -> Result<Self, MethodError> {
         Registry::standard().method_of(parameters)
     }
 }
 
-/// The parameters of a method in their structures.
+/// The parameters of a method, read into their structures.
 struct Parts {
     own: Box<dyn Estimator>,
     features: FeatureParams,
     decision: DecisionParams,
 }
 
-/// The fields of a structure of parameters by name.
+/// Returns the fields of a structure of parameters by name.
 ///
 /// # Panics
 /// If the structure has no named fields.
@@ -348,21 +349,22 @@ pub fn parameters_of(parameters: &impl serde::Serialize) -> Map<String, Value> {
     }
 }
 
-/// The text between two others.
+/// Returns the text between two others.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     Some(rest.rsplit_once(after)?.0)
 }
 
-/// A JSON value as a user writes it.
+/// Formats a JSON value as a user writes it.
 fn shown(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), |text| format!("{text:?}"))
 }
 
-/// A method is fitted as the estimator that it describes for the task of the data. Its parameters are every one by name with its
-/// value, defaults included; those of [`Method::estimator`] are with the defaults for a task.
+/// A method is fitted as the estimator that it describes for the task of the data. Its
+/// [`parameters`](Estimator::parameters) are all parameters by name, defaults included; those of [`Method::estimator`]
+/// use the defaults for the task.
 impl Estimator for Method {
     fn method(&self) -> &str {
         self.entry.name
@@ -376,7 +378,7 @@ impl Estimator for Method {
         self.estimator(Task::MultiLabel).map(drop)
     }
 
-    /// Nothing before the fit: what the method needs depends on the kind of outputs.
+    /// No requirements before the fit, as they depend on the kind of outputs.
     fn needs(&self) -> Needs {
         Needs {
             equal_outputs: false,
@@ -384,7 +386,7 @@ impl Estimator for Method {
         }
     }
 
-    /// As [`needs`](Self::needs): the fit refuses to continue what it cannot.
+    /// Always true, as it depends on the kind of outputs; the fit refuses a model that it cannot continue.
     fn continues(&self) -> bool {
         true
     }
@@ -408,13 +410,13 @@ impl Estimator for Method {
 }
 
 impl Method {
-    /// Checks that the data have what the method needs.
+    /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for data with missing values where the method needs all, and for numbers where the method or
-    /// its parameters are for labels.
+    /// [`MethodError::Data`] for missing values where the method needs all, and for numbers where the method or its
+    /// parameters require labels.
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
-        // The record of a model holds the defaults too.
+        // Compare with the defaults, as the record of a model includes them too.
         let is_set = |name: &&str| {
             let mut infos = self.entry.parameters().iter();
             let default = infos.find(|info| info.name == **name).map(|info| &info.default);

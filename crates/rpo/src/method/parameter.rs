@@ -1,4 +1,4 @@
-//! What help texts, forms and searches need to know of a parameter, from the schema of its structure.
+//! Descriptions of parameters for help texts, forms and searches, derived from the schema of their structure.
 
 use serde_json::Value;
 
@@ -10,22 +10,22 @@ pub struct ParameterInfo {
     pub name: String,
     /// The first paragraph of its documentation.
     pub help: String,
-    /// The default; null where there is none.
+    /// The default; null if there is none.
     pub default: Value,
-    /// The default where the outputs are labels, if it is another.
+    /// The default if the outputs are labels, if different.
     pub label_default: Option<&'static str>,
-    /// The values it may have, if they are a list of names.
+    /// The allowed values, if they are a list of names.
     pub choices: Vec<String>,
-    /// The range of a number, such as "at least 1"; empty where it is not limited.
+    /// The range of a number, such as "at least 1"; empty if unlimited.
     pub range: String,
-    /// True for a parameter that is true or false.
+    /// True for a boolean parameter.
     pub is_switch: bool,
     /// True for a parameter that every method has.
     pub is_common: bool,
 }
 
 impl ParameterInfo {
-    /// The seed, which every method has.
+    /// The parameter `seed`, which every method has.
     pub(super) fn seed() -> Self {
         Self {
             name: "seed".to_owned(),
@@ -39,7 +39,7 @@ impl ParameterInfo {
         }
     }
 
-    /// The choice among other sets of defaults.
+    /// The parameter `preset`, which selects another set of defaults.
     pub(super) fn preset(names: impl Iterator<Item = &'static str>) -> Self {
         Self {
             name: "preset".to_owned(),
@@ -52,7 +52,7 @@ impl ParameterInfo {
     }
 }
 
-/// Describes a field by its schema.
+/// Describes a field from its schema.
 pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> ParameterInfo {
     let property = &schema["properties"][name];
     let text = property["description"].as_str().unwrap_or_default();
@@ -75,7 +75,7 @@ pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> Parameter
     }
 }
 
-/// The names that a property lists.
+/// The allowed names in a property's schema.
 fn choices(property: &Value) -> Vec<String> {
     let list = |key: &str| property[key].as_array().into_iter().flatten();
     let names = list("enum").chain(list("oneOf").chain(list("anyOf")).flat_map(|variant| {
@@ -90,7 +90,7 @@ fn choices(property: &Value) -> Vec<String> {
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The bounds that a property states.
+/// The bounds in a property's schema.
 fn range(property: &Value) -> String {
     // A whole number without the decimals of its type.
     let bound = |key: &str| property[key].as_f64().map(|bound| bound.to_string());

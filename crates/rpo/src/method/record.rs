@@ -1,4 +1,5 @@
-//! What the records of two models that are to become one must share: their parameters, and trees that follow each other.
+//! Compares the records of two models that are to become one: their parameters must agree, and their trees must be
+//! consecutive.
 
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -15,8 +16,9 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// The first parameter with different values in two records, the method before all others; `may_differ` names those that
-    /// are not compared. A parameter that only one of them records, such as one that is new since, is no difference.
+    /// Returns the first parameter with different values in two records, comparing the method first. Parameters for
+    /// which `may_differ` returns true are skipped. A parameter that only one of the records has, such as a newer one,
+    /// is not a difference.
     pub(crate) fn first(
         first: &Map<String, Value>,
         second: &Map<String, Value>,
@@ -36,7 +38,7 @@ impl Difference {
         }))
     }
 
-    /// Both values, the parameter named, with words for the two models.
+    /// Describes both values of the parameter; `first` and `second` are words for the two models.
     pub(crate) fn between(&self, first: &str, second: &str) -> String {
         let Self { name, .. } = self;
         let (a, b) = (shown(&self.first), shown(&self.second));
@@ -44,7 +46,7 @@ impl Difference {
     }
 }
 
-/// Returns true for values that are written alike, or are the same number.
+/// Returns true for values that print alike or are equal numbers.
 fn are_same(a: &Value, b: &Value) -> bool {
     let are_whole = a.is_u64() && b.is_u64();
     let numbers = a.as_f64().zip(b.as_f64()).filter(|_| !are_whole);
@@ -60,7 +62,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The indices of the trees of a model, if it records them.
+/// The indices of the trees of a model, if recorded.
 pub(crate) fn trees_of(parameters: &Map<String, Value>) -> Option<Range<u64>> {
     let number = |name| parameters.get(name).and_then(Value::as_u64);
     let first = number("first_tree")?;

@@ -1,4 +1,4 @@
-//! The methods and the kinds of models that a program knows.
+//! The methods and kinds of models available to a program.
 
 use super::Method;
 use super::decision::DecisionParams;
@@ -19,19 +19,19 @@ use std::fmt;
 use std::iter;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// Parameters that a registered method is made of: an [`Estimator`] that is a plain serde structure.
+/// Parameters of a registered method: an [`Estimator`] that is a plain serde structure.
 ///
 /// Implemented by every such type.
 pub trait Parameters: Estimator + Serialize + DeserializeOwned + JsonSchema + 'static {}
 
 impl<P: Estimator + Serialize + DeserializeOwned + JsonSchema + 'static> Parameters for P {}
 
-/// A method by name: its parameters, their defaults, and how to build its [`Estimator`].
+/// A registered method: its name, its parameters with their defaults, and how to build its [`Estimator`].
 #[non_exhaustive]
 pub struct MethodEntry {
     /// The name of the method.
     pub name: &'static str,
-    /// One line that describes the method.
+    /// A one-line description of the method.
     pub summary: &'static str,
     aliases: &'static [&'static str],
     without: &'static [&'static str],
@@ -44,14 +44,14 @@ pub struct MethodEntry {
     label_defaults: &'static [(&'static str, &'static str)],
     thresholds: Option<ThresholdRule>,
     defaults: Value,
-    /// Every parameter, described once.
+    /// Descriptions of all parameters, computed once.
     described: OnceLock<Vec<ParameterInfo>>,
     schema: fn() -> Value,
     build: fn(Value) -> Result<Box<dyn Estimator>, serde_json::Error>,
 }
 
 impl MethodEntry {
-    /// A method whose parameters start from `defaults`.
+    /// Creates a method whose parameters default to `defaults`.
     ///
     /// # Panics
     /// If the parameters are not a JSON object.
@@ -76,13 +76,13 @@ impl MethodEntry {
         }
     }
 
-    /// Fields of the parameters that the method has no use for: they keep their defaults and are not options.
+    /// Hides fields of the parameters that the method does not use: they keep their defaults and are not options.
     #[must_use]
     pub(crate) fn without(self, without: &'static [&'static str]) -> Self {
         Self { without, ..self }
     }
 
-    /// The model that the method fits, and the name of its kind in model files.
+    /// Sets the type of the fitted model, and the name of its kind in model files.
     #[must_use]
     pub fn model<M: Predict + Restore>(self, kind: &'static str) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl MethodEntry {
         }
     }
 
-    /// A method of members, which prepare features themselves.
+    /// Marks the method as an ensemble of members, which prepare features themselves.
     #[must_use]
     pub(crate) fn ensemble(self) -> Self {
         Self {
@@ -104,12 +104,12 @@ impl MethodEntry {
         }
     }
 
-    /// Returns true for a method of members.
+    /// Returns true for an ensemble of members.
     pub(crate) fn is_ensemble(&self) -> bool {
         self.model.is_some_and(|model| model.name == Ensemble::KIND)
     }
 
-    /// Other names of the method.
+    /// Adds other names of the method.
     #[must_use]
     pub(crate) fn alias(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
@@ -124,7 +124,7 @@ impl MethodEntry {
         }
     }
 
-    /// Standardizes features that are mostly not 0 by default.
+    /// Standardizes mostly nonzero features by default.
     #[must_use]
     pub(crate) fn standardized(self) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl MethodEntry {
         }
     }
 
-    /// A parameter that takes the place of the default of another when it is set.
+    /// Clears the default of the parameter `replaced` when the parameter `set` is set.
     #[must_use]
     pub(crate) fn replacing(self, set: &'static str, replaced: &'static str) -> Self {
         Self {
@@ -151,14 +151,14 @@ impl MethodEntry {
         }
     }
 
-    /// Another set of defaults, which the parameter `preset` selects.
+    /// Adds another set of defaults, selected by the parameter `preset`.
     #[must_use]
     pub fn preset<P: Parameters>(mut self, name: &'static str, defaults: P) -> Self {
         self.presets.push((name, object(defaults)));
         self
     }
 
-    /// Parameters with another default where the outputs are labels.
+    /// Sets different defaults of parameters for labels.
     #[must_use]
     pub(crate) fn for_labels(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
         Self {
@@ -167,7 +167,7 @@ impl MethodEntry {
         }
     }
 
-    /// Finds thresholds by a rule unless another is set, for whole forests that have out-of-bag predictions.
+    /// Sets a default rule for thresholds, for whole forests that have out-of-bag predictions.
     pub(crate) fn deciding(self, rule: ThresholdRule) -> Self {
         Self {
             thresholds: Some(rule),
@@ -175,22 +175,23 @@ impl MethodEntry {
         }
     }
 
-    /// The rule of thresholds where none is set.
+    /// The default rule for thresholds, if any.
     pub(super) fn default_thresholds(&self) -> Option<ThresholdRule> {
         self.thresholds
     }
 
-    /// The encoding of nominal features by default.
+    /// The default encoding of nominal features.
     pub(super) fn nominal(&self) -> NominalEncoding {
         self.nominal
     }
 
-    /// Whether features that are mostly not 0 are standardized by default.
+    /// Returns true if mostly nonzero features are standardized by default.
     pub(super) fn standardizes(&self) -> bool {
         self.standardizes
     }
 
-    /// Every field of the parameters with its default where others are given: of a preset if one is, and for a task.
+    /// All fields of the parameters with their defaults, given the parameters that were set: those of the preset, if
+    /// one was set, and of the task.
     pub(super) fn defaults(
         &self,
         given: &Map<String, Value>,
@@ -224,7 +225,7 @@ impl MethodEntry {
         Ok(defaults)
     }
 
-    /// Returns true if a field of the parameters is not an option of the method.
+    /// Returns true if a field of the parameters is hidden from the options of the method.
     pub(super) fn hides(&self, field: &str) -> bool {
         self.without.contains(&field)
     }
@@ -236,8 +237,8 @@ impl MethodEntry {
         (self.build)(Value::Object(parameters))
     }
 
-    /// Every parameter with its documentation: those of the method in the order of its structure, then the seed and
-    /// those of all methods.
+    /// All parameters with their documentation: those of the method in the order of its structure, then the seed and
+    /// the parameters that all methods have.
     pub fn parameters(&self) -> &[ParameterInfo] {
         self.described.get_or_init(|| {
             let mut all = described(&(self.schema)(), &self.defaults);
@@ -249,7 +250,7 @@ impl MethodEntry {
                     .find(|(name, _)| parameter.name == *name);
                 parameter.label_default = of_labels.map(|(_, value)| *value);
             }
-            // Where presets are no field of the structure.
+            // For methods whose structure has no field for presets.
             if !self.presets.is_empty() && all.iter().all(|p| p.name != "preset") {
                 all.push(ParameterInfo::preset(self.presets.iter().map(|(name, _)| *name)));
             }
@@ -261,7 +262,7 @@ impl MethodEntry {
                 ..DecisionParams::default()
             });
             let common = iter::once(ParameterInfo::seed()).chain(features.into_iter().flatten());
-            // A method may have a parameter in place of that of all.
+            // A method may have its own version of a common parameter.
             let is_new =
                 |common: &ParameterInfo| all.iter().all(|own: &ParameterInfo| own.name != common.name);
             let has_use = |common: &ParameterInfo| !self.hides(&common.name);
@@ -290,7 +291,7 @@ pub(crate) struct ModelKind {
 
 type RestoreFn = fn(&mut Reader<'_>, Sizes, &RestoreContext<'_>) -> Result<Arc<dyn Predict>, StoreError>;
 
-/// What a model file says beside the predictor, for predictors that are made of whole models.
+/// The parts of a model file beside the predictor, for predictors that are made of whole models.
 #[derive(Debug)]
 pub(crate) struct RestoreContext<'a> {
     pub(crate) schema: &'a Schema,
@@ -316,7 +317,7 @@ fn schema_of<P: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<P>().to_value()
 }
 
-/// The fields of a structure of parameters.
+/// Describes the fields of a structure of parameters.
 fn infos_of<P: Serialize + JsonSchema>(defaults: &P) -> Vec<ParameterInfo> {
     described(&schema_of::<P>(), &object(defaults))
 }
@@ -328,7 +329,7 @@ fn described(schema: &Value, defaults: &Value) -> Vec<ParameterInfo> {
         .collect()
 }
 
-/// The methods and the kinds of models that a program knows, by name.
+/// The methods and kinds of models available to a program, by name.
 #[derive(Clone)]
 pub struct Registry {
     methods: Vec<Arc<MethodEntry>>,
@@ -351,7 +352,7 @@ impl Registry {
         &STANDARD
     }
 
-    /// The registry with one more method; a method of the same name is replaced.
+    /// Adds a method, which replaces any method with that name.
     #[must_use]
     pub fn with(mut self, entry: MethodEntry) -> Self {
         self.methods.retain(|known| known.name != entry.name);
@@ -359,7 +360,7 @@ impl Registry {
         self
     }
 
-    /// Names of the methods that take weights of samples.
+    /// Names of the methods that support sample weights.
     pub fn taking_weights(&self) -> impl Iterator<Item = &'static str> {
         let takes = |entry: &&Arc<MethodEntry>| {
             let built = (entry.build)(entry.defaults.clone());
@@ -368,12 +369,12 @@ impl Registry {
         self.methods.iter().filter(takes).map(|entry| entry.name)
     }
 
-    /// The kinds of models, those of custom methods first.
+    /// The kinds of models, starting with those of the methods added last.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = ModelKind> {
         self.methods.iter().rev().filter_map(|entry| entry.model)
     }
 
-    /// The method of a name or alias, with its defaults.
+    /// Returns the method with a name or alias, with its defaults.
     ///
     /// # Errors
     /// [`MethodError::UnknownMethod`].
@@ -393,10 +394,10 @@ impl Registry {
         })
     }
 
-    /// The method that parameters name under `method`, with those parameters.
+    /// Returns the method that the parameters name under `method`, with those parameters.
     ///
     /// # Errors
-    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
+    /// [`MethodError`] for a method or parameters that do not exist, or values that are not allowed.
     pub fn method_of(&self, parameters: &Map<String, Value>) -> Result<Method, MethodError> {
         let name = parameters.get("method").and_then(Value::as_str);
         let name = name.ok_or_else(|| MethodError::NotATable {
@@ -410,7 +411,7 @@ impl Registry {
     }
 }
 
-/// All methods.
+/// Iterates over all methods.
 impl<'a> IntoIterator for &'a Registry {
     type Item = &'a Arc<MethodEntry>;
     type IntoIter = std::slice::Iter<'a, Arc<MethodEntry>>;

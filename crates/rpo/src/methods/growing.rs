@@ -1,4 +1,4 @@
-//! Forests as estimators: their trees can be grown in parts.
+//! Forests as estimators whose trees can be grown in parts.
 
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, StreamingFit, parameters_of};
 use crate::{Model, ModelError, Predict};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parameters of a forest. Parts of it that are grown apart merge into exactly the whole.
+/// Parameters of a forest. Parts that are grown separately merge into exactly the whole forest.
 pub(super) trait ForestMethod:
     ForestLearner<Model: Predict, Error: Into<ModelError>> + Serialize + fmt::Debug + Send + Sync
 {
@@ -23,7 +23,7 @@ pub(super) trait ForestMethod:
         false
     }
 
-    /// Grows some of the trees.
+    /// Grows the trees with the given indices.
     fn grow(
         &self,
         trees: Range<usize>,
@@ -66,7 +66,7 @@ impl<P: ForestMethod> Estimator for P {
         Model::new(forest.map_err(Into::into)?, data)
     }
 
-    /// No tree is grown twice.
+    /// Grows every tree only once.
     fn fit_in_parts(
         &self,
         data: &Dataset,

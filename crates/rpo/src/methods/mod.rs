@@ -1,4 +1,4 @@
-//! The methods of this workspace: a folder each, and a line in the registry.
+//! The methods of this workspace, each with its own folder and a line in the registry.
 
 pub mod auto;
 pub mod baseline;
@@ -13,7 +13,7 @@ mod structured;
 
 use crate::method::MethodEntry;
 
-/// Every method, in the order in which help lists them.
+/// All methods, in the order in which help lists them.
 pub(crate) fn all() -> Vec<MethodEntry> {
     let methods = [
         auto::entries(),

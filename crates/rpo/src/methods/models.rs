@@ -1,4 +1,4 @@
-//! What fitted models of the layers predict, as [`Predict`].
+//! Implements [`Predict`] for the fitted models of the other crates.
 
 use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
@@ -18,7 +18,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The functions that every model has under the same name.
+/// Implements the functions that every model has under the same name.
 macro_rules! delegated {
     ($kind:literal) => {
         fn kind(&self) -> &'static str {
@@ -78,7 +78,7 @@ macro_rules! delegated {
     };
 }
 
-/// Refuses a tree that is in both of two forests.
+/// Refuses to merge two forests that share a tree.
 fn check_disjoint(mut ours: Vec<Seed>, theirs: &[Seed]) -> Result<(), ModelError> {
     ours.sort_unstable_by_key(|seed| seed.value());
     let shared = theirs

@@ -1,8 +1,8 @@
-//! The safetensors container: a header of JSON, then the arrays.
+//! The safetensors container: a JSON header, followed by the arrays.
 //!
-//! The header begins with the description, and the description with its checksum, so that the eight
-//! hexadecimal digits of the checksum lie at a fixed place. It is the CRC-32 of the whole file with these
-//! digits read as zeros: every byte of the file is covered.
+//! The header begins with the description, and the description with its checksum, so the eight hexadecimal digits of
+//! the checksum are at a fixed position. The checksum is the CRC-32 of the whole file with these digits read as zeros,
+//! so it covers every byte.
 
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
@@ -10,20 +10,20 @@ use rpo_core::store::{Array, ArrayView, Dtype, Reader, StoreError};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-/// The entry of the header's metadata that holds the description.
+/// The key of the description in the header's metadata.
 const KEY: &str = "rpo";
-/// Stands for the checksum until it is known.
+/// Placeholder for the checksum until it is computed.
 pub(super) const BLANK: &str = "00000000";
-/// How a header begins, up to the digits of the checksum.
+/// The beginning of the header, up to the digits of the checksum.
 const BEGIN: &[u8] = br#"{"__metadata__":{"rpo":"{\"checksum\":\""#;
-/// Bytes that say how long the header is.
+/// Number of bytes that hold the length of the header.
 const LENGTH: usize = 8;
-/// Where the digits lie.
+/// Position of the checksum's digits.
 const DIGITS: std::ops::Range<usize> = LENGTH + BEGIN.len()..LENGTH + BEGIN.len() + BLANK.len();
-/// The longest header the container allows.
+/// The longest header that the container allows.
 const LONGEST_HEADER: usize = 100_000_000;
 
-/// A container ready to be written.
+/// A container that is ready to write.
 pub(super) struct Container {
     header: Vec<u8>,
     arrays: Vec<(String, Array)>,
@@ -39,7 +39,7 @@ impl Container {
         Ok(Self { header, arrays })
     }
 
-    /// Hands out the bytes of the file in order and returns their number.
+    /// Passes the bytes of the file to `put` in order and returns their number.
     pub(super) fn write<E>(&self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<u64, E> {
         put(&self.header)?;
         let mut n_bytes = self.header.len();
@@ -51,7 +51,7 @@ impl Container {
     }
 }
 
-/// What a header says of arrays: where they lie, and their part of the checksum.
+/// The entries of the arrays in the header, with their positions and their contribution to the checksum.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     infos: Vec<(String, TensorInfo)>,
@@ -60,7 +60,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Notes the array that follows those before.
+    /// Adds the next array.
     pub(super) fn push(&mut self, name: String, array: &Array) {
         let start = self.n_bytes;
         self.n_bytes += array.bytes.len();
@@ -73,12 +73,12 @@ impl Index {
         self.infos.push((name, info));
     }
 
-    /// Bytes of all arrays.
+    /// Size in bytes of all arrays.
     pub(super) fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 
-    /// The header, with the checksum over itself and all arrays.
+    /// Builds the header, with the checksum of itself and all arrays.
     pub(super) fn header(self, description: &Description) -> Result<Vec<u8>, Kind> {
         let text = serde_json::to_string(description).map_err(|e| Kind::Description {
             message: e.to_string(),
@@ -103,7 +103,7 @@ impl Index {
     }
 }
 
-/// The types of arrays, here and in the container.
+/// Array types here and the corresponding types of the container.
 const DTYPES: [(Dtype, safetensors::Dtype); 7] = [
     (Dtype::U8, safetensors::Dtype::U8),
     (Dtype::U16, safetensors::Dtype::U16),
@@ -119,8 +119,8 @@ fn written_as(dtype: Dtype) -> safetensors::Dtype {
     found.expect("every type is listed").1
 }
 
-/// Opens a container: its description, checked to be of this version and undamaged, and the reader of its arrays and
-/// fields.
+/// Opens a container. Returns its description, after checking its version and that it is undamaged, and the reader of
+/// its arrays and fields.
 pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
     let container = |e: safetensors::SafeTensorError| Kind::Container {
         message: e.to_string(),

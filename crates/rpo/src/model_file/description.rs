@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// Name of the format.
 const FORMAT: &str = "rpo-model";
-/// Version of the format: raised by every change that a reader of the version before would misread.
+/// Version of the format. Every change that an older reader would misread raises it.
 pub const FORMAT_VERSION: u64 = 2;
 
-/// What every version of the description begins with.
+/// The fields that begin the description in every version.
 #[derive(Deserialize)]
 struct Preamble {
     format: String,
@@ -30,22 +30,22 @@ pub(super) struct Description {
     pub(super) checksum: String,
     format: String,
     version: u64,
-    /// The kind of model: what restores it.
+    /// The kind of model, which determines how it is restored.
     pub(super) kind: String,
     pub(super) software: String,
     task: Task,
     pub(super) n_train: usize,
     pub(super) n_features: usize,
     pub(super) n_outputs: usize,
-    /// Absent: numbered.
+    /// Absent if features are numbered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_names: Option<Vec<String>>,
-    /// The column that labels were listed in; absent: each was a column, or the format has none.
+    /// The column in which labels were listed; absent if each label was a column or the format has no such column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_column: Option<LabelColumn>,
-    /// Levels of each target, of which the outputs are named `target@level`; absent: outputs are targets.
+    /// Levels of each target, with outputs named `target@level`; absent if outputs are targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<f64>,
     /// Values of nominal features, by feature.
@@ -54,10 +54,10 @@ pub(super) struct Description {
     /// Columns of texts, by the feature of their first term.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     texts: BTreeMap<usize, TextDescription>,
-    /// Absent: labels are decided by thresholds.
+    /// Absent if labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
-    /// What the model and its pipeline store beside their arrays.
+    /// Fields that the model and its pipeline store in addition to their arrays.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) fields: Map<String, Value>,
     pub(super) parameters: Map<String, Value>,
@@ -114,7 +114,7 @@ impl Description {
         }
     }
 
-    /// Refuses other formats and versions by name, before anything else is looked at.
+    /// Refuses other formats and versions by name, before reading anything else.
     pub(super) fn check_version(text: &str) -> Result<(), Kind> {
         let preamble: Preamble = serde_json::from_str(text).map_err(|e| invalid(&e))?;
         if preamble.format != FORMAT {
@@ -135,7 +135,7 @@ impl Description {
         serde_json::from_str(text).map_err(|e| invalid(&e))
     }
 
-    /// The columns described, as many as there are; outputs without their levels.
+    /// The schema of the described columns, with checked numbers of columns; outputs do not include levels yet.
     pub(super) fn schema(&mut self) -> Result<Schema, ModelError> {
         let names = |what, names: Option<Vec<String>>, expected: usize| -> Result<_, ModelError> {
             match names {
@@ -167,7 +167,8 @@ impl Description {
         Ok(schema.with_label_column(self.label_column.take()))
     }
 
-    /// The schema with the levels of its targets. It names every output, so that there must be as many in the file.
+    /// Adds the levels of the targets to the schema. This names every output, so the file must have that number of
+    /// outputs.
     pub(super) fn with_levels(&self, schema: Schema) -> Result<Schema, Kind> {
         let levels = &self.levels[..];
         if levels.is_empty() {
@@ -193,7 +194,8 @@ fn text(column: &TextColumn) -> TextDescription {
 }
 
 impl TextDescription {
-    /// The column of which the first term has this feature; `None` if the features from there on are others.
+    /// Restores the column of texts whose first term is feature `first`; `None` if the features from there on do not
+    /// match.
     fn restore(&self, first: usize, names: &Names) -> Option<TextColumn> {
         let Names::Given(names) = names else { return None };
         let features = names.get(first..first.checked_add(self.n_features)?)?;

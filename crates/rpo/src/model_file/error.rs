@@ -1,4 +1,4 @@
-//! What can be wrong with a model file.
+//! Errors of model files.
 
 use crate::{ModelError, TargetError};
 use rpo_core::store::StoreError;
@@ -6,13 +6,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A model that could not be saved or loaded: which file, why.
+/// Error of saving or loading a model: the file and the reason.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelFileError {
     /// The file, if there is one.
     pub path: Option<PathBuf>,
-    /// What is wrong.
+    /// The reason.
     pub kind: ModelFileErrorKind,
 }
 
@@ -47,56 +47,56 @@ impl<K: Into<ModelFileErrorKind>> From<K> for ModelFileError {
     }
 }
 
-/// What is wrong with a model file.
+/// Reasons why a model file cannot be saved or loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFileErrorKind {
-    /// The system could not read it.
+    /// The file could not be read.
     #[error("cannot read: {message}")]
     Read {
         /// The kind of error.
         kind: io::ErrorKind,
-        /// What the system says.
+        /// The message of the system.
         message: String,
     },
-    /// It could not be written; the error names the file.
+    /// The file could not be written; the error names the file.
     #[error(transparent)]
     Write(#[from] TargetError),
-    /// Not a safetensors file, or a damaged one.
+    /// The file is not a safetensors file, or is damaged.
     #[error("not a model file, or cut short or damaged: {message}")]
     Container {
-        /// What the container's reader says.
+        /// The message of the container's reader.
         message: String,
     },
-    /// A safetensors file of something else.
+    /// The file is a safetensors file with other contents.
     #[error("a safetensors file, but not a model of this software: {message}")]
     NotAModel {
         /// What is missing.
         message: &'static str,
     },
-    /// A description that is not as documented.
+    /// The description is invalid.
     #[error("the description of the model is invalid: {message}")]
     Description {
-        /// What is wrong with it.
+        /// The problem.
         message: String,
     },
-    /// A version of the format that this software does not read.
+    /// The file has a format version that this software does not read.
     #[error("written by version {found} of the model format; this program reads version {supported}: {}", remedy(*.found, *.supported))]
     Version {
-        /// By the file.
+        /// The version of the file.
         found: u64,
-        /// What this software reads.
+        /// The version that this software reads.
         supported: u64,
     },
-    /// A kind of model that this software does not know.
+    /// The kind of model is unknown to this software.
     #[error("unknown kind of model {found:?}; this program reads {supported}")]
     UnknownKind {
-        /// By the file.
+        /// The kind in the file.
         found: String,
         /// The kinds that can be read.
         supported: String,
     },
-    /// Bytes that are not those that were written.
+    /// The contents differ from what was written.
     #[error("the file is damaged: its checksum is {found}, and {expected} was written")]
     Checksum {
         /// The checksum in the file.
@@ -104,23 +104,23 @@ pub enum ModelFileErrorKind {
         /// The checksum of its contents.
         found: String,
     },
-    /// Arrays or fields that do not make a model, or cannot be stored.
+    /// The arrays or fields do not form a model, or cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Parts that do not make a model.
+    /// The parts do not form a model.
     #[error("the parts of the model do not fit: {0}")]
     Model(#[from] ModelError),
-    /// A description beyond what the container can hold.
+    /// The description exceeds the size that the container can hold.
     #[error("names and parameters take {bytes} bytes, the format holds at most {limit}")]
     TooLarge {
-        /// Bytes they take.
+        /// Its size in bytes.
         bytes: usize,
-        /// Bytes there are.
+        /// The largest size in bytes.
         limit: usize,
     },
 }
 
-/// What to do with a file of another version.
+/// The remedy for a file of another version.
 fn remedy(found: u64, supported: u64) -> &'static str {
     if found < supported {
         "train the model again, or use rpo 0.1.0"

@@ -1,15 +1,15 @@
 //! The model file: a documented, versioned, public format.
 //!
-//! A model file is a [safetensors](https://github.com/huggingface/safetensors) container: arrays, and in its
-//! header's metadata one JSON description with the format's name and version, names of columns, parameters
-//! and a checksum over the whole file. `docs/model-format.md` in the repository describes every array.
+//! A model file is a [safetensors](https://github.com/huggingface/safetensors) container of arrays. The metadata of its
+//! header has a JSON description with the format's name and version, names of columns, parameters and a checksum of the
+//! whole file. `docs/model-format.md` in the repository describes every array.
 //!
-//! * **Written atomically**: into a temporary file in the target's folder, flushed to the disk, then renamed. A
-//!   failure leaves an earlier file as it was.
-//! * **Loaded without trust**: a damaged file is found by its checksum, and everything in the file is checked
-//!   before it is used, so that a hostile one ends in a typed error. Memory stays within a small multiple of
-//!   the file's size, as nothing is allocated by what the file merely promises.
-//! * **Exact**: a model that was saved and loaded is equal to the original and predicts the same bits.
+//! * **Written atomically**: into a temporary file in the target's folder, flushed to the disk, then renamed. After a
+//!   failure, an earlier file is unchanged.
+//! * **Loaded without trust**: the checksum detects damage, and everything in the file is checked before it is used, so
+//!   that a hostile file ends in a typed error. Memory stays within a small multiple of the file's size, because
+//!   nothing is allocated for sizes that the file merely declares.
+//! * **Exact**: a model that was saved and loaded equals the original and predicts the same bits.
 
 mod container;
 mod description;
@@ -29,16 +29,16 @@ use rpo_core::store::{Sizes, Store, Writer};
 use rpo_data::preprocess::Pipeline;
 use std::path::Path;
 
-/// The array of decision thresholds.
+/// Name of the array of decision thresholds.
 const THRESHOLDS: &str = "decision.threshold";
 
 impl Model {
-    /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
-    /// number of bytes written.
+    /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the number of
+    /// bytes written.
     ///
     /// # Errors
-    /// [`ModelFileError`] if the file cannot be written, or the model holds what the format cannot: values
-    /// that are not finite, trees that refer to different training outputs.
+    /// [`ModelFileError`] if the file cannot be written, or the model contains something that the format cannot store:
+    /// values that are not finite, or trees that refer to different training outputs.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, ModelFileError> {
         let mut target = FileTarget::new(path)?;
         let container = encode(self)?;
@@ -63,7 +63,7 @@ impl Model {
         Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
 
-    /// The bytes of the model's file.
+    /// Returns the contents of the model's file.
     ///
     /// # Errors
     /// As [`save`](Self::save).
@@ -76,7 +76,7 @@ impl Model {
         Ok(file)
     }
 
-    /// A model from the bytes of its file.
+    /// Loads a model from the contents of its file.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -84,7 +84,7 @@ impl Model {
         Self::from_bytes_with(bytes, Registry::standard())
     }
 
-    /// A model of a kind that a registry knows, from the bytes of its file: for models of custom methods.
+    /// Loads a model of any kind in a registry from the contents of its file, for models of custom methods.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -161,7 +161,7 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     Ok(model)
 }
 
-/// Refuses what 32 bits cannot count.
+/// Refuses sizes that exceed 32 bits.
 fn check_size(what: &str, n: usize) -> Result<(), Kind> {
     if u32::try_from(n).is_ok() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Model files that are written tree by tree.
+//! Writes model files tree by tree.
 
 use super::ModelFileError;
 use super::container::Index;
@@ -13,10 +13,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file of a CRAFTML model whose trees are written as they are grown: memory holds one of them at a time.
+/// The file of a CRAFTML model whose trees are written as they are grown, so that memory holds one tree at a time.
 ///
-/// Trees go to an unnamed temporary file beside the model's place, which takes as much room on the disk again until
-/// the model is whole. The file is the same, byte for byte, that [`Model::save`](crate::Model::save) would have written.
+/// Trees go to an unnamed temporary file in the target's folder, which doubles the disk space needed until the model is
+/// complete. The file is byte for byte the one that [`Model::save`](crate::Model::save) would have written.
 #[derive(Debug)]
 pub(crate) struct CraftmlFile {
     path: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct CraftmlFile {
 }
 
 impl CraftmlFile {
-    /// Makes ready to write to a path; an earlier file stays as it is until [`finish`](Self::finish).
+    /// Prepares writing to a path; an earlier file is unchanged until [`finish`](Self::finish).
     ///
     /// # Errors
     /// [`ModelFileError`] if the path cannot be written to.
@@ -53,16 +53,16 @@ impl CraftmlFile {
     /// Writes the next tree.
     ///
     /// # Errors
-    /// [`ModelFileError`] if the disk is full and the like, or the tree refers to other training outputs than those
-    /// before it.
+    /// [`ModelFileError`] if the file cannot be written, for example because the disk is full, or if the tree refers to
+    /// other training outputs than the trees before it.
     pub(crate) fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
         self.trees.push(tree, &mut self.writer)?;
         let arrays = std::mem::take(&mut self.writer.parts);
         self.put(arrays)
     }
 
-    /// Completes the model with its training set, parameters and pipeline, and gives the file its name. Returns the number
-    /// of bytes written.
+    /// Completes the model with its training summary, parameters and pipeline, and gives the file its final name.
+    /// Returns the number of bytes written.
     ///
     /// # Errors
     /// As [`push`](Self::push).

@@ -1,4 +1,4 @@
-//! What a model does, whatever its method.
+//! The interface of a fitted predictor, whatever its method.
 
 mod rerank;
 
@@ -12,12 +12,13 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A fitted predictor: the part of a [`Model`](crate::Model) that depends on the method. Immutable.
+/// A fitted, immutable predictor: the part of a [`Model`](crate::Model) that depends on the method.
 ///
-/// Implement it for a custom method, with [`Restore`](rpo_core::store::Restore) to load what its [`Store`] wrote, and
-/// register both with the method ([`MethodEntry::model`](crate::MethodEntry::model)).
+/// Implement it for a custom method, together with [`Restore`](rpo_core::store::Restore), which loads what its
+/// [`Store`] implementation wrote, and register both with the method
+/// ([`MethodEntry::model`](crate::MethodEntry::model)).
 pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
-    /// The name of the kind of model, under which a file stores it.
+    /// The name of the kind of model, as stored in model files.
     fn kind(&self) -> &'static str;
 
     /// Number of features p.
@@ -29,14 +30,14 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// Number of training samples n.
     fn n_train(&self) -> usize;
 
-    /// Predictions (samples x d) of at most `memory_limit` bytes. The natural threshold of labels is 0.5.
+    /// Predicts the outputs (samples x d), in at most `memory_limit` bytes. The natural threshold of labels is 0.5.
     ///
     /// # Errors
-    /// Another number of features, features that the method does not take, and results above the limit.
+    /// A different number of features, features that the method does not support, and results above the limit.
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError>;
 
-    /// The k largest predictions of each sample that are not 0, as CSR (samples x d). Default: of all predictions, sample
-    /// by sample.
+    /// The k largest nonzero predictions of each sample, as CSR (samples x d). Default: selected from all predictions,
+    /// sample by sample.
     ///
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
@@ -51,13 +52,14 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
     }
 
-    /// Groups of labels of which every sample has exactly one, whose predictions are probabilities. Default: none.
+    /// Groups of labels whose predictions are probabilities, such that every sample has exactly one label of a group.
+    /// Default: none.
     fn groups(&self) -> Vec<Range<usize>> {
         Vec::new()
     }
 
-    /// Predictions for the training samples, each by the parts of the model that did not see it, and the number of
-    /// those parts. Default: none.
+    /// Predicts each training sample with the parts of the model that did not see it, and counts these parts. Default:
+    /// none.
     ///
     /// # Errors
     /// Other samples than those of the training set.
@@ -75,8 +77,8 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Ok(None)
     }
 
-    /// The predictions for samples (n x d) after each step of a method whose steps add up, such as boosting: the last are
-    /// those of the whole predictor. Default: none.
+    /// The predictions for samples (n x d) after each step of an additive method such as boosting; the last are those
+    /// of the whole predictor. Default: none.
     ///
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit).
@@ -85,11 +87,11 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Ok(None)
     }
 
-    /// One predictor of this one and another, for forests that were grown in parts: their trees are moved where nothing else
-    /// holds them. Default: refused.
+    /// Merges this predictor with another, for forests grown in parts. Trees are moved unless they are shared. Default:
+    /// an error.
     ///
     /// # Errors
-    /// Predictors that do not belong together.
+    /// Predictors that cannot be merged.
     fn merge(self: Arc<Self>, other: Arc<dyn Predict>) -> Result<Arc<dyn Predict>, ModelError> {
         let _ = other;
         Err(ModelError::Merge("only forests of one method can be merged"))
@@ -100,12 +102,12 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Vec::new()
     }
 
-    /// Features with a positive importance, which sum to 1, most important first; empty if the method has none.
+    /// Features with positive importance, most important first; the importances sum to 1. Empty if the method has none.
     fn importances(&self) -> Vec<(u32, f64)> {
         Vec::new()
     }
 
-    /// What else a report on the model shows, by name.
+    /// Further entries of a report on the model, by name.
     fn summary(&self) -> Vec<(&'static str, Value)> {
         Vec::new()
     }
@@ -115,7 +117,7 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
 }
 
 impl dyn Predict {
-    /// The predictor as its own type, if it is of that type.
+    /// Returns the predictor as type `P` if it is of that type.
     pub fn downcast_ref<P: Predict>(&self) -> Option<&P> {
         (self as &dyn Any).downcast_ref()
     }
@@ -127,13 +129,13 @@ impl PartialEq for dyn Predict {
     }
 }
 
-/// Out-of-bag predictions for the training samples (n x d), and for each sample the number of trees they come from.
+/// Out-of-bag predictions for the training samples (n x d), and for each sample the number of trees that made them.
 pub type OobPredictions = (Array2<f32>, Vec<u32>);
 
-/// Predictions (n x d) after each step, computed as they are taken.
+/// Predictions (n x d) after each step, computed as they are consumed.
 pub type Stages = Box<dyn Iterator<Item = Result<Array2<f32>, ModelError>> + Send>;
 
-/// The most important features first, of equal ones the first.
+/// Sorts features by importance, most important first; ties are in order of the features.
 pub(crate) fn ranked(mut ranked: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     ranked

@@ -1,4 +1,4 @@
-//! The best labels by scores in which rare labels count more.
+//! Finds the best labels by scores that give rare labels more weight.
 
 use crate::blocks::for_each_block;
 use crate::{Model, ModelError};
@@ -6,17 +6,17 @@ use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
 
-/// Bytes of dense scores that are held at a time.
+/// Size in bytes of the dense scores held at a time.
 const BLOCK_BYTES: usize = 64 << 20;
 
 impl Model {
-    /// The k best labels of each row: without propensities those of [`predict_top_k`](Self::predict_top_k); otherwise by
-    /// score / p, as CSR (n x d) of these quotients, with p the propensity of a label by its count in training (Jain,
-    /// Prabhu, Varma, KDD 2016). Of all labels whose score is not 0, not only of the k best by score; holds the scores of
-    /// some rows at a time.
+    /// Returns the k best labels of each row. Without propensities these are those of
+    /// [`predict_top_k`](Self::predict_top_k); otherwise those with the largest score / p, as CSR (n x d) of these
+    /// quotients, with p the propensity of a label by its count in training (Jain, Prabhu, Varma, KDD 2016). All labels
+    /// with nonzero scores are considered, not only the k best by score. Holds the scores of some rows at a time.
     ///
-    /// Of scores that are the probabilities of the labels, no other k labels have a larger expected psp@k: that of a set of
-    /// labels is proportional to the sum of their quotients.
+    /// If scores are the probabilities of the labels, no other k labels have a larger expected psp@k, which is
+    /// proportional to the sum of the labels' quotients.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -30,8 +30,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`predict_top_k`](Self::predict_top_k); a model that predicts numbers, a score that is no probability
-    /// ([`is_probability`]), parameters of propensities out of range.
+    /// As [`predict_top_k`](Self::predict_top_k); a model that predicts numbers, a score that is not a probability
+    /// ([`is_probability`]), and parameters of propensities out of range.
     pub fn predict_top_k_ranked(
         &self,
         x: MatrixView<'_>,
@@ -71,7 +71,7 @@ impl Model {
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
     }
 
-    /// 1/p of each label by the label counts of the training set, for what is named.
+    /// 1/p of each label by the label counts of the training set; `what` is named in errors.
     pub(crate) fn inverse_propensities(
         &self,
         what: &str,

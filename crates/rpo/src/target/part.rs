@@ -1,6 +1,6 @@
-//! Files that are not whole yet: `.rpo-*.part` beside their place.
+//! Incomplete files: `.rpo-*.part` in the folder of the final file.
 //!
-//! Each is locked as long as it is written, so that one without a lock is what a process left that was killed.
+//! Each is locked while it is written, so an unlocked one was left by a killed process.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,37 +11,37 @@ use tempfile::{Builder, TempPath};
 
 const PREFIX: &str = ".rpo-";
 const SUFFIX: &str = ".part";
-/// Files that are begun before another process stops taking them for left behind.
+/// Largest number of attempts to create a file while other processes remove it as abandoned.
 const MOST_TRIES: usize = 100;
 
-/// The files that this process writes: where they are, and what for.
+/// The incomplete files of this process, with the paths they are for.
 static PARTS: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
 
 fn parts() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
-    // Nothing panics while it holds the lock, and entries are whole at any time.
+    // No code panics while it holds the lock, and entries are always complete.
     PARTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is removed when dropped, unless it was given its name.
+/// A file that is removed when dropped, unless it was given its final name.
 #[derive(Debug)]
 pub(super) struct Part(Option<TempPath>);
 
 impl Part {
-    /// Makes a file in a folder, for what is written to `path`. Removes what killed processes left there.
+    /// Creates a file in a folder, to be renamed to `path`. Removes the files that killed processes left there.
     pub(super) fn create(folder: &Path, path: &Path) -> io::Result<(File, Self)> {
         remove_abandoned(folder);
         let mut builder = Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
-            // What creating the file directly would give; temporary files are private otherwise.
+            // The permissions of a file created directly; temporary files would be private.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut parts = parts();
         for _ in 0..MOST_TRIES {
             let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
-            // Between the two another process may have found it without a lock, and removed it.
+            // Before it was locked, another process may have found and removed it.
             if lock(&file) != Lock::Held && temporary.exists() {
                 parts.insert(temporary.to_path_buf(), path.to_owned());
                 return Ok((file, Self(Some(temporary))));
@@ -50,7 +50,7 @@ impl Part {
         Err(io::Error::from(io::ErrorKind::WouldBlock))
     }
 
-    /// Gives the file its name.
+    /// Gives the file its final name.
     pub(super) fn persist(mut self, target: &Path) -> io::Result<()> {
         let mut parts = parts();
         let temporary = self.0.take().expect("taken here and on drop alone");
@@ -69,19 +69,20 @@ impl Drop for Part {
     }
 }
 
-/// Removes the files of this process and calls `last` with what they were for, before any other is begun or finished.
+/// Removes the files of this process and calls `last` with their intended paths, before another file can be created or
+/// finished.
 pub(super) fn abandon_all(last: impl FnOnce(&[PathBuf])) {
     let mut parts = parts();
     let mut paths = Vec::new();
     while let Some((part, path)) = parts.pop_first() {
-        // What cannot be removed is so when another file is written.
+        // A file that cannot be removed now is removed when another file is written.
         let _ = fs::remove_file(part);
         paths.push(path);
     }
     last(&paths);
 }
 
-/// Removes files of a folder that nobody holds. None of this matters to what is written: errors are ignored.
+/// Removes files of a folder that no process holds. Errors are ignored, as they do not affect the file to be written.
 fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -99,14 +100,14 @@ fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Whether a file is locked.
+/// The state of a file's lock.
 #[derive(PartialEq)]
 enum Lock {
-    /// By this call, until the file is closed.
+    /// This call took the lock, until the file is closed.
     Taken,
-    /// By someone else.
+    /// Another process holds the lock.
     Held,
-    /// Nobody knows: the system does not lock such files.
+    /// The state is unknown: the system does not lock such files.
     Unknown,
 }
 

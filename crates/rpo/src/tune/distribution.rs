@@ -1,4 +1,4 @@
-//! The values a parameter may take.
+//! The possible values of a parameter in a search.
 
 use super::SpaceError;
 use rand::Rng;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// The value of a parameter. Its text reads back as the same value.
+/// The value of a parameter. Its text parses to the same value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A name, or anything else that parses from text.
@@ -25,7 +25,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Integer(i) => write!(f, "{i}"),
-            // Always with a point or an exponent, so that a share of 1 does not read as a number of 1.
+            // Always with a point or an exponent, so that a fraction of 1 is not read as the number 1.
             Self::Real(x) => write!(f, "{x:?}"),
         }
     }
@@ -49,11 +49,11 @@ impl From<f64> for Value {
     }
 }
 
-/// Which values a parameter may take, and how they are drawn.
+/// The values that a parameter may take, and how they are drawn.
 ///
-/// It is read from text: values between commas, each with the same probability; `integers:LOW:HIGH`, both included;
-/// `uniform:LOW:HIGH`, a number x ~ U[LOW, HIGH); `log-uniform:LOW:HIGH`, ln x ~ U[ln LOW, ln HIGH), for learning
-/// rates and other scales.
+/// Parsed from text: values separated by commas, each with equal probability; `integers:LOW:HIGH`, both included;
+/// `uniform:LOW:HIGH`, a number x ~ U[LOW, HIGH); `log-uniform:LOW:HIGH`, ln x ~ U[ln LOW, ln HIGH), for learning rates
+/// and other scales.
 ///
 /// ```
 /// use rpo::tune::ParamDistribution;
@@ -73,7 +73,7 @@ enum Kind {
     LogUniform(f64, f64),
 }
 
-/// One of these values, each with the same probability.
+/// One of the given values, each with equal probability.
 impl<V: Into<Value>> TryFrom<Vec<V>> for ParamDistribution {
     type Error = SpaceError;
 
@@ -86,7 +86,7 @@ impl<V: Into<Value>> TryFrom<Vec<V>> for ParamDistribution {
         }
         let mut seen = BTreeSet::new();
         for value in &values {
-            // By text, where NaN too equals itself.
+            // Compared as text, so that NaN equals itself.
             if !seen.insert(value.to_string()) {
                 return Err(SpaceError::Repeated(value.clone()));
             }
@@ -96,7 +96,7 @@ impl<V: Into<Value>> TryFrom<Vec<V>> for ParamDistribution {
 }
 
 impl ParamDistribution {
-    /// A whole number from `low` to `high`, both included, each with the same probability.
+    /// An integer from `low` to `high`, both included, each with equal probability.
     ///
     /// # Errors
     /// [`SpaceError::Bounds`] unless low <= high.
@@ -111,7 +111,7 @@ impl ParamDistribution {
     /// A number x ~ U[low, high).
     ///
     /// # Errors
-    /// [`SpaceError::Bounds`] unless low < high, both finite and high - low too.
+    /// [`SpaceError::Bounds`] unless low < high, and low, high and high - low are finite.
     fn uniform(low: f64, high: f64) -> Result<Self, SpaceError> {
         if low < high && (high - low).is_finite() {
             Ok(Self(Kind::Uniform(low, high)))
@@ -120,7 +120,7 @@ impl ParamDistribution {
         }
     }
 
-    /// A number whose logarithm is uniform: ln x ~ U[ln low, ln high). For learning rates and other scales.
+    /// A number with a uniform logarithm: ln x ~ U[ln low, ln high). For learning rates and other scales.
     ///
     /// # Errors
     /// [`SpaceError::Bounds`] unless 0 < low < high, both finite.
@@ -137,17 +137,17 @@ impl ParamDistribution {
         }
     }
 
-    /// How many values there are; `None` for a continuous law.
+    /// Number of values; `None` for a continuous distribution.
     pub(super) fn n_values(&self) -> Option<u64> {
         match &self.0 {
             Kind::Values(values) => Some(values.len() as u64),
-            // All of i64 has one value more than u64 counts.
+            // All of i64 has one value more than u64 can count.
             Kind::Integers(low, high) => Some(high.abs_diff(*low).saturating_add(1)),
             Kind::Uniform(..) | Kind::LogUniform(..) => None,
         }
     }
 
-    /// Value k of a law that has so many: in the order given, or increasing.
+    /// Value k of a discrete distribution, in the given or increasing order.
     pub(super) fn value(&self, k: u64) -> Option<Value> {
         match &self.0 {
             Kind::Values(values) => values.get(usize::try_from(k).ok()?).cloned(),
@@ -159,7 +159,8 @@ impl ParamDistribution {
         }
     }
 
-    /// Draw `i`. Of listed values, k draws in a row from a multiple of k on have each once.
+    /// Draw `i`. For k listed values, draws are in turns: each run of k draws that starts at a multiple of k has every
+    /// value once.
     pub(super) fn draw(&self, seed: Seed, i: u64) -> Value {
         let mut rng = seed.child(i).rng();
         match &self.0 {

@@ -1,4 +1,4 @@
-//! The samples that settings are scored on, and those that the winner is fitted to.
+//! The samples on which settings are scored, and those to which the winner is fitted.
 
 use rpo_core::Seed;
 use rpo_data::Dataset;
@@ -9,12 +9,12 @@ use rpo_data::split::SplitError;
 pub struct Holdout {
     /// The samples that settings are fitted to.
     pub train: Dataset,
-    /// The samples that they are scored on.
+    /// The samples on which settings are scored.
     pub validation: Dataset,
 }
 
 impl Holdout {
-    /// Withholds a fraction of the samples as [`Dataset::split`] does.
+    /// Withholds a fraction of the samples, like [`Dataset::split`].
     ///
     /// # Errors
     /// As [`Dataset::split`].
@@ -27,7 +27,7 @@ impl Holdout {
 /// The samples that the winner of a search is fitted to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Refit {
-    /// The training samples, as when it was scored.
+    /// The training samples, as for scoring.
     #[default]
     No,
     /// All samples.

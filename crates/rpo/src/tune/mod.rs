@@ -1,4 +1,4 @@
-//! Hyper-parameter search: a space of settings, a limit, and a score that the caller computes.
+//! Hyper-parameter search over a space of settings, within a limit, by a score that the caller computes.
 //!
 //! - [`Tuning`] searches the parameters of a method on a data set.
 //! - [`Space`] has the parameters and their values; [`Space::settings`] lists all combinations, or draws them (Bergstra,
@@ -8,9 +8,9 @@
 //!   to. The boosting paper (Joly, Wehenkel, Geurts, section 4.1.2) withholds 20 % of the learning samples and
 //!   does not say whether its winners see them afterwards; its figures agree with no refit, the default here.
 //!
-//! **Determinism.** With a limit in trials or in steps, the history, all but its seconds, and the winner are the
-//! same for any number of threads if the objective is; ties go to the earlier setting. A limit in wall-clock time
-//! ends where the machine got to.
+//! **Determinism.** With a limit in trials or in steps, the winner and the history, except its seconds, do not depend
+//! on the number of threads if the objective does not; ties go to the earlier setting. With a limit in wall-clock time,
+//! the result depends on the speed of the machine.
 //!
 //! ```
 //! use rpo::prelude::*;

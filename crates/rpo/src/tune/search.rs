@@ -1,4 +1,4 @@
-//! The driver: rounds of trials within a limit.
+//! Runs trials in rounds, within a limit.
 
 use super::trial::best_until;
 use super::{Outcome, Record, Setting, Trial, TrialError};
@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use rpo_metrics::Score;
 use std::time::{Duration, Instant};
 
-/// Which scores are better.
+/// The direction of better scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Higher ones.
+    /// Higher scores are better.
     Maximize,
-    /// Lower ones.
+    /// Lower scores are better.
     Minimize,
 }
 
@@ -35,32 +35,32 @@ impl<S: Score> From<S> for Direction {
     }
 }
 
-/// How much a search may use.
+/// The limit of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchLimit {
-    /// Every setting given. The default; endless for random settings of an infinite space.
+    /// Every given setting. The default; endless for random settings of an infinite space.
     Everything,
     /// The number of settings to try.
     Trials(usize),
-    /// The number of steps: a setting is tried if those before it have used fewer. The one that crosses the limit is
-    /// finished, so that the result depends on no machine.
+    /// The number of steps: a setting is tried if the settings before it used fewer. The trial that crosses the limit
+    /// is finished, so that the result does not depend on the machine.
     Steps(u64),
-    /// So much time: no trial starts afterwards, and those that run are asked to stop at their next report.
+    /// Wall-clock time: no trial starts after it has passed, and running trials are asked to stop at their next report.
     WallClock(Duration),
 }
 
-/// When a trial is stopped before its end.
+/// The rule that stops trials early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pruner {
-    /// Never. The default.
+    /// Trials are never stopped. The default.
     Never,
-    /// When its best score so far is strictly worse than the median, over the whole trials of earlier rounds, of
-    /// their best score up to the same step: the median rule of Golovin et al., KDD 2017, section 3.2, with
-    /// the best in the place of the running mean. A stopped trial cannot win while another has been finished.
+    /// Stops a trial whose best score so far is strictly worse than the median over the completed trials of earlier
+    /// rounds, each with its best score up to the same step. This is the median rule of Golovin et al., KDD 2017,
+    /// section 3.2, with the best instead of the running mean. A stopped trial cannot win if any trial was completed.
     Median {
         /// Number of steps before which no trial is stopped.
         warm_up: u64,
-        /// Nor while fewer earlier trials have reported by that step.
+        /// Number of earlier trials that must have reported by that step before a trial is stopped.
         min_trials: usize,
     },
 }
@@ -68,20 +68,19 @@ pub enum Pruner {
 /// A search for the setting with the best score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
-    /// Which scores are better.
+    /// The direction of better scores.
     pub direction: Direction,
-    /// What it may use. Default [`SearchLimit::Everything`].
+    /// The limit of the search. Default [`SearchLimit::Everything`].
     pub limit: SearchLimit,
-    /// When trials are stopped. Default [`Pruner::Never`].
+    /// The rule that stops trials early. Default [`Pruner::Never`].
     pub pruner: Pruner,
-    /// The number of trials that run at the same time, 0 meaning 1; a trial is compared with those of earlier
-    /// rounds. Default 8, whatever the threads, for the result depends on it where trials are stopped. Memory grows
-    /// with it.
+    /// The number of trials that run concurrently; 0 means 1. A trial is compared with those of earlier rounds. Default
+    /// 8 for any number of threads, because the result depends on it if trials are stopped. Memory grows with it.
     pub round: usize,
 }
 
 impl Search {
-    /// A search of everything, in rounds of 8, that lets every trial finish. Takes a
+    /// Creates a search without limit, in rounds of 8, that completes every trial. Accepts a
     /// [`Metric`](rpo_metrics::Metric) for its direction.
     pub fn new(direction: impl Into<Direction>) -> Self {
         Self {
@@ -92,13 +91,13 @@ impl Search {
         }
     }
 
-    /// Tries settings in their order, a round at a time in parallel on the current rayon pool.
+    /// Tries settings in order, running each round in parallel on the current rayon pool.
     ///
-    /// The objective returns the score of a setting, reports to the [`Trial`] if it likes, and may use the pool
-    /// itself. A setting that fails is recorded with its failure and does not end the search; NaN is a failure.
+    /// The objective returns the score of a setting, may report to the [`Trial`], and may use the pool itself. A
+    /// setting that fails is recorded with its error and does not end the search; NaN is a failure.
     ///
     /// # Errors
-    /// [`SearchError::NoTrial`] if there was no setting or nothing to spend, [`SearchError::AllFailed`].
+    /// [`SearchError::NoTrial`] if there is no setting or the limit is 0, [`SearchError::AllFailed`].
     pub fn run<E: Send + Sync>(
         &self,
         settings: impl IntoIterator<Item = Setting>,
@@ -129,7 +128,7 @@ impl Search {
                 })
                 .collect();
             for record in records.into_iter().flatten() {
-                // The rest of the round was tried in vain, as one thread would not have come to it.
+                // Discard the rest of the round, which a single thread would not have tried.
                 if self.is_spent(&history) {
                     break;
                 }
@@ -151,7 +150,7 @@ impl Search {
         }
     }
 
-    /// The best of the whole trials, or of the stopped ones if there are no others.
+    /// Chooses the best completed trial, or the best stopped one if none was completed.
     fn choose<E>(&self, history: Vec<Record<E>>) -> Result<SearchResult<E>, SearchError<E>> {
         let best_of = |of: fn(&Outcome<E>) -> Option<f64>| {
             let scores = history.iter().enumerate();
@@ -198,12 +197,12 @@ impl Search {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResult<E> {
     /// Every setting that was tried, in order.
     pub history: Vec<Record<E>>,
-    /// Position in the history of the best setting; of equal ones the earliest.
+    /// Position of the best setting in the history; ties go to the earliest.
     pub best: usize,
     /// The best setting.
     pub best_setting: Setting,
@@ -211,7 +210,7 @@ pub struct SearchResult<E> {
     pub best_score: f64,
 }
 
-/// Why a search found nothing.
+/// Reason why a search found no setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError<E> {
@@ -221,22 +220,22 @@ pub enum SearchError<E> {
     /// No setting has a score.
     #[error("all {n_trials} settings failed; the first, {setting}: {failure}")]
     AllFailed {
-        /// How many were tried.
+        /// The number of settings tried.
         n_trials: usize,
-        /// The first.
+        /// The first setting.
         setting: Setting,
-        /// Why it failed.
+        /// The error of the first setting.
         failure: TrialError<E>,
     },
 }
 
-/// When trials of a round stop: what they are compared with, and the time.
+/// The rule that stops the trials of a round: the trials they are compared with, and the deadline.
 #[derive(Debug)]
 pub(super) struct Rule {
     direction: Direction,
     pruner: Pruner,
     deadline: Option<Instant>,
-    /// Reports of the whole trials of earlier rounds.
+    /// Reports of the completed trials of earlier rounds.
     earlier: Vec<Vec<(u64, f64)>>,
 }
 
@@ -260,7 +259,7 @@ impl Rule {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Whether the trial with these reports, the last one new, is to stop.
+    /// Returns true if the trial with these reports, of which the last is new, should stop.
     pub(super) fn stops(&self, reports: &[(u64, f64)]) -> bool {
         self.is_late() || self.is_hopeless(reports)
     }

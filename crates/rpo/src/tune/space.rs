@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is wrong with a space, or with a parameter asked of a setting.
+/// Error of a space, or of a parameter requested from a setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpaceError {
-    /// A law without values, or with an empty one between its commas.
+    /// A distribution without values, or with an empty value between two commas.
     #[error("a value is missing; at least one is expected, and none between two commas")]
     NoValue,
     /// A text that is not a parameter and its values.
     #[error("expected NAME=VALUES")]
     NotAParameter,
-    /// A parameter that has no effect on how good a model is.
+    /// A parameter that does not affect the quality of a model.
     #[error("it has no effect on how good a model is, and is the same for all settings")]
     NotTunable,
     /// The levels of quantiles, whose losses cannot be compared.
@@ -27,19 +27,19 @@ pub enum SpaceError {
     /// A value given twice.
     #[error("the value {0} is given twice")]
     Repeated(Value),
-    /// Bounds that are none.
+    /// Invalid bounds.
     #[error("{law} from {low} to {high}; expected {expected}")]
     Bounds {
-        /// The law.
+        /// The name of the distribution.
         law: &'static str,
         /// Lower bound.
         low: f64,
         /// Upper bound.
         high: f64,
-        /// What is allowed.
+        /// The allowed bounds.
         expected: &'static str,
     },
-    /// A law that is none.
+    /// A text that is not a distribution.
     #[error(
         "{0:?} is no law; expected values between commas, integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH"
     )]
@@ -50,22 +50,22 @@ pub enum SpaceError {
     /// A parameter that the space or the setting does not have.
     #[error("there is no parameter {0}")]
     NoParameter(String),
-    /// A grid over a continuous law.
+    /// A grid over a continuous distribution.
     #[error("{0} has a continuous law, which no grid can list; draw at random or list values")]
     Continuous(String),
-    /// A value of another type than asked for.
+    /// A value that is not of the requested type.
     #[error("{name} is {value}: {message}")]
     Type {
         /// The parameter.
         name: String,
         /// Its value.
         value: Value,
-        /// Why it was not understood.
+        /// The error of parsing.
         message: String,
     },
 }
 
-/// The value of each parameter that has a meaning, by name, in the order of the space.
+/// The value of each applicable parameter, by name, in the order of the space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting(pub Vec<(String, Value)>);
 
@@ -75,7 +75,7 @@ impl Setting {
         self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
     }
 
-    /// The value of a parameter as a type that parses from text.
+    /// The value of a parameter, converted to a type that parses from text.
     ///
     /// # Errors
     /// [`SpaceError::NoParameter`], [`SpaceError::Type`].
@@ -91,7 +91,7 @@ impl Setting {
     }
 }
 
-/// `name=value` with spaces between.
+/// `name=value` pairs separated by spaces.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.0.iter().enumerate() {
@@ -102,7 +102,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Named parameters, each with its law, and when they have no meaning.
+/// Named parameters with their distributions, and conditions under which they do not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Space(Vec<Parameter>);
 
@@ -110,7 +110,7 @@ pub struct Space(Vec<Parameter>);
 struct Parameter {
     name: String,
     distribution: ParamDistribution,
-    /// Another parameter, earlier in the list, and its value that leaves this one without meaning.
+    /// An earlier parameter in the list, and the value of it for which this one does not apply.
     unless: Option<(usize, Value)>,
 }
 
@@ -123,11 +123,11 @@ impl Space {
         self.add(name, distribution, None)
     }
 
-    /// Adds a parameter that has no meaning where another, added before, has a value: settings with that value
-    /// are without it. A learned projection's size, say, unless there is no projection.
+    /// Adds a parameter that does not apply if another one, added before, has a certain value: settings with that value
+    /// omit the parameter. For example, the size of a projection, unless there is no projection.
     ///
     /// # Errors
-    /// [`SpaceError::RepeatedParameter`], [`SpaceError::NoParameter`] if there is no such other.
+    /// [`SpaceError::RepeatedParameter`], [`SpaceError::NoParameter`] if the other parameter does not exist.
     pub fn parameter_unless(
         self,
         name: &str,
@@ -163,8 +163,8 @@ impl Space {
         self.0.iter().map(|p| p.name.as_str())
     }
 
-    /// The settings, each once, of a [grid](SearchOrder::Grid) or drawn [at random](SearchOrder::Random) by the seed, which a grid
-    /// has no use for.
+    /// Distinct settings, from a [grid](SearchOrder::Grid) or drawn [at random](SearchOrder::Random); a grid ignores
+    /// the seed.
     ///
     /// # Errors
     /// [`SpaceError::Continuous`] for a grid.
@@ -189,11 +189,12 @@ impl Space {
         }
     }
 
-    /// Draw `i` of a random search: depends on the space, the seed and `i` alone. The k values of a list take turns: draws
-    /// 0 to k - 1 have each once, in random order, and so on, so that few draws leave no value out.
+    /// Draw `i` of a random search, which depends only on the space, the seed and `i`. The k values of a list take
+    /// turns: draws 0 to k - 1 use each value once in random order, and so on, so that few draws suffice to try every
+    /// value.
     fn draw(&self, seed: Seed, i: u64) -> Setting {
         let seed = seed.purpose("random search");
-        // Keyed by name, so that a parameter more leaves the draws of the others as they are.
+        // Keyed by name, so that an additional parameter does not change the draws of the others.
         self.setting(|_, p| Some(p.distribution.draw(seed.purpose(&p.name.replace('_', "-")), i)))
     }
 
@@ -215,7 +216,7 @@ impl Space {
         }
     }
 
-    /// A setting of the values of parameters, by position, without those that have no meaning.
+    /// Builds a setting from the values of parameters by position, omitting parameters that do not apply.
     fn setting(&self, value: impl Fn(usize, &Parameter) -> Option<Value>) -> Setting {
         let mut values: Vec<Option<Value>> = Vec::with_capacity(self.0.len());
         for (j, p) in self.0.iter().enumerate() {
@@ -228,22 +229,24 @@ impl Space {
     }
 }
 
-/// Above this nobody waits for the last setting, and counting them all would cost more than it tells.
+/// With more combinations than this, a search is not expected to reach the last setting, and counting them costs more
+/// than it helps.
 const MOST_COUNTED: u64 = 1 << 16;
 
-/// Draws in a row that came before, after which no other is expected.
+/// Number of consecutive repeated draws after which the settings count as exhausted.
 const MOST_REPEATS: u64 = 1000;
 
-/// All settings.
+/// All combinations of values.
 #[derive(Debug, Clone)]
 struct Grid<'a> {
     space: &'a Space,
-    /// The next value of each parameter, by its index.
+    /// Index of the next value of each parameter.
     next: Option<Vec<u64>>,
 }
 
 impl Grid<'_> {
-    /// The setting at some indices, if it stands for all that differ where a parameter has no meaning.
+    /// The setting at the given indices, or `None` if it repeats one that differs only where a parameter does not
+    /// apply.
     fn at(&self, indices: &[u64]) -> Option<Setting> {
         let setting = self.space.setting(|j, p| p.distribution.value(indices[j]));
         let mut parameters = self.space.0.iter().zip(indices);
@@ -279,13 +282,13 @@ impl Iterator for Grid<'_> {
     }
 }
 
-/// Draws 0, 1, 2, ... without those that came before.
+/// Draws 0, 1, 2, ... without repetition.
 #[derive(Debug, Clone)]
 struct Random<'a> {
     space: &'a Space,
     seed: Seed,
     next: u64,
-    /// How many settings have not come, where they are counted.
+    /// Number of settings not yet drawn, if counted.
     left: Option<usize>,
     seen: BTreeSet<String>,
 }
@@ -298,7 +301,7 @@ impl Iterator for Random<'_> {
             return None;
         }
         let last = self.next.saturating_add(MOST_REPEATS);
-        // Where settings are counted one is left, and will come.
+        // If settings are counted, one is left and will be drawn eventually.
         while self.left.is_some() || self.next < last {
             let setting = self.space.draw(self.seed, self.next);
             self.next += 1;

@@ -1,11 +1,11 @@
-//! What happens to one setting.
+//! Trials of single settings.
 
 use super::search::Rule;
 use super::{Direction, Setting};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// One evaluation of the objective: takes reports and decides whether the trial goes on.
+/// One evaluation of the objective: receives reports and decides whether the trial continues.
 #[derive(Debug)]
 pub struct Trial<'a> {
     rule: &'a Rule,
@@ -15,10 +15,10 @@ pub struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Reports the score reached after a number of steps, counted from the beginning of the trial: trees, boosting
-    /// rounds, whatever costs alike in every setting. `Break` asks the objective to return what it has: the trial
-    /// is not promising ([`Pruner`](super::Pruner)) or the time is up. For scores on the way; the one at the
-    /// end is returned.
+    /// Reports the score reached after a number of steps since the beginning of the trial: trees, boosting rounds, or
+    /// any unit that costs about the same in every setting. `Break` asks the objective to return its result early,
+    /// because the trial is not promising ([`Pruner`](super::Pruner)) or the time is up. This is for intermediate
+    /// scores; the final score is returned.
     pub fn report(&mut self, step: u64, score: f64) -> ControlFlow<()> {
         self.used(step);
         self.reports.push((step, score));
@@ -32,26 +32,26 @@ impl Trial<'_> {
         }
     }
 
-    /// Tells how many steps the trial has used by now, counted as in [`report`](Self::report).
+    /// Reports the number of steps used so far, counted as in [`report`](Self::report).
     pub fn used(&mut self, steps: u64) {
         self.steps = self.steps.max(steps);
     }
 }
 
-/// How a setting fared.
+/// The record of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record<E> {
     /// Position in the sequence of settings, from 0.
     pub index: usize,
     /// The setting.
     pub setting: Setting,
-    /// Its score, or why it has none.
+    /// Its score, or the reason why it has none.
     pub outcome: Outcome<E>,
-    /// Steps used as told, 1 if the objective told none.
+    /// Number of steps reported; 1 if none were reported.
     pub steps: u64,
-    /// Wall-clock seconds. Trials share the threads, so that this depends on what ran beside it.
+    /// Wall-clock seconds. Trials share the threads, so the time depends on what else was running.
     pub seconds: f64,
-    /// Steps and scores as reported.
+    /// The reported steps and scores.
     pub reports: Vec<(u64, f64)>,
 }
 
@@ -85,7 +85,7 @@ impl<E> Record<E> {
         }
     }
 
-    /// The score, also of a trial that was stopped.
+    /// The score, also for a trial that was stopped.
     pub fn score(&self) -> Option<f64> {
         match self.outcome {
             Outcome::Scored(score) | Outcome::Stopped(score) => Some(score),
@@ -94,21 +94,21 @@ impl<E> Record<E> {
     }
 }
 
-/// How a trial ended.
+/// The end of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<E> {
-    /// It ran to its end and has this score.
+    /// The trial was completed with this score.
     Scored(f64),
-    /// It was asked to stop, and had this score by then.
+    /// The trial was stopped, with this score at the time.
     Stopped(f64),
-    /// It has no score.
+    /// The trial has no score.
     Failed(TrialError<E>),
 }
 
-/// Why a setting has no score.
+/// Reason why a setting has no score.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrialError<E> {
-    /// The objective's error.
+    /// The error of the objective.
     #[error("{0}")]
     Error(E),
     /// A score that is NaN.
@@ -116,7 +116,7 @@ pub enum TrialError<E> {
     NotANumber,
 }
 
-/// The best score reported up to a step, NaN aside.
+/// The best score reported up to a step, ignoring NaN.
 pub(super) fn best_until(reports: &[(u64, f64)], step: u64, direction: Direction) -> Option<f64> {
     let scores = reports.iter().filter(|(s, score)| *s <= step && !score.is_nan());
     scores.map(|(_, score)| *score).reduce(|best, score| {

@@ -1,4 +1,4 @@
-//! Searching the parameters of a method on samples that are withheld from training.
+//! Searches the parameters of a method, scored on samples withheld from training.
 
 use super::{
     Holdout, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit, SearchResult, Setting,
@@ -16,21 +16,22 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Trials of a random search unless a limit is given.
+/// Number of trials of a random search if no limit is given.
 pub const RANDOM_TRIALS: usize = 20;
 
-/// Settings that are checked before any is tried.
+/// Number of settings checked before the first trial.
 const CHECKED: usize = 1000;
 
 /// The order of the settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// All combinations: the first parameter varies slowest, the last fastest, each through its values in the order given. Those
-    /// that differ only where a parameter has no meaning are one setting. A space without parameters has one setting, which is
-    /// empty.
+    /// All combinations: the first parameter varies slowest, the last fastest, each in the given order of values.
+    /// Settings that differ only in a parameter that does not apply are tried once. A space without parameters has one
+    /// empty setting.
     Grid,
-    /// Random settings, endlessly, none twice. Ends when every setting of a finite space (up to 2^16 combinations) has come, or
-    /// 1000 draws in a row came before, as between two bounds with few floating-point numbers.
+    /// Random settings without repetition, without end. Ends when every setting of a finite space (up to 2^16
+    /// combinations) has been drawn, or after 1000 consecutive repetitions, as between two bounds with few
+    /// floating-point numbers.
     Random,
 }
 
@@ -55,7 +56,7 @@ impl FromStr for SearchOrder {
     }
 }
 
-/// A search of the parameters of a method.
+/// A search over the parameters of a method.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -79,34 +80,34 @@ pub struct Tuning {
     pub space: Vec<String>,
     /// The order of the settings.
     pub order: SearchOrder,
-    /// The end of the search.
+    /// The limit of the search.
     pub limit: SearchLimit,
-    /// Scores models after a quarter and a half of their steps and stops those that are then worse than the median of
-    /// earlier ones.
+    /// Scores models after a quarter and a half of their steps and stops those that are worse than the median of
+    /// earlier models.
     pub stop_early: bool,
-    /// The metric to choose by; `None` for LRAP of labels and R² of numbers.
+    /// The metric to optimize; `None` for [the default of the method](Method::default_metric).
     pub metric: Option<Arc<dyn Score>>,
-    /// Fraction of the samples that settings are scored on.
+    /// Fraction of the samples withheld to score settings.
     pub validation: f64,
-    /// Seed of the withheld samples, of the settings drawn, and of every fit.
+    /// Seed of the withheld samples, of the drawn settings, and of every fit.
     pub seed: u64,
-    /// How settings are scored.
+    /// Options of the evaluation of settings.
     pub evaluation: EvaluateOptions,
 }
 
 /// The result of a [`Tuning`].
 #[derive(Debug)]
 pub struct Tuned {
-    /// The metric it chose by.
+    /// The metric that was optimized.
     pub metric: Arc<dyn Score>,
     /// The trials.
     pub result: SearchResult<ModelError>,
-    /// The samples that settings were fitted to and scored on.
+    /// The samples to which settings were fitted and on which they were scored.
     pub holdout: Holdout,
 }
 
 impl Tuning {
-    /// A full grid, scored on 20 % of the samples.
+    /// Creates a search over the full grid, scored on 20 % of the samples.
     pub fn new<S: Into<String>>(method: Method, space: impl IntoIterator<Item = S>, seed: u64) -> Self {
         Self {
             method,
@@ -125,7 +126,7 @@ impl Tuning {
     ///
     /// # Errors
     /// A space with parameters or values that the method does not have, too few samples to withhold some, and a search
-    /// without any scored setting.
+    /// in which no setting has a score.
     pub fn run(&self, data: &Dataset, on_trial: &(dyn Fn() + Sync)) -> Result<Tuned, TuneError> {
         let space = self.space()?;
         let first = self.settings(&space)?.next();
@@ -166,11 +167,11 @@ impl Tuning {
         })
     }
 
-    /// Fits the best setting to the training samples or to all samples. A number of steps that was chosen on the withheld
+    /// Fits the best setting to the training samples or to all samples. A number of steps chosen on the withheld
     /// samples is kept.
     ///
     /// # Errors
-    /// None that the search would not have met.
+    /// None beyond those of the search.
     pub fn fit_best(
         &self,
         tuned: &Tuned,
@@ -181,7 +182,7 @@ impl Tuning {
         let method = self.set(&tuned.result.best_setting)?;
         let (method, validation) = match refit {
             Refit::No => (method, Some(&tuned.holdout.validation)),
-            // Samples that it withholds itself with the same fraction and seed are those of the search.
+            // Samples that the method withholds itself, with the same fraction and seed, are those of the search.
             Refit::Everything if chooses_steps(&method) => {
                 let method = method.with_value("validation", &self.validation.into())?;
                 (method.with_value("refit_all", &true.into())?, None)
@@ -195,8 +196,8 @@ impl Tuning {
         method.fit(refit.samples(everything, &tuned.holdout), &context)
     }
 
-    /// The method with a setting, its components removed where the setting has no projection. Settings and steps are
-    /// chosen on the same samples.
+    /// Applies a setting to the method, removing the components if the setting has no projection. Settings and steps
+    /// are chosen on the same samples.
     fn set(&self, setting: &Setting) -> Result<Method, MethodError> {
         let mut method = self.method.clone();
         for (name, value) in &setting.0 {
@@ -219,10 +220,10 @@ impl Tuning {
         }
     }
 
-    /// The space. Parameters that only have an effect with a projection come last.
+    /// Builds the space. Parameters that only apply with a projection come last.
     ///
     /// # Errors
-    /// Parameters that the method does not have and values that they cannot have, as far as the first settings show.
+    /// Parameters that the method does not have, and values that are not allowed, as far as the first settings show.
     pub fn space(&self) -> Result<Space, TuneError> {
         let mut parameters: Vec<(String, &str)> = Vec::with_capacity(self.space.len());
         for text in &self.space {
@@ -267,7 +268,7 @@ impl Tuning {
     }
 }
 
-/// A search that cannot be made, or found nothing.
+/// Error of a search that cannot be run, or that found nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TuneError {
@@ -276,7 +277,7 @@ pub enum TuneError {
     Space {
         /// The description.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         source: SpaceError,
     },
     /// A setting that the method refuses.
@@ -311,7 +312,7 @@ impl From<MethodError> for TuneError {
     }
 }
 
-/// The score of a setting: a model fitted to the training samples, evaluated on the withheld ones.
+/// Scores a setting by fitting a model to the training samples and evaluating it on the withheld ones.
 struct Objective<'a> {
     metric: &'a dyn Score,
     stop_early: bool,
@@ -320,7 +321,7 @@ struct Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Fits and evaluates, and counts the steps that were made: boosting may stop before the last one, and a fit fail.
+    /// Fits, evaluates, and counts the steps actually made: boosting may stop early, and a fit may fail.
     fn score(&self, estimator: &dyn Estimator, trial: &mut Trial<'_>) -> Result<f64, ModelError> {
         let made = AtomicU64::new(0);
         let count = || {
@@ -336,7 +337,7 @@ impl Objective<'_> {
         score
     }
 
-    /// Fits at once, or in parts with a report after each.
+    /// Fits in one go, or in parts with a report after each part.
     fn fit_and_evaluate(
         &self,
         estimator: &dyn Estimator,

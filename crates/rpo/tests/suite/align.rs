@@ -1,4 +1,4 @@
-//! Data of other files in the order of the model.
+//! Aligning data of other files with the order of the model.
 
 use ndarray::{Array2, array};
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ fn numbered_columns_are_counted() {
             given
         }
     );
-    // The other way round, names that are numbers are positions.
+    // Conversely, names that are numbers are positions.
     let schema = Schema::from(&numbered(2));
     let named = csv("1,0\n5,6\n", Targets::None);
     assert_eq!(dense(&schema.align_features(&named).unwrap()), array![[6.0, 5.0]]);
@@ -121,7 +121,7 @@ fn nominal_values_are_translated() {
     let expected = array![[1.0, 1.0, 5.0], [0.0, 0.0, f32::NAN], [f32::NAN, f32::NAN, 7.0]];
     let found = dense(&schema.align_features(&arff(&rows)).unwrap());
     assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-    // What a sparse row leaves out is the first declared value.
+    // A value that a sparse row omits is the first declared value.
     let sparse = arff(&format!("{other}{{1 5, 2 large}}\n{{0 0, 2 small}}\n"));
     let expected = array![[1.0, 1.0, 5.0], [0.0, 0.0, 0.0]];
     assert_eq!(dense(&schema.align_features(&sparse).unwrap()), expected);
@@ -150,7 +150,7 @@ fn a_file_is_read_with_the_types_of_a_model() {
         Targets::Last(1),
     );
     let schema = Schema::from(&train);
-    // Nothing in this file shows that these are words, and dates with a time.
+    // Nothing in this file shows that these columns are words, and dates with a time.
     let options = ReadOptions {
         format: Format::Csv,
         types: schema.read_options().unwrap().types,
@@ -173,7 +173,7 @@ fn a_file_is_read_with_the_types_of_a_model() {
     ];
     assert_eq!(format!("{:?}", found.row(0)), format!("{:?}", expected.view()));
     assert_eq!(schema.unseen_values(&new).unwrap()[0].value, "7");
-    // All values missing: of whichever kind.
+    // A column with only missing values is accepted as either kind.
     let text = "at,w,size,since\n2024-01-31,3,,\n";
     let new = read_from(text.as_bytes(), &options).unwrap();
     assert!(dense(&schema.align_features(&new).unwrap())[[0, 0]].is_nan());
@@ -198,7 +198,7 @@ fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
     );
 }
 
-/// A number stands for a position in the model's list only if there is one.
+/// A number is accepted as a position in the model's list only if the list has that position.
 #[test]
 fn numbers_of_nominal_features_are_looked_up() {
     let train = arff("@relation r\n@attribute a numeric\n@attribute b {0,1,2}\n@data\n0,0\n");

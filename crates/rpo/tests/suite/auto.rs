@@ -1,4 +1,5 @@
-//! Ensembles that are searched for: what is tried, refused and kept, and that it depends on data and seed alone.
+//! The search for ensembles: what is tried, refused and kept, and that the result depends only on the data and the
+//! seed.
 
 use ndarray::Array2;
 use rpo::Predictor;
@@ -19,7 +20,7 @@ fn texts(n: usize) -> Dataset {
     MultiLabelSet::new(n, 40, 8).generate(Seed::new(4)).unwrap()
 }
 
-/// Outputs that are linear but for noise, with a feature missing here and there.
+/// Linear outputs with noise, and optionally some missing values of one feature.
 fn numbers(with_missing: bool) -> Dataset {
     let unit =
         |i: usize, j: usize| (Seed::new(3).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
@@ -38,7 +39,7 @@ fn of_first(configurations: usize) -> AutoParams {
     }
 }
 
-/// Parameters with a portfolio of these configurations.
+/// Parameters with a portfolio of the given configurations.
 fn with_portfolio(folder: &tempfile::TempDir, methods: &[&str]) -> AutoParams {
     let list: Vec<_> = methods
         .iter()
@@ -105,7 +106,8 @@ fn members_have_weights_that_sum_to_1_and_see_all_samples() {
             .members()
             .all(|(member, _)| member.training().n_samples == 120)
     );
-    // Of few samples, what is not scored on one fit to all of them is fitted with several seeds.
+    // With few samples, configurations that are not scored on a single fit to all samples are fitted with several
+    // seeds.
     let mut noted = Vec::new();
     for candidate in &selection(&model).candidates {
         let seeds = candidate.seeds.unwrap_or(1);
@@ -185,7 +187,7 @@ fn whoever_stops_the_search_gets_the_best_so_far() {
         two.parameters.clone_from(&model.parameters);
         two
     });
-    // Nothing was found yet.
+    // Nothing has been found when the search is stopped.
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) > 0;
     let context = FitContext {
@@ -215,11 +217,11 @@ fn a_short_time_is_enough_for_the_first_configuration() {
     );
 }
 
-/// Where there is no time for a last fit, a member is the models of its folds, also in the file.
+/// If no time is left for a last fit, a member consists of the models of its folds, in the file too.
 #[test]
 fn members_that_no_time_is_left_for_are_the_models_of_their_folds() {
     let folder = tempfile::tempdir().unwrap();
-    // Leaves and centroids that refer to training samples, of each fold others.
+    // Leaves and centroids refer to training samples, which differ by fold.
     for method in ["extra-trees --trees 3", "craftml --trees 2"] {
         let data = texts(120);
         let params = AutoParams {
@@ -249,7 +251,7 @@ fn members_that_no_time_is_left_for_are_the_models_of_their_folds() {
     }
 }
 
-/// A member far beyond what training has seen is limited to it, also in a model that is loaded.
+/// Predictions of a member far outside the range of training are limited to it, also in a loaded model.
 #[test]
 fn numbers_stay_within_the_range_of_training() {
     let folder = tempfile::tempdir().unwrap();
@@ -276,18 +278,18 @@ fn numbers_stay_within_the_range_of_training() {
             assert!((low..=high).contains(score), "{score} {low} {high}");
         }
     }
-    // Put together by hand, members are as they are: their training set is not at hand.
+    // In an ensemble combined by hand, members are not limited, as their training set is not available.
     let members: Vec<(Model, f64)> = ensemble.members().map(|(m, w)| (m.clone(), w)).collect();
     let by_hand = Model::combine(members).unwrap().predict((&far).into()).unwrap();
     assert!(by_hand.iter().all(|v| v.abs() > 1e3), "{by_hand}");
 }
 
-/// Ridge regression is fitted once, and its score is that of naive fits without each sample.
+/// Ridge regression is fitted once, and its score equals that of naive fits without each sample.
 #[test]
 fn ridge_is_scored_by_leaving_one_out() {
     let folder = tempfile::tempdir().unwrap();
     let data = numbers(true);
-    // A penalty that is no part of what is learned from the samples: none.
+    // No penalty, so that it does not depend on the samples.
     let method = "ridge --lambda 0 --impute mean --standardize";
     let model = Model::fit(&with_portfolio(&folder, &[method]), &data).unwrap();
     let ridge: Method = method.parse().unwrap();
@@ -307,7 +309,7 @@ fn ridge_is_scored_by_leaving_one_out() {
     );
     let naive = Metric::R2.evaluate(&evaluation).unwrap();
     let score = selection(&model).candidates[0].score.unwrap();
-    // The means that missing features are filled in with are those of all samples.
+    // The score uses the means of all samples to fill in missing features.
     assert!((score - naive).abs() < 1e-4, "{score} {naive}");
 
     let (fitted, scores) = ridge
@@ -432,7 +434,7 @@ fn what_is_wrong_with_parameters_is_named() {
         let message = Estimator::check(&params).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
-    // Features are prepared by the members, and thresholds found on the scores that are there.
+    // Members prepare the features, and thresholds are found on existing scores.
     for (name, value) in [("standardize", "true"), ("threshold-share", "0.3")] {
         assert!(Method::named("auto").unwrap().with(name, value).is_err());
     }

@@ -1,4 +1,4 @@
-//! Ensembles of any methods: what they predict, their files, and how members are selected.
+//! Ensembles of arbitrary methods: predictions, files, and the selection of members.
 
 use ndarray::Array2;
 use rpo::Predictor;
@@ -29,7 +29,7 @@ fn fit(data: &Dataset, method: &str, options: &[(&str, &str)]) -> Model {
     Model::fit(&method, data).unwrap()
 }
 
-/// Members of every sort: with references to the training samples, with a pipeline of its own, and sparse.
+/// Members of every kind: one with references to training samples, one with its own pipeline, and a sparse one.
 fn members(data: &Dataset) -> Vec<(Model, f64)> {
     let trees = ("trees", "4");
     vec![
@@ -107,7 +107,7 @@ fn what_cannot_be_combined_is_named() {
         Err(ModelError::Combine)
     );
     let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
-    // A file of an ensemble holds no other.
+    // An ensemble cannot contain another.
     let nested = Model::combine(vec![(merged.clone(), 1.0), (linear(), 1.0)]).unwrap_err();
     assert!(nested.to_string().contains("other than ensembles"), "{nested}");
     assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
@@ -192,7 +192,7 @@ fn numbers_are_averaged_too() {
         &data,
     )
     .unwrap();
-    // The outputs are linear.
+    // The outputs are linear, so ridge gets most of the weight.
     let selected = weights(&model);
     let of_ridge: f64 = selected
         .iter()
@@ -215,9 +215,9 @@ fn a_blend_is_a_method_like_any_other() {
     assert!(model.thresholds().is_some());
     let again = Method::try_from(&model.parameters).unwrap();
     assert_eq!(Model::fit(&again, &data).unwrap(), model);
-    // That a member is to have no thresholds is heeded.
+    // A member may explicitly have no thresholds.
     let plain = "structured-forest --trees 2 --thresholds none; one-vs-rest";
     assert!(method.clone().with("members", plain).unwrap().check().is_ok());
-    // Members prepare features, each in its way.
+    // Members prepare features, each in its own way.
     assert!(method.with("standardize", "true").is_err());
 }

@@ -1,4 +1,4 @@
-//! Nominal features whose values trees split natively, from the data set to the model file.
+//! Nominal features that trees split natively, from the data set to the model file.
 
 use ndarray::{Array2, array};
 use rpo::Predictor;
@@ -9,8 +9,8 @@ use rpo::ensemble::{Forest, ForestTree, SingleTargetForest};
 use rpo::tree::AxisRule;
 use rpo::{Method, Model, ModelError};
 
-/// Samples of a number and a nominal feature of 100 values, whose effect on two outputs is that of a subset that no order of
-/// codes shows; some values are missing.
+/// Samples with a number and a nominal feature of 100 values. The values' effect on two outputs is that of a subset
+/// that no order of codes reveals; some values are missing.
 fn data(seed: u64, n: usize, task: Task) -> Dataset {
     let unit = |i: usize, j: u64| (Seed::new(seed).child(i as u64).hash(j) >> 40) as f32 / (1 << 24) as f32;
     let code = |i: usize| (unit(i, 0) * 100.0).floor();
@@ -106,7 +106,7 @@ fn trees_split_subsets_of_values_and_the_file_keeps_them() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let again = pool.install(|| fit(options, &train)).unwrap();
             assert_eq!(again, model, "{options}");
-            // Stored rows are predicted as dense ones, and what training did not see as missing values.
+            // Stored rows are predicted like dense ones, and values unseen in training like missing values.
             let x = array![[0.5, 3.0], [0.0, 0.0], [0.25, f32::NAN], [0.25, 150.0]];
             let csr = MatrixView::from(&x).to_csr();
             let dense = model.predict((&x).into()).unwrap();
@@ -139,7 +139,7 @@ fn what_cannot_split_categories_says_so() {
     let sparse = train.with_layout(Layout::Sparse, usize::MAX).unwrap();
     let refused = problem("random-forest --trees 2 --nominal native", &sparse);
     assert!(refused.contains("dense features"), "{refused}");
-    // Not asked for, sparse features keep their codes.
+    // By default, sparse features keep their codes.
     let model = fit("random-forest --trees 2", &sparse).unwrap();
     assert!(rules(&model).iter().all(|rule| rule.test().categories.is_none()));
 }

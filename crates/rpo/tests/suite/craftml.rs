@@ -1,4 +1,4 @@
-//! CRAFTML models in files: whole, tree by tree, in parts.
+//! CRAFTML model files: written at once, tree by tree, and merged from parts.
 
 use crate::common::Case;
 use proptest::prelude::*;
@@ -129,7 +129,7 @@ proptest! {
         let hits = (1..=k).map(|k| k as f64 * gain_at_k(&truth, &best, Gain::Precision, k).unwrap());
         let hits: Vec<f64> = hits.collect();
         prop_assert!(hits[0] >= 0.0);
-        // Means of whole numbers, each divided by k and multiplied again.
+        // These are means of integers, each divided by k and multiplied again.
         prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12), "{hits:?}");
     }
 }

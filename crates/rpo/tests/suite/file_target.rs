@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Files are either complete or absent.
 
 use rpo::FileTarget;
 use std::fs;
@@ -13,8 +13,8 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What a killed process left is removed by the next that writes there; what is being written, and files of other
-/// names, are not.
+/// The leftovers of a killed process are removed by the next process that writes to the folder; files being written,
+/// and files with other names, are kept.
 #[test]
 #[cfg(unix)]
 fn parts_of_dead_processes_are_removed() {
@@ -50,7 +50,7 @@ fn a_link_to_nothing_is_followed() {
     }
     assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
     assert_eq!(files(&at("models")), ["m"]);
-    // One that leads to itself is refused by the system.
+    // The system refuses a link to itself.
     std::os::unix::fs::symlink("circle", at("circle")).unwrap();
     assert!(FileTarget::new(at("circle")).is_err());
 }

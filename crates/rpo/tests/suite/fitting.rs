@@ -1,4 +1,4 @@
-//! What a fit takes beside parameters: weights of samples, and an order to stop.
+//! Inputs of a fit besides parameters: sample weights, and a request to stop.
 
 use rpo::core::Seed;
 use rpo::data::Dataset;
@@ -23,10 +23,10 @@ fn method(name: &str, trees: usize) -> Method {
     }
 }
 
-/// The linear methods that take weights of samples.
+/// The linear methods that support sample weights.
 const LINEAR: [&str; 4] = ["ridge", "logistic-regression", "one-vs-rest", "label-tree"];
 
-/// The methods with steps that take weights of samples.
+/// The methods with steps that support sample weights.
 const WEIGHTED: [&str; 8] = [
     "random-forest",
     "extra-trees",

@@ -1,4 +1,4 @@
-//! Files whose checksum is right and whose content is not: nothing they say is believed.
+//! Files with a correct checksum and invalid contents: nothing in them is trusted.
 
 use crate::common::{Case, boosted};
 use ndarray::Array2;
@@ -15,10 +15,10 @@ use rpo::{Method, Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// A file taken apart.
+/// The parts of a file.
 struct Parts {
     description: Map<String, Value>,
-    /// Name, type, shape and bytes.
+    /// Name, type, shape and bytes of each array.
     arrays: Vec<(String, String, Vec<u64>, Vec<u8>)>,
 }
 
@@ -60,7 +60,7 @@ impl Parts {
             .expect("the array is there")
     }
 
-    /// The file again, with the checksum that its content has.
+    /// Builds the file again, with the correct checksum of its contents.
     fn bytes(&self) -> Vec<u8> {
         let mut description = self.description.clone();
         let rest = {
@@ -125,7 +125,7 @@ fn kinds_of_models() -> Vec<Case> {
     cases
 }
 
-/// A forest on features that a pipeline prepares.
+/// A forest on features prepared by a pipeline.
 fn prepared(case: &Case) -> Model {
     let data = case.data();
     let steps = Steps {
@@ -163,7 +163,7 @@ fn of_categories(case: &Case) -> Model {
     Model::new(forest.unwrap(), &data).unwrap()
 }
 
-/// Each with the case it was fitted to.
+/// Models with the cases they were fitted to.
 static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
     let of = |case: Case| {
         let mut models = vec![(case, case.model())];
@@ -171,7 +171,7 @@ static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
             models.push((case, prepared(&case)));
             models.push((case, of_categories(&case)));
         }
-        // How the leaves of forests are stored does not matter to boosting.
+        // The storage of forest leaves does not affect boosting.
         if case.leaves == Some(LeafKind::Dense) && case.craftml.is_none() {
             models.extend(boosted(&case).into_iter().map(|model| (case, model)));
         }
@@ -187,7 +187,7 @@ fn a_file_taken_apart_and_put_together_is_the_same_model() {
     }
 }
 
-/// Whether a pipeline of changed numbers would make a feature infinite, or changed leaves a prediction.
+/// Returns true if changed numbers of a pipeline make a feature infinite, or changed leaves a prediction.
 fn is_out_of_range(error: &ModelError) -> bool {
     if matches!(error, ModelError::Ensemble(EnsembleError::Prediction { .. })) {
         return true;
@@ -201,8 +201,8 @@ fn is_out_of_range(error: &ModelError) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever the arrays hold, loading ends in an error or in a model that can be asked, or says that it cannot prepare
-    /// the features.
+    /// Whatever the arrays contain, loading ends in an error or in a model that predicts, or that reports that it
+    /// cannot prepare the features.
     #[test]
     fn changed_arrays_end_in_an_error_or_a_usable_model(
         which in any::<prop::sample::Index>(),
@@ -231,7 +231,7 @@ proptest! {
         }
     }
 
-    /// Numbers of the description that the arrays do not bear out are refused before anything is allocated.
+    /// Sizes in the description that contradict the arrays are refused before anything is allocated.
     #[test]
     fn sizes_that_lie_are_refused(
         which in any::<prop::sample::Index>(),
@@ -243,8 +243,8 @@ proptest! {
         prop_assume!(parts.description[field] != json!(size));
         parts.description.insert(field.to_owned(), json!(size));
         if parts.load().is_ok() {
-            // No array has an entry per training row: leaves may refer to other rows. Nor has one of a model other
-            // than a forest an entry per feature: any number above those of its rules will do.
+            // No array has an entry per training sample: leaves may refer to any sample. Models other than forests have
+            // no array with an entry per feature either: any number above those of the rules is valid.
             let is_forest = model.predictor().downcast_ref::<Forest>().is_some();
             prop_assert!(field == "n_train" || (field == "n_features" && !is_forest), "{field}");
         }
@@ -407,7 +407,7 @@ fn what_is_wrong_with_a_pipeline_is_named() {
         &|p| p.arrays.retain(|a| a.0 != "standardize.factor"),
         "array \"standardize.factor\" is missing",
     );
-    // Indicators that the other arrays know nothing of.
+    // Indicators that the other arrays do not account for.
     check(
         &|p| {
             p.description
@@ -419,7 +419,7 @@ fn what_is_wrong_with_a_pipeline_is_named() {
     );
 }
 
-/// Means of targets that are no numbers, that are too few, that have no names, or that come beside indicators.
+/// Means of targets that are not numbers, too few, without names, or combined with indicators.
 #[test]
 fn means_of_targets_that_are_invalid_are_refused() {
     let x = Array2::from_shape_fn((12, 2), |(i, j)| if j == 0 { i as f32 } else { (i % 4) as f32 });
@@ -455,7 +455,7 @@ fn means_of_targets_that_are_invalid_are_refused() {
     );
 }
 
-/// Leaves that add up to more than `f32` holds: the sample is named, wherever its block begins.
+/// Leaves that sum to more than `f32` can hold: the error names the sample, whichever block it is in.
 #[test]
 fn predictions_beyond_numbers_name_the_sample() {
     let case = Case {
@@ -494,7 +494,7 @@ fn predictions_beyond_numbers_name_the_sample() {
     assert!(n_models > 0);
 }
 
-/// A small file may promise 2^32 - 1 features: nothing is allocated for them.
+/// A small file may declare 2^32 - 1 features: nothing is allocated for them.
 #[test]
 fn promised_features_take_no_memory() {
     let n_features = u32::MAX as usize;

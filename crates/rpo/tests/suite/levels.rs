@@ -6,7 +6,7 @@ use rpo::data::Columns;
 use rpo::prelude::*;
 use rpo::{Model, ModelError};
 
-/// Two numbers that follow from three features.
+/// Two outputs that are functions of three features.
 fn numbers(n: usize) -> (Array2<f32>, Array2<f32>) {
     let x = Array2::from_shape_fn((n, 3), |(i, j)| ((i * (7 + 4 * j) + j) % 31) as f32);
     let y = Array2::from_shape_fn((n, 2), |(i, j)| x[[i, j]] + ((i * 13 + j) % 11) as f32);
@@ -50,7 +50,7 @@ fn outputs_of_data_are_repeated_for_levels() {
         (values[0] - expected).abs() < 1e-5 * expected,
         "{values:?} {expected}"
     );
-    // The quantile loss of each column at its own level, that of the whole model.
+    // The expected loss of the whole model is the mean of the quantile losses of each column at its own level.
     assert_eq!(model.quantile_levels(), [0.25, 0.75]);
     let losses = predicted.indexed_iter().map(|((i, j), &p)| {
         let (level, e) = (model.quantile_levels()[j % 2], f64::from(truth[[i, j]] - p));
@@ -70,7 +70,7 @@ fn outputs_of_data_are_repeated_for_levels() {
     assert_eq!(one.quantile_levels(), [0.9]);
     let square = Model::fit(&method("gbmort --iterations 3"), &dense).unwrap();
     assert!(square.quantile_levels().is_empty());
-    // A file keeps targets and levels; other orders of columns are found by name.
+    // A file stores targets and levels; columns in another order are found by name.
     let bytes = model.to_bytes().unwrap();
     let again = Model::from_bytes(&bytes).unwrap();
     assert_eq!(again, model);
@@ -108,7 +108,7 @@ fn ensembles_refuse_members_of_levels() {
     assert!(error.to_string().contains("outputs of a member"), "{error}");
 }
 
-/// Greedy selection by the pinball loss, with every loss computed anew.
+/// Greedy selection by the pinball loss, with every loss recomputed.
 #[test]
 fn quantiles_are_combined_by_their_loss() {
     let (x, y) = numbers(120);
@@ -174,7 +174,7 @@ fn labels_beside_numbers_are_probabilities() {
         );
         assert!(predicted.column(0).iter().any(|p| *p > 1.0), "{name}");
     }
-    // Parameters of one unit keep the square loss for all.
+    // With parameters that assume one unit, all outputs keep the square loss.
     let bounded = Model::fit(&method("gbmort --iterations 40 --min-child-weight 2"), &data).unwrap();
     let square = method("gbmort --iterations 40 --min-child-weight 2 --loss square");
     let square = Model::fit(&square, &data).unwrap();
@@ -197,7 +197,7 @@ fn one_label_of_a_group_is_decided_for() {
     let losses = "gbmort --output-losses softmax,softmax,softmax,logistic --iterations 20";
     let model = Model::fit(&method(losses), &data).unwrap();
     assert_eq!(model.predictor().groups(), std::slice::from_ref(&(0..3)));
-    // The largest of three, the first of equal ones; a half for the label beside them.
+    // The largest of three, or the first of equal ones; a threshold of 0.5 for the label outside the group.
     let scores = array![[0.4, 0.3, 0.3, 0.5], [0.2, 0.4, 0.4, 0.49], [0.0, 0.0, 0.0, 1.0]];
     let decided = model.decide(scores.view()).unwrap().to_dense();
     assert_eq!(

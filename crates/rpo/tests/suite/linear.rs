@@ -1,4 +1,4 @@
-//! Label embeddings and linear models behind the facade: files and decisions.
+//! Label embeddings and linear models through this crate: files and decisions.
 
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
 use rpo::{Decision, Estimator, FitContext, Method, Model, ModelError, Predict};
 
-/// Sixty samples of five features; labels that all of them decide, or a number each.
+/// Sixty samples of five features, with labels that depend on all of them, or with numbers.
 fn data(task: Task) -> Dataset {
     let unit =
         |i: usize, j: usize| (Seed::new(3).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
@@ -27,7 +27,7 @@ fn data(task: Task) -> Dataset {
     Dataset::new(x.into(), y.into(), task).unwrap()
 }
 
-/// Every shape that a model file can have.
+/// Models with every layout that a model file can have.
 fn models(data: &Dataset) -> Vec<Model> {
     let (x, y) = (data.features().view(), data.outputs().view());
     let losses = if data.task() == Task::MultiLabel {
@@ -135,7 +135,7 @@ fn labels_are_decided_by_the_rule_of_the_model() {
             assert_eq!(decided.unwrap(), expected.unwrap());
             n_decided += 1;
         } else {
-            // As the metrics of probabilities refuse it.
+            // Refused, as by the metrics of probabilities.
             let refused = decided.unwrap_err();
             assert!(
                 matches!(refused, ModelError::Metric(MetricError::NotAProbability { .. })),
@@ -227,7 +227,7 @@ fn files_without_what_they_need_say_so() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the arrays hold, loading ends in an error or in a model that can be asked.
+    /// Whatever the arrays contain, loading ends in an error or in a model that predicts.
     #[test]
     fn damaged_files_end_in_an_error_or_a_usable_model(
         which in any::<prop::sample::Index>(), places in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

@@ -297,7 +297,7 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
         assert_eq!(merging.finish().unwrap(), Some(part(0, 2 * n_parts)));
     }
     assert_eq!(Merging::default().finish(), Ok(None));
-    // The error names the part of other data.
+    // The error names the part with other data.
     for wrong in 1..7 {
         let mut merging = Merging::default();
         let found =
@@ -305,7 +305,7 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
         let error = found.and_then(|()| merging.finish().map(drop)).unwrap_err();
         assert_eq!(error.part, wrong, "{error}");
     }
-    // Parts that record their trees may come in any order.
+    // Parts that record their trees may arrive in any order.
     let numbered = |first: usize, n: usize| {
         let mut model = part(first, n);
         model.parameters.insert("first_tree".to_owned(), json!(first));

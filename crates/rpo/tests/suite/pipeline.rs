@@ -1,4 +1,4 @@
-//! Models of features that a pipeline prepares: asked as their predictors, saved with what was learned.
+//! Models with features prepared by a pipeline: they predict as their predictors do, and are saved with the pipeline.
 
 use ndarray::{Array2, array};
 use proptest::prelude::*;
@@ -14,7 +14,8 @@ use rpo::ensemble::{FitOptions, ForestParams, SingleTargetParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
 use rpo::{Model, ModelError, Predict};
 
-/// Forty samples: a number, features of five and of two values, a number; a share of them missing.
+/// Forty samples with a number, nominal features of five and of two values, and another number; a fraction of the
+/// values is missing.
 fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
     let unit =
         |i: usize, j: usize| (Seed::new(seed).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
@@ -36,7 +37,7 @@ fn model(data: &Dataset, predictor: impl Predict) -> Model {
     Model::new(predictor, data).unwrap()
 }
 
-/// Models of every kind; those that need all values only where there are all.
+/// Models of every kind; those that need all values only if none is missing.
 fn models(data: &Dataset) -> Vec<Model> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
     let forest = ForestParams {
@@ -90,8 +91,8 @@ fn fit(steps: Steps<'_>, data: &Dataset) -> (Pipeline, Dataset) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// A model with a pipeline says of features what its predictor says of the features prepared, of the samples it was
-    /// fitted to and of others, before and after it was saved.
+    /// A model with a pipeline predicts from features what its predictor predicts from the prepared features, for its
+    /// training samples and for others, before and after saving.
     #[test]
     fn features_are_prepared_for_prediction_as_for_training(
         seed in any::<u64>(),
@@ -178,7 +179,7 @@ fn what_does_not_fit_is_refused() {
             ..
         }))
     ));
-    // What is missing is named as the data name it.
+    // The error names a missing feature as the data do.
     let (pipeline, prepared) = fit(
         Steps {
             impute: None,
@@ -196,7 +197,7 @@ fn what_does_not_fit_is_refused() {
             name: "3".into()
         })
     );
-    // A value that no list has.
+    // A value that is in no list.
     let x = array![[0.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 0.0]];
     let expected = DatasetError::NotAPosition {
         sample: 1,
@@ -247,7 +248,7 @@ fn parts_merge_if_their_pipelines_are_one() {
 const TRAIN: &str = "@relation r\n@attribute colour {red,green,blue}\n@attribute width numeric\n\
     @attribute area numeric\n@data\nred,1,1\ngreen,?,4\nblue,3,9\n?,2,1\n";
 
-/// Files declare values in their own order, and lack some.
+/// Files declare values in their own order, and may omit some.
 #[test]
 fn other_files_are_brought_into_order_first() {
     let read = |text: &str, targets: Targets| {
@@ -288,7 +289,7 @@ fn other_files_are_brought_into_order_first() {
         &format!("{head}@attribute colour {{pink}}\n@data\n3,8,pink\n"),
         Targets::None,
     );
-    // What the model has not seen is missing, and filled in as such.
+    // Values that the model has not seen are missing, and filled in accordingly.
     let x = model.schema().align_features(&other).unwrap();
     let found = model.predict(x.as_ref().into()).unwrap();
     let expected = model.predict((&array![[f32::NAN, 3.0]]).into()).unwrap();

@@ -1,4 +1,4 @@
-//! Bad input: an error that names what and where, in place of a panic or of silence.
+//! Bad input gives an error that names what is wrong and where, not a panic or a silent result.
 
 use ndarray::{Array2, array};
 use rpo::core::{CsrMatrix, Matrix, MatrixView, MemoryLimit, Mismatch};
@@ -42,7 +42,7 @@ fn scores_of_another_width_are_not_decided_on() {
     }
 }
 
-/// Also square matrices, where a transposed reading would go unnoticed.
+/// Includes square matrices, for which a transposed reading would go unnoticed.
 #[test]
 fn labels_stored_by_columns_are_read_as_they_are() {
     for n in [3, 7] {
@@ -59,7 +59,7 @@ fn labels_stored_by_columns_are_read_as_they_are() {
     }
 }
 
-/// Components far beyond any use: nothing is drawn that would not fit.
+/// Absurdly many components: nothing is drawn that would not fit in memory.
 #[test]
 fn projections_beyond_memory_are_refused() {
     let data = labels(300);

@@ -1,4 +1,4 @@
-//! The best labels by score / propensity, beside a plain sort of all quotients.
+//! The best labels by score / propensity, compared with a plain sort of all quotients.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ fn sets() -> (Dataset, Dataset) {
     data.split(0.3, Seed::new(4)).unwrap()
 }
 
-/// The labels of each sample with the largest quotients, best first, and these.
+/// The labels of each sample with the largest quotients, best first, together with the quotients.
 fn naive(model: &Model, test: &Dataset, k: usize) -> Vec<Vec<(u32, f32)>> {
     let counts = model.training().label_counts().unwrap();
     let n = model.training().n_samples as f64;

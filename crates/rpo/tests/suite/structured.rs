@@ -1,4 +1,4 @@
-//! Structured forests and forests of single targets as models: files, thresholds, merging.
+//! Models of structured forests and single-target forests: files, thresholds, merging.
 
 use crate::common::Case;
 use ndarray::array;

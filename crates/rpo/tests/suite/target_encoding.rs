@@ -1,4 +1,4 @@
-//! Nominal features of very many values as means of the outputs, from the data set to the model file.
+//! Nominal features with very many values, encoded as means of the outputs, from the data set to the model file.
 
 use ndarray::{Array2, array};
 use rpo::Predictor;
@@ -13,7 +13,7 @@ fn unit(seed: u64, i: usize, j: u64) -> f32 {
 
 const WORDS: usize = 300;
 
-/// A number and a word of 300. Where `effect` is not 0, outputs depend on the word.
+/// A number and a word, one of 300. Outputs depend on the word unless `effect` is 0.
 fn data(seed: u64, n: usize, d: usize, task: Task, effect: f32) -> Dataset {
     let word = |i: usize| (unit(seed, i, 0) * WORDS as f32).floor();
     let x = Array2::from_shape_fn((n, 2), |(i, j)| if j == 0 { unit(seed, i, 1) } else { word(i) });
@@ -65,7 +65,7 @@ fn words_say_what_they_say_and_no_more() {
         };
         let (with, without) = scores(2.0);
         assert!(with > without + 0.05, "{method}: {with} {without}");
-        // Words without meaning cost little and gain nothing.
+        // Meaningless words cost little and gain nothing.
         let (with, without) = scores(0.0);
         assert!((with - without).abs() < 0.05, "{method}: {with} {without}");
     }
@@ -90,7 +90,7 @@ fn many_outputs_become_few_columns() {
             assert_eq!(model.column_name(1).as_deref(), Some(named));
             let plain = fit("ridge --nominal codes", &train).unwrap();
             assert!(score(&model, &test) > score(&plain, &test) + 0.02, "{components}");
-            // Kept in the file, the same for any number of threads.
+            // The file stores the encoding; the model is the same for any number of threads.
             let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
             assert_eq!(loaded, model);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -110,13 +110,13 @@ fn what_is_missing_has_the_mean_of_all() {
         let made = Dataset::new(x.into(), train.outputs().clone(), Task::Regression);
         made.unwrap().with_nominal(train.nominal().clone()).unwrap()
     };
-    // No method needs imputation for that.
+    // Missing nominal values do not require imputation in any method.
     let model = fit("ridge --nominal target", &with(holes.clone())).unwrap();
     let imputed = fit("ridge --nominal target --impute median", &with(holes)).unwrap();
     let missing = array![[0.5, f32::NAN]];
     let predicted = model.predict(MatrixView::from(&missing)).unwrap();
     assert_eq!(predicted, imputed.predict(MatrixView::from(&missing)).unwrap());
-    // Numbers are needed still, and named.
+    // Missing numbers are still refused, by name.
     let missing = array![[f32::NAN, f32::NAN]];
     let refused = model.predict(MatrixView::from(&missing)).unwrap_err();
     let name = "0".to_owned();
@@ -150,7 +150,7 @@ fn missing_outputs_take_no_part() {
     }
 }
 
-/// Features of training samples at prediction contain their targets: nothing that is found on them is honest.
+/// The features of training samples contain their targets at prediction, so no estimate on them is honest.
 #[test]
 fn nothing_is_estimated_on_means_that_contain_the_target() {
     let train = data(9, 600, 3, Task::MultiLabel, 0.0);
@@ -161,7 +161,7 @@ fn nothing_is_estimated_on_means_that_contain_the_target() {
     assert!(!estimator.has_oob());
     let model = Model::fit(&method, &train).unwrap();
     assert_eq!(model.oob_predictions(train.features().view()), Ok(None));
-    // Thresholds are found on the features of training, which are out of fold.
+    // Thresholds are found on the features used in training, which are out of fold.
     assert_eq!(model.thresholds().map(<[f64]>::len), Some(3));
     let ridge: Method = "ridge --nominal target".parse().unwrap();
     let ridge = ridge.estimator(Task::MultiLabel).unwrap();
@@ -169,7 +169,7 @@ fn nothing_is_estimated_on_means_that_contain_the_target() {
     assert_eq!(found.unwrap().map(|_| ()), None);
 }
 
-/// A 0 that is not stored is no first value: sparse features have indicators by default, whatever the method.
+/// A 0 that is not stored is not a first value: sparse features become indicators by default, whatever the method.
 #[test]
 fn nominal_features_that_are_sparse_become_indicators() {
     let sparse = data(10, 300, 3, Task::MultiLabel, 2.0);

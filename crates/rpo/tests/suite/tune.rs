@@ -1,4 +1,4 @@
-//! Spaces and searches: orders, budgets, failures, and the same result for any number of threads.
+//! Spaces and searches: orders, limits, failures, and the same result for any number of threads.
 
 use proptest::prelude::*;
 use rpo::core::Seed;
@@ -63,7 +63,7 @@ fn a_grid_lists_all_combinations_the_last_parameter_fastest() {
     );
 }
 
-/// c has no meaning where b is none.
+/// c does not apply if b is none.
 fn conditional() -> Space {
     space(&[("a", "1,2"), ("b", "none,g")])
         .parameter_unless("c", law("5,6"), "b", "none")
@@ -85,7 +85,7 @@ fn a_parameter_without_meaning_is_left_out_and_its_settings_come_once() {
             "a=2 b=g c=6"
         ]
     );
-    // Random settings run through a finite space once and end.
+    // Random settings visit a finite space once and then end.
     let mut random = texts(space.settings(SearchOrder::Random, Seed::new(3)).unwrap());
     random.sort();
     grid.sort();
@@ -137,7 +137,7 @@ fn what_is_no_law_or_space_is_refused() {
     );
     let two = space(&[("a", "rademacher:3,none")]);
     assert_eq!(two.settings(SearchOrder::Grid, Seed::new(0)).unwrap().count(), 2);
-    // One integer more than 64 bits count.
+    // One more integer than 64 bits can count.
     let all = format!("integers:{}:{}", i64::MIN, i64::MAX);
     let first = space(&[("a", &all)])
         .settings(SearchOrder::Grid, Seed::new(0))
@@ -184,7 +184,7 @@ proptest! {
             drawn.sort();
             prop_assert_eq!(drawn, ["a", "b", "c"]);
         }
-        // A parameter more leaves the others as they are.
+        // An additional parameter does not change the others.
         let wider = continuous.clone().parameter("more", law("1,2")).unwrap();
         for (setting, wide) in short.iter().zip(wider.settings(SearchOrder::Random, seed).unwrap()) {
             prop_assert_eq!(setting.get::<String>("l"), wide.get::<String>("l"));
@@ -217,7 +217,7 @@ proptest! {
         let one = run(1);
         prop_assert_eq!(&run(2), &one);
         prop_assert_eq!(&run(8), &one);
-        // The first setting is climbed to its end or fails; either is in the history.
+        // The first setting is run to its end or fails; either way it is in the history.
         if let Ok((history, best)) = one {
             let used: u64 = history.iter().map(|(_, _, steps)| steps).sum();
             let last = history.last().unwrap().2;
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// A score that grows with the steps to a level in steps of its own; some settings fail.
+/// A score that grows with the steps up to the setting's level; some settings fail.
 fn climb(setting: &Setting, trial: &mut Trial<'_>) -> Result<f64, String> {
     let (level, n): (f64, u64) = (setting.get("x").unwrap(), setting.get("n").unwrap());
     if n == 7 {
@@ -322,7 +322,7 @@ fn budgets_are_kept() {
     assert_eq!(tried(SearchLimit::Everything), (Ok(100), 100));
     assert_eq!(tried(SearchLimit::Trials(13)), (Ok(13), 13));
     assert_eq!(tried(SearchLimit::Trials(1000)), (Ok(100), 100));
-    // 21 steps: the third setting crosses the limit. The round is tried as a whole.
+    // 21 steps: the third setting crosses the limit. The whole round is tried.
     assert_eq!(tried(SearchLimit::Steps(21)), (Ok(3), 8));
     for nothing in [
         SearchLimit::Trials(0),
@@ -341,7 +341,7 @@ fn time_that_is_up_stops_trials_and_the_search() {
         limit: SearchLimit::WallClock(Duration::from_millis(300)),
         ..Search::new(Direction::Maximize)
     };
-    // Without the limit neither a trial nor the search would end.
+    // Without the limit, neither the trial nor the search would end.
     let found = search.run(
         space.settings(SearchOrder::Random, Seed::new(1)).unwrap(),
         |setting, trial| {
@@ -370,7 +370,7 @@ fn time_that_is_up_stops_trials_and_the_search() {
 
 #[test]
 fn the_median_rule_stops_what_is_worse_than_the_median_of_earlier_rounds() {
-    // Rounds of one. Scores by step: x at step 1, y at the end.
+    // Rounds of one trial. Scores by step: x at step 1, y at the end.
     let run = |min_trials, warm_up| {
         let settings = space(&[("x", "5,1,3,2,9"), ("y", "10")]);
         let search = Search {
@@ -392,9 +392,9 @@ fn the_median_rule_stops_what_is_worse_than_the_median_of_earlier_rounds() {
         let stopped = |r: &rpo::tune::Record<SpaceError>| matches!(r.outcome, Outcome::Stopped(_));
         found.history.iter().map(stopped).collect::<Vec<_>>()
     };
-    // 1 < 5; 3 < 5; 2 < 5: stopped trials are no measure of others.
+    // 1 < 5; 3 < 5; 2 < 5: stopped trials are not used for comparison.
     assert_eq!(run(1, 0), [false, true, true, true, false]);
-    // From two on: 3 is the median of 5 and 1; 2 is below the median 3 of 5, 1, 3.
+    // From two earlier trials: 3 equals the median of 5 and 1; 2 is below the median 3 of 5, 1, 3.
     assert_eq!(run(2, 0), [false, false, false, true, false]);
     assert_eq!(run(9, 0), [false; 5]);
     assert_eq!(run(1, 2), [false; 5]);

@@ -1,4 +1,4 @@
-//! Claims that compare columns with each other.
+//! Checks claims that compare columns.
 
 use super::curves::best;
 use super::{Case, show};
@@ -47,14 +47,14 @@ pub(super) fn compared(
     })
 }
 
-/// A column by its id, or the best one, by the mean score, of a method with values along the axis.
+/// The column with an id, or, for a method with values along the axis, its column with the best mean score.
 fn column(results: &Results<'_>, dataset: usize, id: &str) -> Option<usize> {
     results
         .column(id)
         .or_else(|| best(results, dataset, id).map(|(column, _)| column))
 }
 
-/// Whether a relation holds; `None` if it takes a deviation that one repetition does not have.
+/// Returns true if a relation holds; `None` if it needs a deviation and there is only one repetition.
 fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bool) -> Option<bool> {
     let better = (left.mean > right.mean) == higher_is_better;
     Some(match relation {
@@ -66,7 +66,7 @@ fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bo
     })
 }
 
-/// A case for each pair of columns that have repetitions enough to be tested.
+/// One case for each pair of columns with enough repetitions for a test.
 pub(super) fn tested(
     significant: &Significant,
     results: &Results<'_>,
@@ -122,18 +122,19 @@ pub(super) fn tested(
 /// The level of the t tests.
 const ALPHA: f64 = 0.05;
 
-/// Two columns compared over repetitions, which share their data.
+/// A comparison of two columns over repetitions, which share their data.
 struct Paired {
     /// The mean difference.
     difference: f64,
     /// The p-value of the paired t test.
     plain: f64,
-    /// That of the corrected resampled t test of Nadeau and Bengio, where the training samples of repetitions overlap.
+    /// The p-value of the corrected resampled t test of Nadeau and Bengio, if the training samples of repetitions
+    /// overlap.
     corrected: Option<f64>,
 }
 
 impl Paired {
-    /// Nothing where there are fewer than three repetitions, or they differ by nothing.
+    /// `None` if there are fewer than three repetitions, or if they do not differ.
     fn of(left: &[f64], right: &[f64], set: &PlannedSet) -> Option<Self> {
         let plain = PairedT::new(left, right, 0.0).ok()?;
         let mut corrected = None;
@@ -148,7 +149,7 @@ impl Paired {
         })
     }
 
-    /// The p-value that decides: the corrected one where there is one.
+    /// The p-value that decides: the corrected one if available.
     fn decides(&self) -> f64 {
         self.corrected.unwrap_or(self.plain)
     }
@@ -168,7 +169,7 @@ fn pair_by_pair(left: &[f64], right: &[f64], set: &PlannedSet) -> String {
     })
 }
 
-/// One case for all data sets together.
+/// A single case for all data sets together.
 pub(super) fn ranked(ahead: &Ahead, results: &Results<'_>) -> Option<Case> {
     let metric = results.measure(ahead.of.as_ref());
     let ranks = Ranks::of(results, metric)?;
@@ -223,15 +224,15 @@ mod tests {
         ] {
             assert_eq!(holds(relation, high, low, true), Some(expected), "{relation:?}");
         }
-        // Where smaller is better the same figures mean the opposite.
+        // If smaller is better, the same figures mean the opposite.
         assert_eq!(holds(Relation::Worse, high, low, false), Some(true));
         assert_eq!(holds(Relation::NotWorse, high, low, false), Some(false));
-        // Within the larger deviation nothing differs.
+        // Differences within the larger deviation do not count.
         let close = of(0.45, 0.0);
         assert_eq!(holds(Relation::Same, close, low, true), Some(true));
         assert_eq!(holds(Relation::Better, close, low, true), Some(false));
         assert_eq!(holds(Relation::NotWorse, low, close, true), Some(true));
-        // One repetition has no deviation, but a ratio.
+        // A single repetition has no deviation, but has a ratio.
         let once = Summary { std: None, ..high };
         assert_eq!(holds(Relation::Same, once, low, true), None);
         assert_eq!(holds(Relation::Ratio(1.2, 1.3), once, low, true), Some(true));

@@ -45,7 +45,7 @@ pub(super) fn reached(
     })
 }
 
-/// The columns of a curve and their mean scores, along the axis.
+/// The columns of a curve with their mean scores, in the order of the axis.
 fn curve(results: &Results<'_>, dataset: usize, id: &str) -> Vec<(usize, f64)> {
     let (description, plan) = (results.description, results.plan);
     let of_method = |&column: &usize| description.methods[plan.columns[column].method].id.get_ref() == id;
@@ -59,7 +59,7 @@ fn curve(results: &Results<'_>, dataset: usize, id: &str) -> Vec<(usize, f64)> {
     scored.collect()
 }
 
-/// The best column of a curve, of equal ones the first, and its mean score.
+/// The best column of a curve, or the first of equal ones, and its mean score.
 pub(super) fn best(results: &Results<'_>, dataset: usize, id: &str) -> Option<(usize, f64)> {
     let higher = results.description.higher_is_better(results.description.score());
     let sign = if higher { 1.0 } else { -1.0 };

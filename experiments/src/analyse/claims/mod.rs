@@ -1,4 +1,4 @@
-//! What the paper says, and whether these results support it.
+//! Checks whether the results support the statements of the paper.
 
 mod columns;
 mod curves;
@@ -11,7 +11,7 @@ use columns::{compared, ranked, tested};
 use curves::reached;
 use print::{same_verdict, within_published};
 
-/// Whether a claim is supported.
+/// The outcome of checking a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finding {
     Supported,
@@ -20,7 +20,7 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
-    /// In words.
+    /// The outcome in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Supported => "supported",
@@ -30,14 +30,14 @@ impl Finding {
     }
 }
 
-/// A claim and what became of it.
+/// A claim and the outcome of its check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub(crate) says: String,
-    /// Where the paper says it.
+    /// The place in the paper.
     pub(crate) at: String,
     pub(crate) finding: Finding,
-    /// Why: on what it held, and by which figures it did not.
+    /// The reason: where the claim held, and by which figures it did not.
     pub(crate) why: String,
 }
 
@@ -101,7 +101,7 @@ fn check_one(text: &ClaimText, results: &Results<'_>) -> Claim {
     }
 }
 
-/// The cases of a claim on some data sets, each with its place in the plan.
+/// The cases of a claim on some data sets, which are passed with their positions in the plan.
 fn each<C: IntoIterator<Item = Case>>(
     sets: &[(usize, &PlannedSet)],
     cases: impl Fn(usize, &PlannedSet) -> C,
@@ -109,7 +109,7 @@ fn each<C: IntoIterator<Item = Case>>(
     sets.iter().flat_map(|&(place, set)| cases(place, set)).collect()
 }
 
-/// A place where a claim can hold.
+/// One place where a claim can hold, with the figures.
 struct Case {
     holds: bool,
     figures: String,
@@ -126,7 +126,7 @@ fn reasons(cases: &[Case], held: usize) -> String {
         _ => format!("{held} of {}", cases.len()),
     };
     match (figures(true), figures(false)) {
-        // A long list of where it held says less than its length.
+        // If it held everywhere, the number of cases says more than a long list.
         (held, failed) if failed.is_empty() && held.len() > 4 => of,
         (held, failed) if failed.is_empty() => format!("{of}: {}", held.join("; ")),
         (_, failed) => format!("{of}; not {}", failed.join("; not ")),

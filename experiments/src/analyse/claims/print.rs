@@ -1,4 +1,4 @@
-//! Claims that compare with the published figures.
+//! Checks claims that compare with the published figures.
 
 use super::{Case, show};
 use crate::analyse::results::Results;

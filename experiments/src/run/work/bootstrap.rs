@@ -1,4 +1,4 @@
-//! Intervals around the metrics of one model, by resampling the test samples.
+//! Intervals of the metrics of one model, by resampling the test samples.
 
 use crate::describe::measures;
 use ndarray::Axis;
@@ -9,10 +9,10 @@ use rpo::data::{Dataset, Task};
 use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score};
 use rpo_stats::{Bootstrap, ConfidenceInterval};
 
-/// Share of the resamples within an interval, as in the embedding paper.
+/// Fraction of the resamples within an interval, as in the embedding paper.
 const LEVEL: f64 = 0.9;
 
-/// For each metric the bounds of its percentile interval, by the names of [`measures::low`] and [`measures::high`].
+/// Computes the bounds of the percentile interval of each metric, named by [`measures::low`] and [`measures::high`].
 /// Labels are decided once, for all test samples, and resampled with them.
 pub(super) fn intervals(
     model: &Model,
@@ -49,7 +49,7 @@ pub(super) fn intervals(
     for metric in metrics {
         let all: Vec<usize> = (0..test.n_samples()).collect();
         value(metric, &all)?;
-        // What can be had of all samples can be had of a resample, unless it is undefined there.
+        // A metric that can be computed on all samples can be computed on a resample, unless it is undefined there.
         let draw = Bootstrap::draw(all.len(), resamples, Seed::new(seed), |rows| {
             value(metric, rows).unwrap_or(f64::NAN)
         })?;

@@ -101,7 +101,7 @@ fn dense(data: &Dataset) -> anyhow::Result<(&Array2<f32>, &Array2<f32>)> {
     }
 }
 
-/// The ensemble of a draw of the projections and a run of the algorithm: the two seeds are independent.
+/// The ensemble for a draw of the projections and a run of the algorithm, whose seeds are independent.
 fn grow(method: &MethodJob, train: &Dataset, projections: Seed, algorithm: Seed) -> anyhow::Result<Model> {
     let options = method.method_options()?.with_seed(algorithm.value());
     let fit = |method: &Method, seed: Seed| {
@@ -118,7 +118,7 @@ fn grow(method: &MethodJob, train: &Dataset, projections: Seed, algorithm: Seed)
     if !per_tree {
         return Ok(fit(&options, projections)?);
     }
-    // Each tree with a projection of its own that does not depend on the run: grown apart, then merged.
+    // Each tree has its own projection, which does not depend on the run: trees are grown separately, then merged.
     let tree = |index: usize| {
         let one = options
             .clone()
@@ -130,7 +130,7 @@ fn grow(method: &MethodJob, train: &Dataset, projections: Seed, algorithm: Seed)
     (1..n_trees).try_fold(tree(0)?, |merged, index| Ok(merged.merge(tree(index)?)?))
 }
 
-/// A family that draws from a seed of its own, whatever the forest's.
+/// A family that draws from its own seed, whatever the seed of the forest.
 #[derive(Debug)]
 struct Fixed {
     family: Arc<dyn Projection>,
@@ -185,7 +185,7 @@ impl Moments {
     }
 }
 
-/// Moments of means, and sums of the variances within.
+/// Moments of means, and sums of the variances within them.
 #[derive(Default)]
 struct Nested {
     moments: Moments,

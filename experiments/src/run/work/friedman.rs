@@ -1,4 +1,4 @@
-//! The true functions of the friedman1 problems, which a decomposition compares with.
+//! The true functions of the friedman1 problems, for comparison in a decomposition.
 
 use ndarray::{Array2, ArrayView2};
 use rpo::data::generate::FriedmanKind;
@@ -9,8 +9,8 @@ fn friedman1(x: [f64; 5]) -> f64 {
     10.0 * (PI * x[0] * x[1]).sin() + 20.0 * (x[2] - 0.5).powi(2) + 10.0 * x[3] + 5.0 * x[4]
 }
 
-/// E{Y | x} of every output (n x d): inputs 5(j-1)+1 to 5j for output j of the independent problem, the same
-/// five for all outputs of the group problem.
+/// E{Y | x} of every output (n x d): output j of the independent problem depends on inputs 5(j-1)+1 to 5j, all outputs
+/// of the group problem on the same five inputs.
 pub(super) fn bayes(kind: FriedmanKind, x: ArrayView2<'_, f32>, n_outputs: usize) -> Array2<f64> {
     Array2::from_shape_fn((x.nrows(), n_outputs), |(i, j)| {
         let first = if kind == FriedmanKind::Independent {

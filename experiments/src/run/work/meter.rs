@@ -1,4 +1,4 @@
-//! Time, memory, and the time of a fit that goes into projections.
+//! Measures time, memory, and the time that a fit spends on projections.
 
 use ndarray::ArrayViewMut2;
 use rpo::core::{MatrixView, Seed};
@@ -23,7 +23,7 @@ impl Stopwatch {
         }
     }
 
-    /// CPU seconds of the whole process, and seconds.
+    /// CPU seconds of the whole process, and wall-clock seconds.
     pub(crate) fn read(&self) -> (f64, f64) {
         (
             (cpu_time() - self.cpu).as_secs_f64(),
@@ -37,7 +37,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Most bytes that the process has held at once, where the system says so.
+/// Peak memory of the process in bytes, if the system reports it.
 pub(crate) fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -45,7 +45,7 @@ pub(crate) fn peak_memory() -> Option<f64> {
     Some(kibibytes * 1024.0)
 }
 
-/// CPU seconds spent in projections, and how many were drawn. The clock is the process's: a cell has one thread.
+/// CPU seconds spent on projections, and the number drawn. It uses the clock of the process, as a cell has one thread.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectionTime {
     nanoseconds: AtomicU64,
@@ -71,7 +71,7 @@ impl ProjectionTime {
     }
 }
 
-/// A family whose drawing and applying is timed.
+/// A family that records the time of drawing and applying projections.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) family: Arc<dyn Projection>,

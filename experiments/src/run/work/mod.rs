@@ -1,4 +1,4 @@
-//! The work of a cell, which runs in its own process, so that CPU time and memory are its alone.
+//! The work of a cell, which runs in its own process, so that CPU time and memory can be measured separately.
 
 mod bootstrap;
 
@@ -13,17 +13,17 @@ use super::store::Outcome;
 use crate::plan::job::{Job, Work};
 use anyhow::bail;
 
-/// Runs a job, or some that one fit serves ([`Job::but_for_steps`]), by increasing numbers of steps.
+/// Runs a job, or several that one fit serves ([`Job::but_for_steps`]), by increasing number of steps.
 ///
 /// # Errors
-/// Of the libraries: data that cannot be had, parameters that the data make impossible.
+/// Errors of the libraries: unavailable data, or parameters that are impossible for the data.
 pub(crate) fn run(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
     let Some(job) = jobs.first() else { bail!("no job") };
     let found = match &job.work {
         Work::Score { metrics, bootstrap } => score::run(jobs, metrics, *bootstrap)?,
         Work::Decompose(sizes) => vec![decompose::run(job, *sizes)?],
     };
-    // JSON has no NaN, and what is undefined has no place in a mean.
+    // JSON has no NaN, and undefined values do not count in a mean.
     let outcomes = found.into_iter().map(|mut values| {
         values.retain(|_, value| value.is_finite());
         Outcome { values }

@@ -1,4 +1,4 @@
-//! Fit on a training part, score on a test part.
+//! Fits to training samples and scores on test samples.
 
 use super::meter::{ProjectionTime, Stopwatch, Timed, peak_memory};
 use super::{bootstrap, targets, time_limit};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 type Values = BTreeMap<String, f64>;
 
-/// What each of some jobs measures that differ in nothing but their numbers of steps, which increase: one fit, of the
-/// last, is scored on its way.
+/// Measures jobs that differ only in their numbers of steps, which increase: the last job is fitted once and scored at
+/// the steps of the others.
 pub(super) fn run(jobs: &[Job], metrics: &[String], bootstrap: Option<usize>) -> anyhow::Result<Vec<Values>> {
     let job = jobs.last().context("no job")?;
     let (train, test) = data::parts(job)?;
@@ -66,7 +66,7 @@ pub(super) fn run(jobs: &[Job], metrics: &[String], bootstrap: Option<usize>) ->
     Ok(found)
 }
 
-/// Fits by a job's method, and what that costs.
+/// Fits the method of a job and records the cost.
 struct Fitting<'a> {
     job: &'a Job,
     metrics: &'a [Metric],
@@ -75,16 +75,16 @@ struct Fitting<'a> {
     cost: Cost,
 }
 
-/// What fits have cost so far.
+/// The cost of the fits so far.
 #[derive(Debug, Clone, Default)]
 struct Cost {
-    /// CPU seconds and seconds of the fits.
+    /// CPU seconds and wall-clock seconds of the fits.
     fit: (f64, f64),
-    /// CPU seconds of searches, and settings tried.
+    /// CPU seconds of searches, and the number of settings tried.
     search: Option<(f64, usize)>,
-    /// CPU seconds in projections, and how many were drawn.
+    /// CPU seconds spent on projections, and the number drawn.
     projections: (f64, u64),
-    /// Most bytes held.
+    /// Peak memory in bytes.
     peak_memory: Option<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Cost {
 }
 
 impl Fitting<'_> {
-    /// Fits to a set; where options are searched, with those of the winner.
+    /// Fits to a set; if options are searched, with those of the winner.
     fn fit(&mut self, train: &Dataset) -> anyhow::Result<Model> {
         let wrap = timed(&self.projections);
         let context = FitContext {
@@ -130,7 +130,8 @@ impl Fitting<'_> {
         Ok(model)
     }
 
-    /// Fits to a set and passes the model to `look` after each number of steps. The time of looking is no cost.
+    /// Fits to a set and passes the model to `look` after each number of steps. The time spent in `look` is not
+    /// counted.
     fn fit_in_parts(
         &self,
         train: &Dataset,
@@ -167,7 +168,7 @@ impl Fitting<'_> {
     }
 }
 
-/// Wraps projections to time them.
+/// Wraps projections to measure their time.
 fn timed(
     time: &Arc<ProjectionTime>,
 ) -> impl Fn(Arc<dyn rpo::projections::Projection>) -> Arc<dyn rpo::projections::Projection> + Sync + use<> {
@@ -178,7 +179,7 @@ fn timed(
     }
 }
 
-/// Scores models on a test part.
+/// Scores models on test samples.
 struct Score<'a> {
     job: &'a Job,
     metrics: &'a [Metric],
@@ -187,7 +188,7 @@ struct Score<'a> {
 }
 
 impl Score<'_> {
-    /// All measures of a model, or of those that are fitted to parts of the outputs.
+    /// All measures of a model, or of several models that are fitted to parts of the outputs.
     fn measure(&self, models: &[Model], cost: &Cost) -> anyhow::Result<Values> {
         let watch = Stopwatch::start();
         let (values, predict_wall) = self.evaluate(models)?;
@@ -228,7 +229,7 @@ impl Score<'_> {
         Ok(measured.chain(named).chain(intervals).collect())
     }
 
-    /// The metrics, and the seconds that predicting took.
+    /// The metrics, and the seconds of prediction.
     fn evaluate(&self, models: &[Model]) -> anyhow::Result<(Vec<f64>, f64)> {
         let (x, truth) = (self.test.features().view(), self.test.outputs());
         match (self.job.method.targets, models) {

@@ -1,5 +1,5 @@
-//! What a method is fitted to that knows how outputs hang together, and what its models say of all outputs (Joly,
-//! Wehenkel, Geurts 2019, section 4.2.1: "artificial-gbrt").
+//! Targets for methods that know the dependence between outputs, and predictions of all outputs from their models
+//! (Joly, Wehenkel, Geurts 2019, section 4.2.1: "artificial-gbrt").
 
 use crate::describe::Targets;
 use anyhow::bail;
@@ -10,7 +10,7 @@ use rpo::core::{Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 
 impl Targets {
-    /// The sets to fit a model to each, of one output.
+    /// The sets to which one model each is fitted, with one output.
     pub(super) fn of(self, train: &Dataset) -> anyhow::Result<Vec<Dataset>> {
         if train.task() != Task::Regression {
             bail!("targets are made of outputs that are numbers");
@@ -25,7 +25,7 @@ impl Targets {
     }
 }
 
-/// The set with the mean of its outputs as its only one.
+/// The set with the mean of its outputs as the only output.
 fn mean(data: &Dataset) -> anyhow::Result<Dataset> {
     let outputs = data.outputs().view();
     let mut means = Array2::zeros((data.n_samples(), 1));
@@ -40,7 +40,7 @@ fn mean(data: &Dataset) -> anyhow::Result<Dataset> {
     Ok(targets)
 }
 
-/// Predictions (n x d) by models of one output: of each output by its own model, or of all by the only one.
+/// Predictions (n x d) by models with one output: one model per output, or a single model for all.
 pub(super) fn predict(models: &[Model], x: MatrixView<'_>, n_outputs: usize) -> anyhow::Result<Array2<f32>> {
     let mut all = Array2::zeros((x.n_rows(), n_outputs));
     if let [only] = models {

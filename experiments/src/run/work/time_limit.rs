@@ -7,13 +7,13 @@ use rpo::{FitContext, Method};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// Steps whose time is measured, after a first one that codes the features too.
+/// Number of steps whose time is measured, after a first one that also codes the features.
 const TIMED: usize = 10;
 
-/// Most steps within a budget, those of the paper where time is none.
+/// Largest number of steps within the time limit, which is that of the paper for fits without one.
 const MOST_STEPS: usize = 10_000;
 
-/// The options of a job's method, with a limit on its time if the job has such a budget.
+/// The options of a job's method, with a time limit if the job has one.
 pub(super) fn limited(job: &Job, train: &Dataset) -> anyhow::Result<Method> {
     let options = job.method.method_options()?;
     let Some(times) = job.method.time_budget else {

@@ -12,26 +12,26 @@ use rpo::data::{Dataset, Imbalance, LabelStatistics, Task};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Describe a data set: its sizes, what is missing, kinds of features, and how labels are distributed.
+/// Describe a data set: its sizes, missing values, kinds of features, and the distribution of labels.
 ///
 /// Prints one line for each figure; with --json one object with n_samples, n_features, n_outputs, task, layout,
 /// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
-/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; with --test also n_test, shared (samples
-/// whose features are those of a sample of the data) and, for labels, unlearnable (labels of the test file that the data
-/// never have).
+/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; with --test also n_test, shared (test
+/// samples with the same features as a sample of the data) and, for labels, unlearnable (labels of the test file that
+/// never occur in the data).
 #[derive(Debug, Args)]
 pub(crate) struct Describe {
-    /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, least and largest value
-    /// of a number.
+    /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, minimum and maximum of
+    /// a number.
     #[arg(long)]
     outputs: bool,
 
-    /// A file to test on: also counts the samples whose features are those of a sample of the data, and the labels that it
-    /// has and the data have not.
+    /// A test file: also counts its samples with the same features as a sample of the data, and its labels that never
+    /// occur in the data.
     #[arg(long, value_name = "FILE")]
     test: Option<String>,
 
-    /// HTML page to write, with pictures of labels or values, and of what is missing.
+    /// HTML page to write, with charts of labels or values, and of missing values.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
@@ -79,7 +79,7 @@ impl Describe {
 }
 
 impl Describe {
-    /// What a test file shares with the data.
+    /// Compares a test file with the data.
     fn compare(
         &self,
         data: &Dataset,
@@ -113,7 +113,7 @@ impl Describe {
     }
 }
 
-/// Names of the features that are categories, with their values.
+/// Describes the features that are categories: names and values.
 fn categories(data: &Dataset) -> String {
     let mut text = String::new();
     for (&feature, values) in data.nominal() {
@@ -130,7 +130,7 @@ fn categories(data: &Dataset) -> String {
     text
 }
 
-/// The columns of texts, with their terms.
+/// Describes the columns of texts: names and numbers of terms.
 fn texts(data: &Dataset) -> String {
     let mut text = String::new();
     for column in data.texts().values() {

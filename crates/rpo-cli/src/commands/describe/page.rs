@@ -1,4 +1,4 @@
-//! The page of a data set: its figures, and pictures of them.
+//! The HTML page of a data set: its figures and charts.
 
 use crate::output::Report;
 use plotters::prelude::*;
@@ -6,13 +6,13 @@ use rpo::core::MatrixView;
 use rpo::data::{Dataset, LabelStatistics, Names, Task};
 use std::fmt::Write;
 
-/// Bars of a picture: further ones are left out.
+/// Largest number of bars in a chart; the others are left out.
 const MOST_BARS: usize = 40;
-/// Intervals of the values of an output.
+/// Number of intervals for the values of an output.
 const INTERVALS: usize = 30;
-/// Outputs whose values are drawn.
+/// Largest number of outputs with a histogram.
 const MOST_OUTPUTS: usize = 12;
-/// Pixels of a picture.
+/// Size of a chart in pixels.
 const SIZE: (u32, u32) = (720, 260);
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}\
@@ -20,7 +20,7 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:50rem;mar
     .bars td{font-size:13px;white-space:nowrap}.bars td+td+td{text-align:left;width:100%}\
     .bars i{display:block;height:.9em;background:#3568a8}svg{width:100%;height:auto}";
 
-/// The page, which needs no other file.
+/// Builds the page, which needs no other files.
 pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report) -> String {
     let title = escaped(if data.name.is_empty() { "data" } else { &data.name });
     let mut page = format!(
@@ -75,7 +75,7 @@ pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report
     page + "</html>\n"
 }
 
-/// Writes to a string, which does not fail.
+/// Appends to a string, which does not fail.
 fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
@@ -90,7 +90,7 @@ fn column(matrix: MatrixView<'_>, column: usize) -> Vec<f64> {
     values.filter(|value| !value.is_nan()).collect()
 }
 
-/// Edges of intervals of equal width, and the number of values in each.
+/// Returns the edges of intervals of equal width and the number of values in each.
 fn intervals(values: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -106,7 +106,7 @@ fn intervals(values: &[f64]) -> (Vec<f64>, Vec<usize>) {
     ((0..=INTERVALS).map(|i| low + i as f64 * width).collect(), counts)
 }
 
-/// The largest numbers as bars beside their names.
+/// Draws the largest counts as bars beside their names.
 fn bars(page: &mut String, title: &str, names: &Names, counts: &[usize]) {
     let mut order: Vec<usize> = (0..counts.len()).filter(|&j| counts[j] > 0).collect();
     order.sort_by_key(|&j| std::cmp::Reverse(counts[j]));
@@ -134,10 +134,10 @@ fn bars(page: &mut String, title: &str, names: &Names, counts: &[usize]) {
     }
 }
 
-/// A histogram.
+/// Draws a histogram.
 fn picture(page: &mut String, title: &str, edges: &[f64], counts: &[usize]) {
     let mut svg = String::new();
-    // Drawing into memory does not fail; a picture that did would be missing from the page.
+    // Drawing into memory does not fail; if it did, the chart would be left out.
     if draw(&mut svg, edges, counts).is_ok() {
         add(page, format_args!("<h2>{}</h2>{svg}", escaped(title)));
     }
@@ -164,7 +164,7 @@ fn draw(
     area.present()
 }
 
-/// A text within HTML.
+/// Escapes a text for HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

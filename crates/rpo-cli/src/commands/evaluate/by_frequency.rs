@@ -1,11 +1,11 @@
-//! Scores of frequent and of rare labels.
+//! Scores of groups of labels by frequency.
 
 use rpo::FrequencyScores;
 use rpo::metrics::{Metric, Needs, Score};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// The Ks of metrics at K; without any, those of the metrics that are scored by default.
+/// The K of each metric at K; those of the default metrics if there are none.
 pub(super) fn ks(metrics: &[Metric]) -> Vec<usize> {
     let at = |metric: &Metric| match metric.needs() {
         Needs::TopK(k) => Some(k),
@@ -20,7 +20,7 @@ pub(super) fn ks(metrics: &[Metric]) -> Vec<usize> {
     ks
 }
 
-/// A list of groups as objects.
+/// Returns the groups as JSON objects.
 pub(super) fn json(groups: &[FrequencyScores], ks: &[usize]) -> Value {
     let object = |group: &FrequencyScores| {
         let ends = group.frequencies.as_ref();
@@ -38,7 +38,7 @@ pub(super) fn json(groups: &[FrequencyScores], ks: &[usize]) -> Value {
     groups.iter().map(object).collect()
 }
 
-/// A table with a line for each group.
+/// Returns a table with a line for each group.
 pub(super) fn table(groups: &[FrequencyScores], ks: &[usize]) -> String {
     let mut text = format!("\n{:>8} {:>15} {:>9}", "labels", "frequency", "positives");
     for name in ["r", "p"] {

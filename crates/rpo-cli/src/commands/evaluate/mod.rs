@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Score a model on a data set.
 ///
-/// Prints a value for each metric; with --json one object with the value of each metric under its name (null
-/// where it is undefined), predict_seconds, load_seconds and n_samples.
+/// Prints a value for each metric; with --json one object with the value of each metric under its name (null if
+/// undefined), predict_seconds, load_seconds and n_samples.
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// The model.
@@ -26,32 +26,34 @@ pub(crate) struct Evaluate {
     model: PathBuf,
 
     /// Metrics: lrap, lrap-all (samples without labels count as 1), coverage, ranking-loss, one-error, p@K, ndcg@K,
-    /// psp@K, psndcg@K, macro-p@K, macro-r@K, macro-f1@K (of the best K labels, the mean over labels), macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
-    /// example-f1, mcc, g-mean, balanced-accuracy; log-loss, brier and ece (expected calibration error) of methods whose
-    /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (of
-    /// quantiles).
-    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers,
-    /// pinball,mae for quantiles, p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is for metrics of the best K labels alone.
+    /// psp@K, psndcg@K, macro-p@K, macro-r@K, macro-f1@K (means over labels, for the best K labels), macro-auc,
+    /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
+    /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
+    /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles).
+    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels, r2,arrmse,mse,mae for numbers,
+    /// pinball,mae for quantiles, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
+    /// best K labels.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
     #[command(flatten)]
     ranking: RerankOptions,
 
-    /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
-    /// expected F1 of each label. Scores must be probabilities for that.
+    /// How labels are decided from scores, by default as the model is set: threshold, or f1 for all samples at once by
+    /// the expected F1 of each label, which requires probabilities.
     #[arg(long, value_name = "RULE")]
     decide: Option<Decision>,
 
-    /// CSV file to write the scores of each output to: of a label its support, precision, recall, F1, MCC, G-mean, balanced
-    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold, of a number r2,
-    /// MAE and RMSE.
+    /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
+    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
+    /// r2, MAE and RMSE.
     #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
-    /// Score frequent and rare labels apart as well: labels from the most to the least frequent in training, in as many groups
-    /// with about the same number of positives each (10 for deciles). Of each group the recall of the best K labels, r@K, and
-    /// what it adds to p@K, for the K of the metrics (1, 3 and 5 where none has a K); with --json as the list by_frequency.
+    /// Also score frequent and rare labels separately. Labels are sorted from the most to the least frequent in
+    /// training and split into this many groups with about equal numbers of positives (10 for deciles). For each group,
+    /// the recall of the best K labels, r@K, and its contribution to p@K, for the K of the metrics (1, 3 and 5 if no
+    /// metric has a K); with --json as the list by_frequency.
     #[arg(long, value_name = "GROUPS")]
     by_frequency: Option<usize>,
 
@@ -131,7 +133,7 @@ impl Evaluate {
         }
     }
 
-    /// Refuses options that no metric heeds.
+    /// Refuses options that do not affect any metric.
     fn check_effect(&self, model: &Model, metrics: &[Metric]) -> Result<(), CliError> {
         let (task, n_outputs) = (model.schema().task, model.n_outputs());
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
@@ -170,7 +172,7 @@ impl Evaluate {
     }
 }
 
-/// Writes a row for each output; what is undefined is an empty cell.
+/// Writes a row for each output; undefined values are empty cells.
 fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     out.put(format!("output,{}\n", scores.measures.join(",")).as_bytes())?;
@@ -188,10 +190,10 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
     out.finish()
 }
 
-/// Parses the name of a metric; a misspelt one gets the most similar.
+/// Parses the name of a metric; the error for a misspelt name suggests the most similar one.
 pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
     text.parse::<Metric>().map_err(|e| {
-        // The k of a metric is no part of what is similar.
+        // The k of a metric is ignored when similarity is computed.
         let (word, k) = text
             .split_once('@')
             .map_or((text, None), |(word, k)| (word, Some(k)));
@@ -209,7 +211,7 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
     })
 }
 
-/// The metrics of a task, where none are asked for; of quantiles, means of errors squared say nothing.
+/// The default metrics of a task. For quantiles, means of squared errors are not informative.
 pub(crate) fn default_metrics(task: Task, are_quantiles: bool) -> Vec<Metric> {
     match task {
         _ if are_quantiles => vec![Metric::Pinball, Metric::Mae],

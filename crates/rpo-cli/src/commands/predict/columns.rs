@@ -1,4 +1,4 @@
-//! Predictions as Parquet and Arrow IPC.
+//! Writes predictions as Parquet and Arrow IPC.
 
 use super::{Ids, Pick, for_all_scores, for_each_row};
 use crate::error::CliError;
@@ -8,7 +8,7 @@ use rpo::core::MatrixView;
 use rpo::data::read::{Cell, Format};
 use rpo::data::write::{ColumnContent, ColumnWriter};
 
-/// Writes the columns that CSV has: a score for each output, or of what is picked the sample, the label and its score.
+/// Writes the same columns as CSV: a score for each output, or the sample, the label and its score for picked labels.
 pub(super) fn write(
     model: &Model,
     x: MatrixView<'_>,

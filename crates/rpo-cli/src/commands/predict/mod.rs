@@ -23,48 +23,48 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Bytes of dense scores that are held at a time.
+/// Size in bytes of the dense scores held at a time.
 const BLOCK_BYTES: usize = 64 << 20;
 
 /// Predict for the samples of a file.
 ///
-/// The file may have the outputs or not. Features are found by their names where the file has names (a model of
-/// numbered features knows them as 0, 1, ...), else by their numbers. Writes CSV: with --top-k or --decide a line
-/// row,label,score for each of the best labels or those decided for (rows from 0, labels by name, best first; of
-/// the best those of score 0 left out), else a column for each output. With --id, identifiers come first, in place of rows.
+/// The outputs may be absent from the file. Features are found by their names if the file has names (a model with
+/// numbered features uses the names 0, 1, ...), otherwise by their numbers. Writes CSV: with --top-k or --decide a line
+/// row,label,score for each picked label (rows from 0, labels by name, best first; labels of score 0 are never among
+/// the best), otherwise a column for each output. With --id, identifiers come first, instead of rows.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The model.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Only the best K labels of each sample. Never holds more than the scores of a few samples.
+    /// Only the best K labels of each sample. Holds the scores of only a few samples at a time.
     #[arg(long, value_name = "K")]
     top_k: Option<NonZeroUsize>,
 
     #[command(flatten)]
     ranking: RerankOptions,
 
-    /// Only the labels that the model decides for: those whose score reaches the threshold that the model keeps for
-    /// them, 0.5 where it keeps none. Of groups of labels that exclude each other it is the most probable one. A model that was trained
-    /// with --decide f1 decides on all rows of the data at once, for each label those of the largest expected F1: a row alone,
-    /// or among others, may have other labels.
+    /// Only the labels that the model predicts: those whose score reaches the threshold stored in the model, or 0.5
+    /// without one; in groups of mutually exclusive labels, the most probable one. A model trained with --decide f1
+    /// decides on all rows of the data jointly: each label is predicted for the rows with the largest expected F1, so a
+    /// row alone, or among others, may get other labels.
     #[arg(long, conflicts_with = "top_k")]
     decide: bool,
 
-    /// File to write, which appears when it is whole; standard output by default.
+    /// File to write, which appears when it is complete; standard output by default.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// What to write, by default what the name of --out ends in, else CSV: csv; parquet or arrow, the columns of CSV;
-    /// jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as those of
-    /// `rpo serve`; or xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then
-    /// label:score pairs for each sample, labels by number, best first).
+    /// Format, by default that of the extension of --out, otherwise CSV: csv; parquet or arrow, with the columns of
+    /// CSV; jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as in `rpo serve`; or
+    /// xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then label:score pairs
+    /// for each sample, labels by number, best first).
     #[arg(long, value_enum, value_name = "FORMAT")]
     out_format: Option<OutFormat>,
 
     /// Print one JSON object: n_samples, load_seconds, predict_seconds (writing included), rows_per_second, and
-    /// latency_milliseconds, the median time of predicting one row alone, over up to 100 rows.
+    /// latency_milliseconds, the median time of predicting a single row, over up to 100 rows.
     #[arg(long, requires = "out")]
     json: bool,
 
@@ -171,7 +171,7 @@ impl Predict {
     }
 }
 
-/// The median time of predicting one row alone, in milliseconds, over up to a hundred rows; `None` without rows.
+/// The median time of predicting a single row, in milliseconds, over up to a hundred rows; `None` without rows.
 fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Option<f64>, CliError> {
     let mut times = Vec::new();
     for row in 0..x.n_rows().min(100) {
@@ -187,7 +187,7 @@ fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Optio
     Ok(times.get(times.len() / 2).copied())
 }
 
-/// Numbers that a row takes: so many scores, or its features where a pipeline prepares them.
+/// Number of values held per row: the scores, or the features of the pipeline if there are more.
 fn width(model: &Model, n_scores: usize) -> usize {
     model.pipeline().map_or(0, Pipeline::n_columns).max(n_scores)
 }
@@ -199,7 +199,7 @@ macro_rules! add {
     };
 }
 
-/// The name of the column that identifies samples, and their identifiers.
+/// The name of the identifier column, and the identifiers of the samples.
 type Ids<'a> = Option<(&'a str, &'a [String])>;
 
 fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
@@ -209,7 +209,7 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
     let header: Vec<String> = id.into_iter().chain(names).collect();
     let mut line = header.join(",").into_bytes();
     line.push(b'\n');
-    // The header goes out with the first line: of what cannot be predicted nothing is written.
+    // The header is written with the first line, so that nothing is written if prediction fails.
     for_all_scores(model, x, |sample, scores| {
         if let Some((_, ids)) = ids {
             add!(line, "{},", CsvField(&ids[sample]));
@@ -276,12 +276,12 @@ fn jsonl(
     }
 }
 
-/// Which labels of a sample are written.
+/// The labels of a sample that are written.
 #[derive(Clone, Copy)]
 enum Pick {
-    /// The best k, by score or as quotients of scores and propensities.
+    /// The best k, by score, or by score divided by propensity.
     Best { k: usize, rerank: Option<Propensity> },
-    /// Those that the model decides for.
+    /// The labels that the model predicts.
     Decided,
 }
 
@@ -356,7 +356,7 @@ fn for_each_row(
             },
         ),
         Pick::Decided => {
-            // A rule that looks at all samples must see all of them.
+            // A joint rule needs all samples at once.
             let bytes = match model.decision.is_joint() {
                 true => usize::MAX,
                 false => BLOCK_BYTES,

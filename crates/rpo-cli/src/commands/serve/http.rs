@@ -1,4 +1,4 @@
-//! The server of HTTP.
+//! The HTTP server.
 
 use super::problem::Problem;
 use super::service::Service;
@@ -24,33 +24,33 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-/// The page that draws predictions.
+/// The page that shows predictions.
 const PAGE: &str = include_str!("page.html");
 
-/// Most bytes of the head of a request.
+/// Largest size in bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
 
-/// How much of the machine strangers may take.
+/// Limits on the resources that clients may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Most bytes of a request.
+    /// Largest size in bytes of a request.
     pub(super) bytes: usize,
-    /// Most connections at a time.
+    /// Largest number of concurrent connections.
     pub(super) connections: usize,
-    /// How long a request may take to arrive, and how long it may wait for others.
+    /// Time limit for a request to arrive, and for its wait for other requests.
     pub(super) time: Duration,
 }
 
-/// What every connection shares.
+/// State that all connections share.
 #[derive(Debug)]
 struct Server {
     service: Service,
     limits: Limits,
-    /// One for each prediction that may run at a time.
+    /// A permit for each prediction that may run concurrently.
     turns: Semaphore,
 }
 
-/// Serves until the process is told to end, and then until requests under way have their responses.
+/// Serves until the process is told to end, and then until requests in progress have their responses.
 pub(super) fn serve(service: Service, address: SocketAddr, limits: Limits) -> Result<(), CliError> {
     let threads = rayon::current_num_threads();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -95,7 +95,7 @@ async fn listen(server: Arc<Server>, address: SocketAddr) -> Result<(), CliError
         let stream = match accepted.await {
             None => break,
             Some((Ok(permit), Ok((stream, _)))) => (permit, stream),
-            // Such as too many open files: others may close.
+            // For example too many open files, which may be closed soon.
             Some(_) => {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -104,7 +104,7 @@ async fn listen(server: Arc<Server>, address: SocketAddr) -> Result<(), CliError
         let (permit, stream) = stream;
         let connection = graceful.watch(connection(Arc::clone(&server), stream));
         tokio::spawn(async move {
-            // A client that went away is no error of the server.
+            // A client that disconnected is not an error of the server.
             let _ = connection.await;
             drop(permit);
         });
@@ -118,7 +118,7 @@ fn connection(
     server: Arc<Server>,
     stream: TcpStream,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
-    // Responses are small: none waits for more to send.
+    // Responses are small and should be sent without delay.
     let _ = stream.set_nodelay(true);
     let time = server.limits.time;
     let handle = move |request| {
@@ -150,7 +150,7 @@ impl Server {
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Problem> {
         let json = "application/json";
-        // Of a response to HEAD no body is sent.
+        // A response to HEAD is sent without a body.
         match (request.method(), request.uri().path()) {
             (&Method::GET | &Method::HEAD, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
             (&Method::GET | &Method::HEAD, "/health") => Ok(response(200, json, "{\"status\":\"ok\"}")),

@@ -1,4 +1,4 @@
-//! A request per line of standard input, a response per line of standard output.
+//! Serves requests from lines of standard input, with one response per line of standard output.
 
 use super::problem::Problem;
 use super::service::Service;
@@ -23,8 +23,7 @@ pub(super) fn serve(service: &Service, max_bytes: usize) -> Result<(), CliError>
     Ok(())
 }
 
-/// Reads a line without its end; of a longer one than the limit no more than a byte beyond it is kept. Returns false at the
-/// end.
+/// Reads a line without its line end, keeping at most one byte beyond the limit. Returns false at the end of the input.
 fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let most = limit as u64 + 1;

@@ -20,38 +20,38 @@ use std::time::Duration;
 const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(16 << 20).expect("not 0");
 const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
 
-/// Load a model once and predict for rows of JSON: line by line from standard input, or by HTTP.
+/// Load a model once and predict for JSON rows: line by line from standard input, or over HTTP.
 ///
-/// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with, if they are wanted, "top_k":
-/// K or "decide": true as in `rpo predict`, and an "id" that the response repeats. Every feature must be there, null where
-/// it is missing; of features that are numbered, those left out are 0. The response is {"predictions": [...]}, for each row
-/// an object of outputs, or a list of {"output", "score"} for labels that are picked; or {"error": {"kind", "message", "row",
-/// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that draws predictions at /. Ctrl-C and
-/// SIGTERM end it when the requests under way have their responses.
+/// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with optional "top_k": K or
+/// "decide": true as in `rpo predict`, and an "id" that the response repeats. Every named feature must be present, null
+/// if it is missing; numbered features that are left out are 0. The response is {"predictions": [...]}, for each row an
+/// object of outputs, or a list of {"output", "score"} for picked labels; or {"error": {"kind", "message", "row",
+/// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that shows predictions at /. Ctrl-C and
+/// SIGTERM end the server when requests in progress have their responses.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The model. One that decides on labels by --decide f1, of all samples at once, is refused.
+    /// The model. A model with --decide f1, which decides on all samples jointly, is refused.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Serve HTTP at this address in place of standard input. Port 0 takes any that is free; the address is printed. Only
-    /// this machine reaches 127.0.0.1; whoever reaches another address may use the model.
+    /// Serve HTTP at this address instead of standard input. Port 0 selects any free port; the address is printed.
+    /// 127.0.0.1 is only reachable from this machine; at another address, anyone who can connect may use the model.
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8080")]
     http: Option<SocketAddr>,
 
-    /// Most bytes of a request.
+    /// Largest size of a request in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES)]
     max_bytes: NonZeroUsize,
 
-    /// Most rows of a request.
+    /// Largest number of rows of a request.
     #[arg(long, value_name = "N", default_value_t = MAX_ROWS)]
     max_rows: NonZeroUsize,
 
-    /// Most connections at a time; others wait. [default: 256]
+    /// Largest number of concurrent connections; others wait. [default: 256]
     #[arg(long, value_name = "N", requires = "http")]
     max_connections: Option<NonZeroUsize>,
 
-    /// Seconds within which a request must arrive, and wait for those before it at most. [default: 10]
+    /// Seconds within which a request must arrive, and longest wait for earlier requests. [default: 10]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 

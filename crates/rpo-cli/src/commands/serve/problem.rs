@@ -1,11 +1,11 @@
-//! What is wrong with a request.
+//! Errors of requests.
 
 use rpo::ModelError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use serde_json::error::Category;
 use serde_json::{Value, json};
 
-/// Why a request has no predictions.
+/// Reason why a request gets no predictions.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
     #[error("not JSON: {0}")]
@@ -24,7 +24,7 @@ pub(super) enum Problem {
     Path(String),
     #[error("{method} is not for this path, which takes {allowed}")]
     Method { method: String, allowed: &'static str },
-    /// A value that cannot be.
+    /// A row with an invalid value.
     #[error("{message}")]
     Row {
         row: usize,
@@ -46,7 +46,7 @@ impl Problem {
         }
     }
 
-    /// A method of HTTP that a path does not take, and those that it takes.
+    /// An HTTP method that a path does not support, and the methods that it supports.
     pub(super) fn method(method: &str, allowed: &'static str) -> Self {
         Self::Method {
             method: method.to_owned(),
@@ -54,7 +54,7 @@ impl Problem {
         }
     }
 
-    /// The name of its kind.
+    /// The name of the kind of error.
     fn kind(&self) -> &'static str {
         match self {
             Self::Json(_) => "json",
@@ -69,7 +69,7 @@ impl Problem {
         }
     }
 
-    /// The status of HTTP.
+    /// The HTTP status.
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::Json(_) | Self::Request(_) => 400,
@@ -83,7 +83,7 @@ impl Problem {
         }
     }
 
-    /// The response, which repeats the request's identifier.
+    /// The error response, which repeats the request's identifier.
     pub(super) fn response(&self, id: Option<&Value>) -> String {
         let mut error = json!({"kind": self.kind(), "message": self.to_string()});
         if let Self::Row { row, column, .. } = self {
@@ -101,7 +101,7 @@ impl Problem {
 impl From<serde_json::Error> for Problem {
     fn from(e: serde_json::Error) -> Self {
         match e.classify() {
-            // JSON, but a key is given twice.
+            // Valid JSON, but with a repeated key.
             Category::Data => Self::Request(e.to_string()),
             _ => Self::Json(e),
         }

@@ -1,30 +1,30 @@
-//! What a request asks for.
+//! Parses requests.
 
 use super::problem::Problem;
 use crate::unique::Unique;
 use serde_json::{Map, Value};
 
-/// Rows to predict for, and what of the predictions is wanted.
+/// The rows to predict for, and the selected part of the predictions.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) rows: Vec<Value>,
     pub(super) pick: Pick,
 }
 
-/// The part of a prediction that is wanted.
+/// The selected part of a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Pick {
     /// The score of every output.
     All,
-    /// The best labels, this many.
+    /// This many best labels.
     Best(usize),
-    /// The labels that the model decides for.
+    /// The labels that the model predicts.
     Decided,
 }
 
 impl Request {
-    /// Parses a row, a list of rows, or an object that has them under `rows`, which may be the name of a feature too. Apart from
-    /// it comes the identifier that the response repeats, whatever is wrong with the rest.
+    /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature. The
+    /// identifier that the response repeats is returned separately, even if the rest is invalid.
     pub(super) fn parse(text: &[u8], rows_is_a_feature: bool) -> (Option<Value>, Result<Self, Problem>) {
         let all = |rows| {
             Ok(Self {
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(n_rows("{\"a\": 1}"), 1);
         assert_eq!(n_rows("[{}, [1, 2]]"), 2);
         assert_eq!(n_rows("{\"rows\": [{}, {}, {}]}"), 3);
-        // A feature may be named so.
+        // A feature may have the name `rows`.
         assert_eq!(n_rows("{\"rows\": 4}"), 1);
         let (id, request) = Request::parse(b"{\"top_k\": 3, \"id\": [1], \"rows\": [{}]}", false);
         assert_eq!(

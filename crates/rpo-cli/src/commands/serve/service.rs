@@ -1,4 +1,4 @@
-//! Requests become responses.
+//! Turns requests into responses.
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A model that predicts for requests.
+/// A model that serves requests.
 #[derive(Debug)]
 pub(super) struct Service {
     model: Model,
@@ -22,12 +22,12 @@ pub(super) struct Service {
     refuse_unseen: bool,
 }
 
-/// What rows are read as.
+/// How the features of rows are read.
 #[derive(Debug)]
 enum Columns {
-    /// By number; what is left out is 0.
+    /// Features by number; omitted ones are 0.
     Numbered,
-    /// By name, all of them.
+    /// Features by name; all must be present.
     Named {
         names: Vec<String>,
         options: Box<ReadOptions>,
@@ -53,7 +53,7 @@ impl Service {
         }
     }
 
-    /// The response to a request: one line of JSON, whatever comes, and the status of HTTP.
+    /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is.
     pub(super) fn respond(&self, text: &[u8]) -> (u16, String) {
         let rows_is_a_feature = match &self.columns {
             Columns::Numbered => false,
@@ -131,7 +131,8 @@ impl Service {
         Ok(())
     }
 
-    /// The features of rows, in the order of the model; counts values of categories that training did not have.
+    /// Returns the features of rows in the order of the model, and counts values of categories that are unseen in
+    /// training.
     fn features(&self, rows: &[Value], n_unseen: &mut usize) -> Result<Matrix, Problem> {
         let (names, options) = match &self.columns {
             Columns::Numbered => return self.numbered(rows),
@@ -190,7 +191,7 @@ impl Service {
         Ok(Matrix::from(CsrMatrix::new(shape, starts, columns, values)))
     }
 
-    /// What the model is, for clients.
+    /// Describes the model for clients.
     pub(super) fn schema(&self) -> Value {
         let schema = self.model.schema();
         let features: Value = match &self.columns {
@@ -219,7 +220,7 @@ impl Service {
     }
 }
 
-/// Labels and scores, best first.
+/// Sorts labels by score, best first.
 fn best_first(picked: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
     let mut picked: Vec<(u32, f32)> = picked.collect();
     picked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -240,7 +241,7 @@ fn number(row: usize, name: &str, value: &Value) -> Result<f64, Problem> {
         .ok_or_else(|| unreadable(row, name, ColumnType::Number, value))
 }
 
-/// A value that no column of a type has.
+/// The error for a value that a column of this type cannot have.
 fn unreadable(row: usize, name: &str, kind: ColumnType, value: &Value) -> Problem {
     let expected = match kind {
         ColumnType::Number => "a number",
@@ -250,7 +251,7 @@ fn unreadable(row: usize, name: &str, kind: ColumnType, value: &Value) -> Proble
     Problem::row(row, name, format!("{name:?} must be {expected}, got {value}"))
 }
 
-/// The values of a row, an object, in the order of the columns.
+/// The values of a row, given as an object, in the order of the columns.
 fn cells<'a>(
     row: usize,
     value: &'a Value,

@@ -1,4 +1,4 @@
-//! What a search found: a table, an object, a file.
+//! Reports the result of a search as a table, a JSON object, or a file.
 
 use crate::error::CliError;
 use crate::output::{self, Output};
@@ -15,7 +15,7 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// One JSON object, or a table of the trials, best first.
+    /// Prints one JSON object, or a table of the trials, best first.
     pub(super) fn print(&self, as_json: bool, model_bytes: Option<u64>) -> Result<(), CliError> {
         if as_json {
             return output::print(&format!("{}\n", self.json(model_bytes)));
@@ -78,7 +78,8 @@ impl Report<'_> {
         text
     }
 
-    /// The winner, then whole trials, stopped ones and failures, each by score, equal ones in order.
+    /// The trials in order of rank: the winner, completed trials, stopped ones, then failures; within each by score,
+    /// ties in order of trial.
     fn ranked(&self) -> Vec<&Record<ModelError>> {
         let mut ranked: Vec<_> = self.tuned.result.history.iter().collect();
         ranked.sort_by(|a, b| {
@@ -97,7 +98,8 @@ impl Report<'_> {
         ranked
     }
 
-    /// A line for each trial in its order, a column for each parameter: empty where it has no meaning.
+    /// Writes a line for each trial in order, with a column for each parameter, which is empty if the parameter does
+    /// not apply.
     pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
         let mut out = Output::new(Some(path))?;
         let csv = |text: &str| CsvField(text).to_string();

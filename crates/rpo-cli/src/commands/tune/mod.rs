@@ -19,38 +19,38 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Search the parameters of a method that score best on samples withheld from training.
+/// Search for the parameters of a method that score best on samples withheld from training.
 ///
-/// Every setting is fitted to the training part with the same seed and scored on the validation part. Prints the
-/// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score,
-/// steps, seconds, status and, if it failed, error), n_train, n_validation, search_seconds, and model_bytes if a
-/// model was saved.
+/// Every setting is fitted to the training samples with the same seed and scored on the validation samples. Prints the
+/// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score, steps,
+/// seconds, status and, if it failed, error), n_train, n_validation, search_seconds, and model_bytes if a model was
+/// saved.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
-    /// A parameter and its values, once for each: NAME=V1,V2,... where NAME is an option of the method without its
-    /// dashes, or a law to draw from: NAME=integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH. Where
-    /// projection is none, components and projection-scope are left out.
+    /// A parameter and its values; repeat for each parameter: NAME=V1,V2,... where NAME is an option of the method
+    /// without its dashes, or a distribution: NAME=integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH. If
+    /// projection is none, components and projection-scope are omitted.
     #[arg(long, value_name = "NAME=VALUES", required = true, help_heading = "Search")]
     space: Vec<String>,
 
-    /// Metric to choose by, as in `rpo evaluate`; lrap for labels, r2 for numbers by default.
+    /// Metric to optimize, as in `rpo evaluate`; lrap for labels, r2 for numbers by default.
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 
-    /// Share of the samples that settings are scored on, between 0 and 1; of labels, each keeps its frequency.
+    /// Fraction of the samples on which settings are scored, between 0 and 1; each label keeps its frequency.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
     hold_out: f64,
 
-    /// All combinations, the last parameter varying fastest, or random ones, none twice.
+    /// Grid: all combinations, the last parameter varying fastest; or random: random settings without repetition.
     #[arg(long, value_name = "ORDER", default_value_t = SearchOrder::Grid, help_heading = "Search")]
     search: SearchOrder,
 
-    /// Try so many settings; by default a grid is tried in full, and 20 random settings. The first settings of a
-    /// longer search are those of a shorter one.
+    /// Number of settings to try; by default the whole grid, or 20 random settings. A longer search begins with the
+    /// settings of a shorter one.
     #[arg(long, value_name = "N", help_heading = "Search", conflicts_with_all = ["time", "steps"])]
     trials: Option<usize>,
 
-    /// Try settings for so many seconds: the result then depends on the machine.
+    /// Try settings for this many seconds: the result then depends on the machine.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -59,17 +59,17 @@ pub(crate) struct Tune {
     )]
     time: Option<f64>,
 
-    /// Try settings until they have made so many steps: trees, or iterations of boosting, those after the best one among them;
-    /// of methods without steps each setting is one. The setting that comes to the number is finished.
+    /// Try settings until they have used this many steps: trees, or boosting iterations, including those after the best
+    /// one; for methods without steps, each setting counts as one. The setting that reaches the limit is finished.
     #[arg(long, value_name = "STEPS", help_heading = "Search")]
     steps: Option<u64>,
 
-    /// Score models at a quarter and at half of their steps, and give up those that are then worse than the
-    /// median of earlier ones.
+    /// Score models at a quarter and at half of their steps, and stop those that are worse than the median of earlier
+    /// models.
     #[arg(long, help_heading = "Search")]
     stop_early: bool,
 
-    /// Fit the model that is saved to all samples, not to the training part alone.
+    /// Fit the saved model to all samples, not only to the training samples.
     #[arg(long, requires = "model", help_heading = "Search")]
     refit: bool,
 
@@ -77,7 +77,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 
-    /// CSV file to write the trials to, in their order.
+    /// CSV file for the trials, in order.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
@@ -94,7 +94,7 @@ pub(crate) struct Tune {
 
 impl Tune {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        // Whatever can be found wrong before the data is read is found now.
+        // Report all errors that can be found before the data is read.
         let hold_out = Domain::Level.check("hold_out", self.hold_out);
         hold_out.map_err(|e| CliError::Model(e.into()))?;
         let method = self.fit.start(self.metric.as_slice())?;
@@ -171,7 +171,7 @@ impl Tune {
     }
 }
 
-/// The number of trials, where the limit and the order determine it.
+/// The number of trials, if the limit and the order determine it.
 fn n_trials(tuning: &Tuning, space: &Space) -> Option<usize> {
     let grid = || space.settings(SearchOrder::Grid, Seed::new(0)).ok();
     match (tuning.limit, tuning.order) {

@@ -1,4 +1,4 @@
-//! The command in a folder of its own, and small data sets in every format.
+//! Runs the command in its own folder; small data sets in every format.
 
 use serde_json::Value;
 use std::fs;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A folder to run the command in.
 pub(crate) struct Folder(TempDir);
 
-/// What a run of the command left.
+/// The result of a run of the command.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -56,14 +56,14 @@ impl Folder {
         }
     }
 
-    /// Runs what must succeed and say nothing on standard error.
+    /// Runs a command that must succeed and write nothing to standard error.
     pub(crate) fn ok(&self, arguments: &str) -> String {
         let run = self.run(arguments);
         assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "rpo {arguments}");
         run.stdout
     }
 
-    /// Runs what must print exactly one JSON object.
+    /// Runs a command that must print exactly one JSON object.
     pub(crate) fn json(&self, arguments: &str) -> Value {
         let text = self.ok(&format!("{arguments} --json"));
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -72,7 +72,7 @@ impl Folder {
         value
     }
 
-    /// Runs what must fail, and returns what it says.
+    /// Runs a command that must fail, and returns its message.
     pub(crate) fn fail(&self, arguments: &str) -> String {
         let run = self.run(arguments);
         assert_eq!(run.code, Some(1), "rpo {arguments}: {}{}", run.stdout, run.stderr);
@@ -94,7 +94,7 @@ impl Folder {
 pub(crate) const FEATURES: [&str; 3] = ["width", "height", "the depth"];
 pub(crate) const LABELS: [&str; 3] = ["red", "large, heavy", "round"];
 
-/// Samples: three features in steps of 1/8 and three labels that follow from them.
+/// Samples with three features in steps of 1/8, and three labels that are functions of them.
 pub(crate) fn samples(n: usize, first: usize) -> Vec<([f32; 3], [bool; 3])> {
     let sample = |i: usize| {
         let x = [0, 1, 2].map(|j| ((i * (5 + 2 * j) + i / 8 + j) % 8) as f32 / 8.0);
@@ -149,7 +149,7 @@ pub(crate) fn svmlight(n: usize, first: usize) -> String {
     pairs(n, first, 1)
 }
 
-/// Two numbers that follow from three features.
+/// Two outputs that are functions of three features.
 pub(crate) fn csv(n: usize, first: usize) -> String {
     let mut text = "width,height,the depth,volume,edge\n".to_owned();
     for (x, _) in samples(n, first) {
@@ -164,7 +164,7 @@ pub(crate) fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("{key} in {value}"))
 }
 
-/// The folder that a variable names; if there is none, says why the test does nothing.
+/// The folder named by an environment variable; if there is none, reports that the test does nothing.
 pub(crate) fn folder_of(variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     if folder.is_none() {

@@ -22,13 +22,13 @@ impl Random {
 /// Rows of cells, the outputs last.
 type Rows = Vec<Vec<String>>;
 
-/// An integer in units of 1/8, which text and binary numbers hold exactly.
+/// An integer in units of 1/8, which text and binary numbers represent exactly.
 fn eighths(value: u64, less: u64) -> String {
     format!("{}", (value as f64 - less as f64) / 8.0)
 }
 
-/// Twelve dense features, among them a constant, a duplicate, a near-duplicate, coarse and mostly zero ones; eight
-/// labels, among them a rare one and one of noise.
+/// Twelve dense features, including a constant, a duplicate, a near-duplicate, and coarse and mostly zero ones; eight
+/// labels, including a rare one and one of noise.
 fn labels(n: usize) -> Rows {
     let mut random = Random(1);
     let sample = |_| {
@@ -75,7 +75,7 @@ fn labels(n: usize) -> Rows {
     (0..n).map(sample).collect()
 }
 
-/// Eight features and four numbers to predict, one of them far from zero and one with steep outliers.
+/// Eight features and four outputs, one of them far from zero and one with steep outliers.
 fn numbers(n: usize) -> Rows {
     let mut random = Random(2);
     let sample = |_| {
@@ -125,7 +125,7 @@ fn classes(n: usize) -> Rows {
     (0..n).map(sample).collect()
 }
 
-/// Three nominal features, one of them of two values, three numbers, and five labels.
+/// Three nominal features, one with two values, three numbers, and five labels.
 fn words(n: usize) -> Rows {
     let mut random = Random(4);
     let sample = |_| {
@@ -196,8 +196,8 @@ fn arff(rows: &[Vec<String>]) -> String {
 /// Labels and counted words of a text.
 type Text = (Vec<u64>, Vec<(u64, u64)>);
 
-/// Word counts of texts: sixty features, mostly zero, and thirty labels that follow from one or two of twelve topics;
-/// some samples have no label.
+/// Word counts of texts: sixty mostly zero features, and thirty labels that depend on one or two of twelve topics; some
+/// samples have no label.
 fn texts(n: usize) -> Vec<Text> {
     let mut random = Random(6);
     let sample = |_| {

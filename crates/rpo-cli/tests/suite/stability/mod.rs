@@ -1,8 +1,8 @@
-//! Value stability: for given options and seed the command predicts what it predicted when the table
+//! Value stability: for given options and seed, the command predicts the same as when the table
 //! `tests/golden/value_stability.txt` was recorded. The head of the table explains how to read it and how to record it
 //! anew.
 //!
-//! The test uses the command line alone, so that it outlives any change of the library, and reads no model file.
+//! The test only uses the command line, so that it survives any change of the library, and reads no model file.
 
 pub(crate) mod data;
 
@@ -24,15 +24,15 @@ struct Case {
 struct Hashes {
     /// All scores.
     scores: String,
-    /// The best labels of each sample, then the labels decided for; [`NONE`] in regression.
+    /// The best labels of each sample, then the predicted labels; [`NONE`] in regression.
     labels: String,
 }
 
-/// Stands for a hash that does not exist, or that is not recorded yet.
+/// Placeholder for a hash that does not exist or is not recorded yet.
 const NONE: &str = "-";
 
 impl Case {
-    /// Reads a line of the table; an empty line or a comment is no case.
+    /// Parses a line of the table; empty lines and comments are not cases.
     fn parse(line: &str) -> Option<Self> {
         if line.is_empty() || line.starts_with('#') {
             return None;
@@ -90,7 +90,7 @@ impl Case {
     }
 }
 
-/// FNV-1a of 64 bits.
+/// 64-bit FNV-1a hash.
 fn hash(text: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
@@ -100,7 +100,7 @@ fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/value_stability.txt")
 }
 
-/// Returns true if the table holds for this machine: products of matrices round differently on processors without fused
+/// Returns true if the table applies to this machine: matrix products round differently on processors without fused
 /// multiply-add.
 fn is_recorded_here() -> bool {
     #[cfg(target_arch = "x86_64")]

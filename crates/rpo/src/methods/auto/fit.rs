@@ -1,4 +1,4 @@
-//! Trying configurations, choosing among them, and fitting what was chosen.
+//! Tries configurations, chooses among them, and fits the chosen ones.
 
 use super::{AutoParams, Configuration, Portfolio};
 use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, finite};
@@ -12,20 +12,20 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Up to this number of samples, each is withheld once, in folds.
+/// Largest number of samples for which folds are used, so that each sample is withheld once.
 const FOLDED: usize = 2000;
-/// Folds of small sets.
+/// Number of folds for small sets.
 const FOLDS: usize = 4;
-/// Fraction of larger sets that is withheld.
+/// Withheld fraction of larger sets.
 const WITHHELD: f64 = 0.25;
-/// Part of the time that trials and the last fits may take; the rest is for weights and thresholds.
+/// Fraction of the time for trials and the last fits; the rest is for weights and thresholds.
 const PART: f64 = 0.9;
-/// Up to this number of samples, a member is fitted to all of them with several seeds: of few samples the chance of a fit is
-/// a large part of its error, and a fit takes little time.
+/// Largest number of samples for which a member is fitted to all of them with several seeds: with few samples,
+/// randomness is a large part of the error of a fit, and a fit takes little time.
 const FEW: usize = 500;
-/// Seeds of these last fits.
+/// Number of seeds for these last fits.
 const SEEDS: u64 = 3;
-/// Members whose last fits time is kept for: the most expensive ones.
+/// Number of members, the most expensive ones, for whose last fits time is reserved.
 const REFITTED: usize = 5;
 
 impl AutoParams {
@@ -42,7 +42,7 @@ impl AutoParams {
         })
     }
 
-    /// The seconds, unless the number of configurations is the limit.
+    /// The time limit in seconds, unless the number of configurations is limited instead.
     fn limit(&self, data: &Dataset) -> Option<f64> {
         if self.configurations.is_some() {
             return None;
@@ -77,7 +77,7 @@ impl Estimator for AutoParams {
     }
 
     fn needs(&self) -> Needs {
-        // The scores that choose have no weights.
+        // The scores that are compared do not use sample weights.
         Needs {
             equal_weights: true,
             ..Needs::default()
@@ -134,16 +134,17 @@ impl Estimator for AutoParams {
 
 /// A candidate of the pool.
 struct Tried {
-    /// One for each last fit, with seeds of its own; the first is the one that was tried.
+    /// One estimator per last fit, each with its own seed; the first is the one that was tried.
     estimators: Vec<Box<dyn Estimator>>,
-    /// Its place in the report.
+    /// Its index in the report.
     place: usize,
     cost: f64,
     seconds: f64,
 }
 
-/// What a cost of 1 takes, from the seconds and costs of trials: the median, of two the smaller. One trial that took far longer than
-/// its cost says nothing of others, and one that takes longer than expected is stopped while there is time for the last fits.
+/// Estimates the seconds per unit of cost from the seconds and costs of trials: the median, or the smaller of two. An
+/// unusually slow trial does not predict the others, and a trial slower than expected is stopped while there is still
+/// time for the last fits.
 fn seconds_per_cost(trials: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let mut ratios: Vec<f64> = trials.map(|(seconds, cost)| seconds / cost).collect();
     ratios.sort_by(f64::total_cmp);
@@ -154,15 +155,15 @@ struct Search<'a> {
     data: &'a Dataset,
     context: &'a FitContext<'a>,
     start: Instant,
-    /// Seconds for trials and the last fits.
+    /// Time limit in seconds for trials and the last fits.
     limit: Option<f64>,
-    /// The time of fitting to the samples of all folds over that of a fit to all.
+    /// Time of fitting the samples of all folds, relative to a fit to all samples.
     cost_of_folds: f64,
     pool: Pool<'a>,
-    /// In the order of the pool.
+    /// In the order of candidates in the pool.
     tried: Vec<Tried>,
     reported: Vec<Candidate>,
-    /// The first error of a configuration.
+    /// The first error of any configuration.
     failure: Option<ModelError>,
 }
 
@@ -171,7 +172,7 @@ impl Search<'_> {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// The seconds that the last fit of a candidate is expected to take.
+    /// The expected seconds of the last fit of a candidate.
     fn last_fit(&self, index: usize) -> f64 {
         match self.pool.is_whole(index) {
             true => 0.0,
@@ -182,7 +183,7 @@ impl Search<'_> {
         }
     }
 
-    /// The seconds that last fits are expected to take, of a further candidate that takes this long and those tried.
+    /// The expected seconds of the last fits of the candidates so far and of one more, if given.
     fn last_fits(&self, further: Option<f64>) -> f64 {
         let tried = (0..self.tried.len()).map(|index| self.last_fit(index));
         let mut last: Vec<f64> = tried.chain(further).collect();
@@ -190,7 +191,7 @@ impl Search<'_> {
         last.iter().take(REFITTED).sum()
     }
 
-    /// Returns true if a configuration is expected to leave time for the last fits.
+    /// Returns true if a configuration is expected to leave enough time for the last fits.
     fn is_affordable(&self, configuration: &Configuration) -> bool {
         let Some(limit) = self.limit else { return true };
         let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
@@ -201,7 +202,7 @@ impl Search<'_> {
         self.seconds() + fit * self.cost_of_folds + self.last_fits(Some(fit)) <= limit
     }
 
-    /// Tries a configuration, or notes why not.
+    /// Tries a configuration, or records why it was not tried.
     fn visit(&mut self, configuration: &Configuration, seed: u64) {
         let mut report = Candidate {
             method: configuration.method.clone(),
@@ -216,7 +217,7 @@ impl Search<'_> {
                 Ok((estimators, score)) => {
                     report.score = finite(score);
                     let index = self.tried.len();
-                    // A forest with out-of-bag predictions was fitted once, to all samples.
+                    // A forest with out-of-bag predictions was fitted only once, to all samples.
                     let fits = if self.pool.is_whole(index) {
                         1.0
                     } else {
@@ -250,7 +251,7 @@ impl Search<'_> {
         self.reported.push(report);
     }
 
-    /// Adds a configuration to the pool, with missing features filled in where its method needs them.
+    /// Adds a configuration to the pool, imputing missing features if its method needs them.
     fn attempt(
         &mut self,
         configuration: &Configuration,
@@ -264,7 +265,7 @@ impl Search<'_> {
         let seeds = if method.given("seed").is_some() {
             vec![method.seed()]
         } else if self.data.n_samples() <= FEW {
-            // Apart from the seeds of other configurations, which are consecutive.
+            // Far from the seeds of other configurations, which are consecutive.
             (0..SEEDS).map(|fit| seed.wrapping_add(fit << 32)).collect()
         } else {
             vec![seed]
@@ -279,7 +280,7 @@ impl Search<'_> {
             let is_late = || limit.is_some_and(|limit| start.elapsed().as_secs_f64() > limit);
             self.context.is_stopped() || !is_first && is_late()
         };
-        // What was withheld to choose among settings is not for choosing weights too.
+        // Samples withheld to choose among settings must not be used to choose weights as well.
         let context = FitContext {
             on_step: None,
             stop: Some(&stop),
@@ -290,7 +291,7 @@ impl Search<'_> {
         Ok((estimators, score))
     }
 
-    /// The ensemble of what was tried.
+    /// Builds the ensemble from the configurations that were tried.
     fn finish(mut self, params: &AutoParams) -> Result<Model, ModelError> {
         if self.tried.is_empty() {
             return Err(self.failure.unwrap_or(EnsembleError::Stopped.into()));
@@ -334,12 +335,12 @@ impl Search<'_> {
         model.with_thresholds(judged.thresholds)
     }
 
-    /// Fits the members of a choice to all samples, those of the largest weights first, and returns those that cannot be. One
-    /// that there is no time for is the models of its folds instead.
+    /// Fits the members of a choice to all samples, largest weights first, and returns the members that could not be
+    /// fitted. If there is no time left for a member, the models of its folds are used instead.
     fn fit_members(&mut self, choice: &Choice, models: &mut BTreeMap<usize, Vec<Model>>) -> Vec<usize> {
         let mut members: Vec<(usize, f64)> = choice.members().collect();
         members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
-        // Whoever stops the search wants the best so far.
+        // A caller who stops the search wants the best result so far.
         let context = FitContext {
             on_step: None,
             stop: None,

@@ -1,4 +1,4 @@
-//! Ensembles of the methods that suit the data, found within a time or a number of trials.
+//! Ensembles of methods that suit the data, found within a time limit or a number of trials.
 
 mod fit;
 mod portfolio;
@@ -13,17 +13,18 @@ use serde::{Deserialize, Serialize};
 
 /// Parameters of the search for an ensemble.
 ///
-/// Configurations of a portfolio, a list of methods with options, are fitted in its order, as long as the time allows. Each
-/// is scored on samples that it was not fitted to: in four folds of at most 2000 samples, otherwise on a quarter of the
-/// samples; forests of 100 trees and more on their out-of-bag predictions, ridge regression on those that leave one sample
-/// out. Those scores give the weights, and the members of weight are fitted to all samples; those that no time is left for stay
-/// as they were fitted to the folds. Of at most 500 samples such a member is the mean of three fits, with a seed each. Numbers that members predict are limited to the range of the output in training. A
-/// configuration that the data or the machine refuses is left out with a
-/// note in the model ([`Selection`](crate::combine::Selection)). Linear methods have missing features filled in by medians.
+/// Configurations of a portfolio, a list of methods with options, are fitted in order while time allows. Each is scored
+/// on samples that it was not fitted to: in four folds for at most 2000 samples, otherwise on a quarter of the samples.
+/// Forests of 100 or more trees are scored on their out-of-bag predictions, and ridge regression on leave-one-out
+/// predictions. The weights are found from these scores, and the members with weight are fitted to all samples; members
+/// for which no time is left keep the models of the folds. With at most 500 samples, a member is the mean of three such
+/// fits with different seeds. Predicted numbers are limited to the range of the output in training. A configuration
+/// that the data or the machine does not allow is left out with a note in the model
+/// ([`Selection`](crate::combine::Selection)). For linear methods, missing features are imputed by medians.
 ///
-/// A static portfolio in place of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022) and
-/// Salinas, Erickson (TabRepo, 2024). They measure a metric in each round of selection; here it is the squared error, of
-/// which the inner products of predictions hold all that is needed.
+/// A static portfolio instead of a search and selection with replacement follow Feurer et al. (auto-sklearn 2, 2022)
+/// and Salinas, Erickson (TabRepo, 2024). They compute a metric in each round of selection; here it is the squared
+/// error, which depends only on the inner products of predictions.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -38,24 +39,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoParams {
-    /// Seconds that trials and the last fits may take: which configurations are tried, and so the model, depends on the
-    /// machine. By default 10 and one more for every 100,000 values of the data, stored features and outputs, but at most 600.
+    /// Time limit in seconds for trials and the last fits. The configurations tried, and so the model, depend on the
+    /// machine. Default: 10, plus one for every 100,000 values of the data (stored features and outputs), at most 600.
     ///
-    /// The first configuration is always tried. Another is left out where what it is expected to take, by the time of those
-    /// before and its cost, would not leave time to fit members to all samples.
+    /// The first configuration is always tried. Another one is left out if its expected time, from its cost and the
+    /// times so far, would not leave enough time to fit members to all samples.
     pub time: Option<f64>,
-    /// Number of configurations to try, in the order of the portfolio, in place of a time: the model depends on the data and
-    /// the seed alone.
+    /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends
+    /// only on the data and the seed.
     #[schemars(range(min = 1))]
     pub configurations: Option<usize>,
     /// File with another portfolio: JSON with the lists `labels` and `numbers` of objects with `method`, `cost` and
-    /// `max_outputs`; docs/auto.md shows the one that is built in.
+    /// `max_outputs`; docs/auto.md shows the built-in one.
     pub portfolio: Option<String>,
-    /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. By default greedy-mean of labels and greedy
-    /// of numbers.
+    /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. Default: greedy-mean for labels and
+    /// greedy for numbers.
     pub combine: Option<CombineRule>,
-    /// Rule of the decision thresholds, which are found on the scores of the ensemble for the samples that its members were
-    /// not fitted to: macro-f, micro-f, rate, or none. With macro-f, labels of fewer than five such samples have the
+    /// Rule for the decision thresholds: macro-f, micro-f, rate, or none. They are found on the scores of the ensemble
+    /// for samples that its members were not fitted to. With macro-f, labels with fewer than five such samples get the
     /// threshold of rate. For labels.
     pub thresholds: Option<ThresholdRule>,
     /// Seed of the withheld samples; each configuration has this seed plus its position in the portfolio.

@@ -1,4 +1,4 @@
-//! The configurations to try.
+//! Portfolios of configurations to try.
 
 use crate::method::Method;
 use crate::{Estimator, ModelError};
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Portfolio {
-    /// For labels.
+    /// Configurations for labels.
     pub labels: Vec<Configuration>,
-    /// For numbers.
+    /// Configurations for numbers.
     pub numbers: Vec<Configuration>,
 }
 
@@ -22,14 +22,14 @@ pub struct Portfolio {
 pub struct Configuration {
     /// Its name and options as on the command line.
     pub method: String,
-    /// The time of a fit over that of the first configuration.
+    /// The time of a fit relative to the first configuration.
     pub cost: f64,
-    /// Most outputs that it is tried for.
+    /// Largest number of outputs for which it is tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_outputs: Option<usize>,
 }
 
-/// The portfolio that is built in.
+/// The built-in portfolio.
 impl Default for Portfolio {
     fn default() -> Self {
         serde_json::from_str(include_str!("portfolio.json")).expect("a test reads it")
@@ -37,10 +37,10 @@ impl Default for Portfolio {
 }
 
 impl Portfolio {
-    /// The portfolio of a file.
+    /// Reads a portfolio from a file.
     ///
     /// # Errors
-    /// A file that cannot be read, or that is no portfolio.
+    /// A file that cannot be read or is not a portfolio.
     pub(super) fn read(path: &str) -> Result<Self, ModelError> {
         let problem = |e: &dyn std::fmt::Display| ModelError::Custom(format!("portfolio {path}: {e}"));
         let text = std::fs::read_to_string(path).map_err(|e| problem(&e))?;
@@ -74,7 +74,7 @@ impl Portfolio {
 }
 
 impl Configuration {
-    /// The method for a data set, with missing features filled in by medians where it needs every value.
+    /// Returns the method for a data set, imputing missing features by medians if it needs every value.
     ///
     /// # Errors
     /// Methods and options that do not exist, ensembles, and data that the method refuses.
@@ -89,7 +89,7 @@ impl Configuration {
         Ok(method)
     }
 
-    /// The method.
+    /// Parses the method.
     ///
     /// # Errors
     /// Methods and options that do not exist, and ensembles.

@@ -1,4 +1,4 @@
-//! Fitting the baseline.
+//! Fits the baseline.
 
 use super::{Baseline, BaselineParams, Statistic};
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
@@ -42,7 +42,7 @@ impl Estimator for BaselineParams {
     }
 }
 
-/// For each output its observed values other than 0, increasing, and the number of samples where it is observed.
+/// For each output, its observed nonzero values in increasing order, and the number of samples where it is observed.
 fn observed_values(data: &Dataset) -> Vec<(Vec<f32>, usize)> {
     let outputs = data.outputs().view();
     let mut values = vec![(Vec::new(), data.n_samples()); data.n_outputs()];
@@ -62,13 +62,13 @@ fn observed_values(data: &Dataset) -> Vec<(Vec<f32>, usize)> {
     values
 }
 
-/// The mean of n values, of which those other than 0 are given; 0 if there are none.
+/// The mean of n values, given the nonzero ones; 0 if there are none.
 fn mean(stored: &[f32], n: usize) -> f64 {
-    // From 0 on: the sum of no `f64` is -0.
+    // Starts from 0, because the sum of no `f64` is -0.
     stored.iter().fold(0.0, |sum, &v| sum + f64::from(v)) / n.max(1) as f64
 }
 
-/// The median of n values, of which those other than 0 are given in increasing order; 0 if there are none.
+/// The median of n values, given the nonzero ones in increasing order; 0 if there are none.
 fn median(stored: &[f32], n: usize) -> f64 {
     let negative = stored.partition_point(|v| *v < 0.0);
     let zeros = n - stored.len();

@@ -1,4 +1,4 @@
-//! The baseline every other method must beat: the frequency of each label, or the mean or median of each number,
+//! The baseline that every other method must beat: the frequency of each label, or the mean or median of each number,
 //! whatever the features are.
 
 mod fit;
@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BaselineParams {
-    /// The statistic of numbers that is predicted: the mean, which minimises the squared error, or the median, which
-    /// minimises the absolute error. The prediction for a label is its frequency.
+    /// Statistic predicted for numbers: the mean, which minimises the squared error, or the median, which minimises the
+    /// absolute error. The prediction for a label is its frequency.
     pub statistic: Statistic,
 }
 
@@ -37,7 +37,7 @@ pub enum Statistic {
     /// The mean.
     #[default]
     Mean,
-    /// The median; of an even number of values the mean of the two in the middle.
+    /// The median; for an even number of values, the mean of the middle two.
     Median,
 }
 

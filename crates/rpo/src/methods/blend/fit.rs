@@ -1,4 +1,4 @@
-//! Fitting the members of an ensemble.
+//! Fits the members of an ensemble.
 
 use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
@@ -26,7 +26,7 @@ impl BlendParams {
         }
     }
 
-    /// A method, with the seed of the blend unless it has another.
+    /// Parses a method, which gets the seed of the blend unless it has its own.
     fn method_of(&self, text: &str) -> Result<Method, MethodError> {
         let method: Method = text.parse()?;
         if method.entry().is_ensemble() {
@@ -63,7 +63,8 @@ impl Estimator for BlendParams {
     }
 
     fn needs(&self) -> Needs {
-        // Members state theirs when they are fitted; none takes weights of samples here, as selection has none.
+        // Members state their requirements when they are fitted. No member may use sample weights, as the selection
+        // does not.
         Needs {
             observed_outputs: true,
             equal_weights: true,
@@ -80,7 +81,7 @@ impl Estimator for BlendParams {
             Ok(estimator)
         });
         let estimators = estimators.collect::<Result<Vec<_>, ModelError>>()?;
-        // What was withheld to choose among settings is not for choosing weights too.
+        // Samples withheld to choose among settings must not be used to choose weights as well.
         let quiet = FitContext {
             on_step: None,
             validation: None,

@@ -1,4 +1,4 @@
-//! Ensembles of given methods, with weights that are found on withheld samples.
+//! Ensembles of given methods, with weights found on withheld samples.
 
 mod fit;
 
@@ -22,20 +22,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlendParams {
-    /// The methods, each with options as on the command line, separated by semicolons. They have no part in decisions on labels:
-    /// thresholds are those of the ensemble.
+    /// The methods, each with options as on the command line, separated by semicolons. Members do not decide on labels:
+    /// thresholds belong to the ensemble.
     ///
-    /// The default, for very many labels: CRAFTML on the features as they are and weighted by their inverse document
+    /// The default suits very many labels: CRAFTML on the raw features and on features weighted by inverse document
     /// frequency, and one-vs-rest.
     pub members: String,
-    /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean takes equal
-    /// ones. By default stack of labels, a logistic regression on the members' log-odds, as few members of different kinds have
-    /// probabilities that are not on one scale; greedy of numbers. Members that predict a quantile all predict the same, and have the
-    /// mean and the greedy rules, by the pinball loss.
+    /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean
+    /// uses equal weights. Default: stack for labels, a logistic regression on the members' log-odds, as the
+    /// probabilities of a few members of different kinds are not on one scale; greedy for numbers. Members that predict
+    /// quantiles must all predict the same ones, and allow only mean and the greedy rules, by the pinball loss.
     ///
-    /// Members without weight, which greedy rules and nnls leave, are left out, and the others are fitted to all samples.
+    /// Members without weight, which greedy rules and nnls may produce, are left out; the others are fitted to all
+    /// samples.
     pub combine: Option<CombineRule>,
-    /// Fraction of the samples that are withheld to select weights, between 0 and 1.
+    /// Fraction of the samples withheld to find the weights, between 0 and 1.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub withheld: f64,
     /// Seed of all members and of the withheld samples.

@@ -1,4 +1,4 @@
-//! Fitting boosting: withholding samples, stopping, fitting again.
+//! Fits boosting: withholds samples, stops early, and refits.
 
 use super::losses::with_losses_of;
 use super::params::{Boosting, Withholding};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl Boosting {
-    /// Stops a fit that begins now at the time limit.
+    /// Returns a callback that stops a fit starting now at the time limit.
     fn until_limit(&self) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
         let (start, limit) = (Instant::now(), self.time_limit);
         move |_| match limit {
@@ -30,7 +30,7 @@ impl Boosting {
     }
 }
 
-/// Fits to samples, scores steps on withheld ones if there are any, and calls `observe` after every step.
+/// Fits to `data`, scores steps on the withheld samples, if any, and calls `observe` after every step.
 fn boost(
     params: &BoostingParams,
     data: &Dataset,
@@ -94,7 +94,7 @@ fn boost(
     }
 }
 
-/// What a model to continue has, which must be fewer steps than are to be made.
+/// Returns the boosted model to continue, which must have fewer steps than requested.
 fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted, ModelError> {
     let Some(start) = start.predictor().downcast_ref::<Boosted>() else {
         return Err(EnsembleError::Merge("the model to continue is none of boosting").into());
@@ -107,7 +107,7 @@ fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted,
     Ok(start)
 }
 
-/// The model of boosted outputs, or of levels of them.
+/// Wraps boosted outputs, or levels of them, in a model.
 fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Model, ModelError> {
     match params.quantile.as_deref() {
         Some(levels) if levels.len() > 1 => Model::of_levels(boosted, data, levels),
@@ -160,7 +160,7 @@ impl Estimator for Boosting {
             ..params.clone()
         };
         if let Some(samples) = context.validation {
-            // Whoever withheld these samples decides what is fitted to all in the end.
+            // The caller who withheld these samples decides on the final fit.
             let withheld = Some((samples, how));
             let boosted = boost(&searched, data, withheld, context, &mut until_limit)?;
             return model(boosted, data, &params);
@@ -181,7 +181,8 @@ impl Estimator for Boosting {
         model(again.truncate(n_steps), data, &found)
     }
 
-    /// One fit with checkpoints on the way; samples withheld to choose the number of steps leave one at the end.
+    /// Fits once, with checkpoints in between; if samples are withheld to choose the number of steps, there is only one
+    /// checkpoint, at the end.
     fn fit_in_parts(
         &self,
         data: &Dataset,
@@ -219,7 +220,8 @@ impl Estimator for Boosting {
     }
 }
 
-/// The loss that is not set is logistic for labels and square for numbers, of sets of both of each output its own.
+/// By default the loss is logistic for labels and square for numbers; if the outputs contain both, each output gets its
+/// own.
 impl Estimator for BoostingParams {
     fn method(&self) -> &str {
         match self.algorithm {
@@ -254,7 +256,7 @@ impl Estimator for BoostingParams {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        // A model of a `Method` records the defaults of its task in place of what is not set.
+        // A model of a `Method` records the task's defaults for parameters that are not set.
         let of_method = |start: &Model| start.parameters.contains_key("method");
         let compared = match context.start.is_some_and(of_method) {
             true => Map::from_iter([("method".to_owned(), Estimator::method(self).into())]),

@@ -1,11 +1,11 @@
-//! The losses of a set that has labels and numbers.
+//! Losses for data sets with both labels and numbers.
 
 use rpo_core::{CheckParams, MatrixView};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
 
-/// The parameters with the logistic loss for the outputs that are labels and the square loss for the others, where none is
-/// set, there are both, and the other parameters are for both: some are of one unit of second derivatives.
+/// Sets the logistic loss for outputs that are labels and the square loss for the others, if no loss is set, both kinds
+/// occur, and the other parameters suit both (some assume one unit of second derivatives).
 pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> BoostingParams {
     if params.loss.is_some() || params.output_losses.is_some() || data.task() == Task::MultiLabel {
         return params.clone();
@@ -30,7 +30,7 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
     params.clone()
 }
 
-/// Returns true for each output whose observed values are 0 and 1, both of them.
+/// For each output, true if its observed values are 0 and 1 and both occur.
 fn are_labels(outputs: MatrixView<'_>) -> Vec<bool> {
     let (mut n_ones, mut n_missing) = (vec![0; outputs.n_cols()], vec![0; outputs.n_cols()]);
     let mut is_number = vec![false; outputs.n_cols()];

@@ -9,12 +9,12 @@ use crate::method::MethodEntry;
 use params::Boosting;
 use rpo_ensemble::boosting::{Algorithm, Boosted, BoostingParams};
 
-/// The algorithm is the method.
+/// The parameter that is hidden because the method name determines the algorithm.
 const ALGORITHM: &str = "algorithm";
 /// Parameters of algorithms that project the outputs.
 const PROJECTION: [&str; 3] = ["projection", "components", "projection_scope"];
 
-/// Parameters of second-order steps of leaves, which trees that all outputs share have not.
+/// Parameters of second-order leaf steps, which trees shared by all outputs do not have.
 const PENALTIES: [&str; 3] = ["leaf_l2", "leaf_l1", "min_child_weight"];
 
 pub(super) fn entries() -> Vec<MethodEntry> {

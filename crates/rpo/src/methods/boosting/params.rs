@@ -1,4 +1,4 @@
-//! Parameters of boosting: those of the algorithm, and when it stops.
+//! Parameters of boosting: those of the algorithm, and those of stopping.
 
 use rpo_core::{Domain, ParameterError};
 use rpo_ensemble::boosting::BoostingParams;
@@ -6,35 +6,35 @@ use rpo_metrics::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Boosting that may stop by the score on withheld samples, or after a time.
+/// Boosting that may stop early on the score of withheld samples, or after a time limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Boosting {
     #[serde(flatten)]
     pub(super) params: BoostingParams,
-    /// Stops after a number of seconds, but not before the first step; the model then depends on the machine.
+    /// Stops after this number of seconds, but not before the first step; the model then depends on the machine.
     pub(super) time_limit: Option<f64>,
-    /// Fraction of the samples to withhold and score every step on, between 0 and 1; the model ends with the best step.
-    /// With `early_stopping` it is 0.2 by default, otherwise no samples are withheld. A search scores steps on the samples
-    /// that it withholds itself.
+    /// Fraction of the samples to withhold, between 0 and 1; every step is scored on them, and the model keeps the
+    /// steps up to the best. Default 0.2 with `early_stopping`, otherwise no samples are withheld. A search scores
+    /// steps on the samples that it withholds itself.
     pub(super) validation: Option<f64>,
-    /// Stops after a number of steps without a better score on the withheld samples.
+    /// Stops after this number of steps without a better score on the withheld samples.
     #[schemars(range(min = 1))]
     pub(super) early_stopping: Option<usize>,
-    /// The score on withheld samples; lrap for labels and r2 for numbers by default.
+    /// The score on withheld samples; default lrap for labels and r2 for numbers.
     #[schemars(with = "Option<String>")]
     #[serde(with = "metric_name")]
     pub(super) validation_metric: Option<Metric>,
-    /// After withholding samples, fits again to all samples with as many steps as were best.
+    /// After withholding samples, fits again to all samples with the best number of steps.
     pub(super) refit_all: bool,
-    /// Finds the number of steps: withholds a fifth of the samples, stops after 50 steps without a better score, at the
-    /// latest after 1000 or `iterations`, and fits again to all samples with as many steps as were best.
+    /// Finds the number of steps: withholds a fifth of the samples, stops after 50 steps without a better score, or
+    /// after 1000 steps (or `iterations`, if larger), and fits again to all samples with the best number of steps.
     ///
-    /// Off by default: a fixed number of steps scores better on most sets of labels, where fitting to four fifths of few
-    /// samples finds a number that is too small for all (docs/performance.md).
+    /// Off by default: a fixed number of steps scores better on most label sets, where few samples, of which four
+    /// fifths are used, yield a number that is too small for all of them (docs/performance.md).
     pub(super) find_iterations: bool,
 }
 
-/// Samples to withhold to choose the number of steps.
+/// How samples are withheld to choose the number of steps.
 #[derive(Clone, Copy)]
 pub(super) struct Withholding {
     pub(super) fraction: f64,
@@ -56,7 +56,7 @@ impl Boosting {
         }
     }
 
-    /// Checks the parameters beside those of the algorithm.
+    /// Checks the parameters that do not belong to the algorithm.
     pub(super) fn check_stopping(&self) -> Result<(), ParameterError> {
         Domain::Positive.check("time_limit", self.time_limit)?;
         Domain::Level.check("validation", self.validation)?;
@@ -72,7 +72,7 @@ impl Boosting {
         }
     }
 
-    /// The samples to withhold, if any.
+    /// How samples are withheld, if at all.
     pub(super) fn withholding(&self) -> Option<Withholding> {
         let patience = self.early_stopping.or(self.find_iterations.then_some(50));
         let default = patience.map(|_| 0.2);
@@ -91,7 +91,7 @@ impl Boosting {
     }
 }
 
-/// Metrics under their names.
+/// Serializes metrics by name.
 mod metric_name {
     use rpo_metrics::Metric;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

@@ -1,4 +1,4 @@
-//! Scores of steps on withheld samples.
+//! Scores boosting steps on withheld samples.
 
 use crate::Model;
 use crate::align::repeated_columns;
@@ -13,12 +13,13 @@ use std::borrow::Cow;
 pub(super) struct Scorer<'a> {
     metric: Metric,
     levels: Vec<f64>,
-    /// The outputs, each as often as it has levels.
+    /// The outputs, each repeated once per level.
     truth: Cow<'a, Matrix>,
 }
 
 impl<'a> Scorer<'a> {
-    /// By a metric; without one by that of the task, or for quantiles by their loss, as metrics are of means and ranks.
+    /// Creates a scorer for a metric. The default is that of the task, or the pinball loss for quantiles, as other
+    /// metrics measure means and ranks.
     pub(super) fn new(samples: &'a Dataset, metric: Option<Metric>, params: &BoostingParams) -> Self {
         let levels = params.quantile.as_deref().unwrap_or_default().to_vec();
         let metric = match metric {
@@ -37,7 +38,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// NaN, which never counts as better, where the metric is undefined or not for such outputs.
+    /// The score; NaN, which never counts as better, if the metric is undefined or does not apply to the outputs.
     pub(super) fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
         let options = EvaluationOptions {
             quantile_levels: &self.levels,

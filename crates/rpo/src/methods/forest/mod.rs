@@ -1,4 +1,4 @@
-//! Random forests and Extra-Trees, of all outputs or of each output alone.
+//! Random forests and Extra-Trees, for all outputs jointly or for each output separately.
 
 mod joint;
 mod single_target;
@@ -8,7 +8,7 @@ use rpo_ensemble::{
     Forest, ForestParams, ForestPreset, MaxFeatures, OutputScaling, SingleTargetForest, SingleTargetParams,
 };
 
-/// Parameters that forests of single targets have no use for.
+/// Parameters that single-target forests do not use.
 const JOINT_ONLY: &[&str] = &[
     "projection",
     "components",
@@ -17,8 +17,8 @@ const JOINT_ONLY: &[&str] = &[
     "leaves",
 ];
 
-/// Defaults where ⌊√p⌋ features at a node are the paper's: a third of them for numbers, which Breiman takes there, and
-/// ⌊√p⌋ for labels, returned apart.
+/// Defaults by task, for methods whose paper takes ⌊√p⌋ features at a node: a third of the features for numbers,
+/// following Breiman, and ⌊√p⌋ for labels, which is returned separately.
 fn by_task(paper: &ForestParams) -> (ForestParams, &'static [(&'static str, &'static str)]) {
     if paper.max_features != MaxFeatures::Sqrt {
         return (paper.clone(), &[]);

@@ -1,4 +1,4 @@
-//! A forest for each output alone.
+//! Forests with separate trees for each output.
 
 use crate::method::{FitContext, Needs, categorical};
 use crate::methods::growing::ForestMethod;
@@ -32,7 +32,7 @@ impl ForestMethod for SingleTargetParams {
     ) -> Result<SingleTargetForest, EnsembleError> {
         let grown = AtomicUsize::new(0);
         let on_tree = || {
-            // A step is a tree of every output.
+            // A step is one tree for every output.
             let before = grown.fetch_add(1, Ordering::Relaxed);
             if (before + 1).is_multiple_of(data.n_outputs()) {
                 context.on_step.iter().for_each(|on_step| on_step());

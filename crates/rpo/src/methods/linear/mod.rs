@@ -55,7 +55,8 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     ]
 }
 
-/// Linear methods take no missing values, and all but label embeddings weights of samples; `labels` as in [`Needs`].
+/// Linear methods support no missing values, and all except label embeddings support sample weights; `labels` is as in
+/// [`Needs`].
 const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
     Needs {
         observed_features: true,
@@ -67,7 +68,7 @@ const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
     }
 }
 
-/// The part of data and a context that concerns linear methods beside the matrices.
+/// The fit options of linear methods, from the data and the context.
 fn options<'a>(data: &'a Dataset, context: &FitContext<'a>) -> FitOptions<'a> {
     FitOptions {
         weights: data.weights(),

@@ -27,9 +27,9 @@ pub(crate) struct Case {
     pub(crate) projected: bool,
     pub(crate) weights: bool,
     pub(crate) random_thresholds: bool,
-    /// A CRAFTML forest instead, to which most of the above does not apply.
+    /// Uses a CRAFTML forest instead, to which most of the above does not apply.
     pub(crate) craftml: Option<CraftmlPreset>,
-    /// How it keeps centroids, if not by default.
+    /// Kind of centroids, if not the default.
     pub(crate) centroids: Option<CentroidKind>,
 }
 
@@ -57,7 +57,7 @@ impl Default for Case {
 }
 
 impl Case {
-    /// A value in [0, 1) for a place of a table.
+    /// A value in [0, 1) for an entry of a table.
     fn unit(&self, table: &str, i: usize, j: usize) -> f32 {
         let hash = Seed::new(self.seed).purpose("unit").child(table.len() as u64);
         (hash.child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32
@@ -143,7 +143,7 @@ impl Case {
     }
 }
 
-/// Boosted models of every kind and forests of single targets, on the data of the case.
+/// Boosted models of every kind and single-target forests, on the data of the case.
 pub(crate) fn boosted(case: &Case) -> Vec<Model> {
     let data = case.data();
     let loss = match case.task {
