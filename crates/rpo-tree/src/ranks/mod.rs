@@ -19,7 +19,7 @@ mod sparse;
 pub(crate) use dense::{DenseColumns, Ranks};
 pub(crate) use order::{MOST_ROWS, Order};
 pub(crate) use radix::sort_by_bits;
-pub(crate) use sparse::SparseRanks;
+pub(crate) use sparse::{Outline, SparseRanks};
 
 use crate::TreeError;
 use crate::categories::code_of;
@@ -50,6 +50,16 @@ pub(crate) struct ColumnValues {
     pub(crate) has_zero: bool,
 }
 
+/// Which ranks of a column separate negative values, positive values and missing ones: all that a search needs of the
+/// values.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct RankBounds {
+    /// The number of negative values, which is the rank of zero if there is one.
+    pub(crate) zero: u32,
+    /// The rank of missing values.
+    pub(crate) missing: u32,
+}
+
 impl ColumnValues {
     pub(crate) fn new(values: Vec<f32>) -> Self {
         let n_negative = values.partition_point(|&v| v < 0.0);
@@ -64,6 +74,14 @@ impl ColumnValues {
     /// Returns the rank of a missing value.
     pub(crate) fn missing_rank(&self) -> u32 {
         self.values.len() as u32
+    }
+
+    /// Returns the ranks between the kinds of values.
+    pub(crate) fn bounds(&self) -> RankBounds {
+        RankBounds {
+            zero: self.n_negative,
+            missing: self.missing_rank(),
+        }
     }
 
     /// Returns the value of a rank; NaN for the rank of a missing value.

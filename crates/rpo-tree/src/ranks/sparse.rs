@@ -1,7 +1,7 @@
 //! Sparse ranked columns: the non-zero entries by column and by row.
 
 use super::bits::BitMatrix;
-use super::{ColumnValues, from_sortable, sortable};
+use super::{ColumnValues, RankBounds, from_sortable, sortable};
 use crate::TreeError;
 use rpo_core::{CsrView, csr_row};
 
@@ -19,13 +19,22 @@ pub(crate) struct SparseRanks {
     /// features.
     row_features: Vec<u32>,
     row_ranks: Vec<u32>,
-    /// Per feature: the rank of its entries if they all share one and none is missing, as in binary data.
-    only_rank: Vec<Option<u32>>,
+    /// One per feature. Small and separate from the values, as a search reads those of many features that are far apart in
+    /// memory.
+    outlines: Vec<Outline>,
     /// Per feature: the rows that hold it.
     holding: Option<BitMatrix>,
     /// Per feature: the value of its entries, 0 if it has none; `None` if some feature has entries that differ or are
     /// missing.
     only_value: Option<Vec<f32>>,
+}
+
+/// What a search needs to know of a sparse feature.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outline {
+    pub(crate) bounds: RankBounds,
+    /// The rank of its entries if they all share one and none is missing, as in binary data.
+    pub(crate) only_rank: Option<u32>,
 }
 
 impl SparseRanks {
@@ -75,16 +84,21 @@ impl SparseRanks {
             values.push(code(entries, n_rows, &row_of, &mut row_ranks));
         }
         let column = |j: usize| &column_entries[column_start[j]..column_start[j + 1]];
-        let only_rank: Vec<_> = (0..n_features)
-            .map(|j| only_rank(column(j)).filter(|&rank| rank != values[j].missing_rank()))
-            .collect();
-        let only_value = |(j, rank): (usize, &Option<u32>)| match rank {
-            Some(rank) => Some(values[j].value(*rank)),
+        let outline = |j: usize| {
+            let bounds = values[j].bounds();
+            Outline {
+                bounds,
+                only_rank: only_rank(column(j)).filter(|&rank| rank != bounds.missing),
+            }
+        };
+        let outlines: Vec<Outline> = (0..n_features).map(outline).collect();
+        let only_value = |(j, outline): (usize, &Outline)| match outline.only_rank {
+            Some(rank) => Some(values[j].value(rank)),
             None => column(j).is_empty().then_some(0.0),
         };
         let mut columns = Self {
-            only_value: only_rank.iter().enumerate().map(only_value).collect(),
-            only_rank,
+            only_value: outlines.iter().enumerate().map(only_value).collect(),
+            outlines,
             values,
             column_start,
             column_entries,
@@ -109,9 +123,10 @@ impl SparseRanks {
         bits
     }
 
-    /// Returns the rank of a feature's entries if they all share one and none is missing, as in binary data.
-    pub(crate) fn only_rank(&self, feature: u32) -> Option<u32> {
-        self.only_rank[feature as usize]
+    /// Returns what a search needs to know of a feature.
+    #[inline]
+    pub(crate) fn outline(&self, feature: u32) -> Outline {
+        self.outlines[feature as usize]
     }
 
     /// Returns the value of each feature's entries (0 for a feature without entries), if no feature has entries that
@@ -128,7 +143,7 @@ impl SparseRanks {
     /// Returns the rank of a non-zero cell.
     #[inline]
     pub(crate) fn rank(&self, row: u32, feature: u32) -> u32 {
-        if let Some(rank) = self.only_rank[feature as usize] {
+        if let Some(rank) = self.outline(feature).only_rank {
             return rank;
         }
         let place = self.features_of(row).binary_search(&feature);

@@ -148,7 +148,7 @@ impl CategorySearch {
         min_leaf: usize,
         criterion: &mut impl Criterion,
     ) -> Option<SplitCandidate> {
-        Feature::new(entries, &self.line, n_rows, min_leaf).best_split(criterion)
+        Feature::new(entries, self.line.bounds(), n_rows, min_leaf).best_split(criterion)
     }
 
     /// Returns the positions of the samples of a node; NaN for those of the rest.

@@ -238,7 +238,7 @@ fn look_up(
     for &place in &*held {
         let (feature, entries) = (features[place as usize], &mut entries[place as usize]);
         let rows = subtree.rows(feature, rows);
-        match columns.only_rank(feature) {
+        match columns.outline(feature).only_rank {
             Some(rank) => entries.extend(rows.map(|row| u64::new(rank, row))),
             None => entries.extend(rows.map(|row| u64::new(columns.rank(row, feature), row))),
         }

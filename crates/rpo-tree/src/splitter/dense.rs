@@ -45,7 +45,7 @@ impl<E: Entry> DenseSearch<E> {
                 }
                 let is_whole = order.is_some() || !values.has_zero;
                 let feature = if is_whole && criterion.is_exact() {
-                    Feature::in_one_sweep(entries, values, min_leaf)
+                    Feature::in_one_sweep(entries, values.bounds(), min_leaf)
                 } else {
                     if let (Some(_), Some(zero)) = (order, values.zero_rank()) {
                         let zeros = |e: &E| e.rank() < zero;
@@ -53,7 +53,7 @@ impl<E: Entry> DenseSearch<E> {
                         let end = entries.partition_point(|e| e.rank() <= zero);
                         entries.drain(first..end);
                     }
-                    Feature::new(entries, values, rows.len(), min_leaf)
+                    Feature::new(entries, values.bounds(), rows.len(), min_leaf)
                 };
                 (!feature.is_constant()).then(|| feature.sweep_all(criterion))
             },

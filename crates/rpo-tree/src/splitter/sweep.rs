@@ -6,7 +6,7 @@
 //! on which side is called moved, every boundary between neighbouring values is visited once.
 
 use crate::criterion::{Criterion, Equals};
-use crate::ranks::ColumnValues;
+use crate::ranks::{ColumnValues, RankBounds};
 use rpo_core::vectorized;
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ impl SplitCandidate {
 /// The entries of one feature in a node, split at zero.
 pub(super) struct Feature<'a, E> {
     entries: &'a [E],
-    values: &'a ColumnValues,
+    ranks: RankBounds,
     negative: Range<usize>,
     positive: Range<usize>,
     missing: Range<usize>,
@@ -140,12 +140,12 @@ fn hold_one_value(entries: &[impl Entry]) -> bool {
 
 impl<'a, E: Entry> Feature<'a, E> {
     /// Splits sorted `entries` at zero; the node has `n_rows` distinct rows, and each child needs `min_leaf` of them.
-    pub(super) fn new(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
-        let negative = first_from(entries, values.n_negative);
-        let positive = first_from(entries, values.missing_rank());
+    pub(super) fn new(entries: &'a [E], ranks: RankBounds, n_rows: usize, min_leaf: usize) -> Self {
+        let negative = first_from(entries, ranks.zero);
+        let positive = first_from(entries, ranks.missing);
         Self {
             entries,
-            values,
+            ranks,
             negative: 0..negative,
             positive: negative..positive,
             missing: positive..entries.len(),
@@ -157,11 +157,11 @@ impl<'a, E: Entry> Feature<'a, E> {
     /// Like [`new`](Self::new) where all rows of the node are among the entries, for a [criterion](Criterion::is_exact)
     /// whose scores do not depend on the side from which a threshold is reached: one sweep over all values instead of
     /// two towards zero.
-    pub(super) fn in_one_sweep(entries: &'a [E], values: &'a ColumnValues, min_leaf: usize) -> Self {
-        let observed = first_from(entries, values.missing_rank());
+    pub(super) fn in_one_sweep(entries: &'a [E], ranks: RankBounds, min_leaf: usize) -> Self {
+        let observed = first_from(entries, ranks.missing);
         Self {
             entries,
-            values,
+            ranks,
             negative: 0..observed,
             positive: observed..observed,
             missing: observed..entries.len(),
@@ -176,7 +176,7 @@ impl<'a, E: Entry> Feature<'a, E> {
 
     /// Returns the smallest and the largest rank present, zero included; `None` if all values are missing.
     fn rank_range(&self) -> Option<(u32, u32)> {
-        let zero = (self.n_zero() > 0).then_some(self.values.n_negative);
+        let zero = (self.n_zero() > 0).then_some(self.ranks.zero);
         let present = &self.entries[..self.missing.start];
         let low = present.first().map(|e| e.rank()).into_iter().chain(zero).min()?;
         let high = present.last().map(|e| e.rank()).into_iter().chain(zero).max()?;
@@ -253,7 +253,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         if let Some((score, end)) = found {
             let next = match self.entries.get(end) {
                 Some(&entry) if end < self.negative.end || self.n_zero() == 0 => entry.rank(),
-                _ => self.values.n_negative,
+                _ => self.ranks.zero,
             };
             let threshold = Threshold::Between(entries[end - 1].rank(), next);
             keep_better(
@@ -288,7 +288,7 @@ impl<'a, E: Entry> Feature<'a, E> {
             let next = if first > 0 {
                 entries[first - 1].rank()
             } else {
-                self.values.n_negative
+                self.ranks.zero
             };
             let threshold = Threshold::Between(next, entries[first].rank());
             keep_better(

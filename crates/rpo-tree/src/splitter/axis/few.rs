@@ -4,7 +4,10 @@
 //! value besides zero, the rows of such a node that hold a feature fit into one word: a candidate costs a few
 //! instructions, and splitting a node is splitting a word.
 
-use super::{AxisParams, AxisSearch, ThresholdSearch, drawn_beside_zero, is_among};
+use super::evaluator::drawn_beside_zero;
+use super::params::{AxisParams, ThresholdSearch};
+use super::search::AxisSearch;
+use super::varying::is_among;
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
 use crate::grow::{GrowParams, Subtree};
 use crate::ranks::{SparseRanks, bits, threshold_between};
