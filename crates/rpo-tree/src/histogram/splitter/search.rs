@@ -12,7 +12,8 @@ use std::ops::Range;
 type ToSearch<'n, S> = (NodeRows<'n>, Option<(<S as Sums>::Histogram, <S as Sums>::Total)>);
 
 impl HistogramSplitter<'_> {
-    /// Searches some nodes, at most [`TOGETHER`](crate::histogram::workspace::TOGETHER), given the sums of all features where available.
+    /// Searches some nodes, at most [`TOGETHER`](crate::histogram::workspace::TOGETHER), given the sums of all features
+    /// where available.
     pub(super) fn search<S: Sums>(
         &self,
         sums: &S,
