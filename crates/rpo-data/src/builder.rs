@@ -1,7 +1,7 @@
 //! Builds a matrix row by row, dense or CSR.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix};
+use rpo_core::{CsrMatrix, Matrix, MatrixView};
 
 /// A matrix under construction. It may start dense and become sparse at the first sparse row, so that a short sparse
 /// row never takes the memory of a full row, whatever number of columns a header declares.
@@ -78,6 +78,14 @@ impl MatrixBuilder {
         match &mut self.storage {
             Storage::Dense(all) => debug_assert_eq!(all.len(), self.n_rows * self.n_cols),
             Storage::Sparse { indptr, columns, .. } => indptr.push(columns.len()),
+        }
+    }
+
+    /// Adds the rows of a matrix with the same columns.
+    pub(crate) fn push_rows(&mut self, rows: MatrixView<'_>) {
+        for row in 0..rows.n_rows() {
+            rows.for_each_in_row(row, |column, value| self.push(column, value));
+            self.end_row();
         }
     }
 

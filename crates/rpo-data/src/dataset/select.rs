@@ -1,6 +1,6 @@
-//! Selection of samples and columns, joining of sets, conversion of layouts.
+//! Selection of samples and columns, joining of sets.
 
-use super::{AUTO_DENSITY, Dataset, DatasetError, Layout, check_range};
+use super::{Dataset, DatasetError, check_range};
 use crate::builder::MatrixBuilder;
 use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
@@ -97,25 +97,6 @@ impl Dataset {
             ..self.without_matrices()
         })
     }
-
-    /// Converts the features to a layout. Dense features may take up to `memory_limit` bytes
-    /// ([`DEFAULT_MEMORY_LIMIT`](crate::DEFAULT_MEMORY_LIMIT) is a reasonable limit).
-    ///
-    /// # Errors
-    /// [`DatasetError::Dense`], before more than the limit is allocated.
-    pub fn with_layout(mut self, layout: Layout, memory_limit: usize) -> Result<Self, DatasetError> {
-        let sparse = match layout {
-            Layout::Dense => false,
-            Layout::Sparse => true,
-            Layout::Auto => self.feature_density() < AUTO_DENSITY,
-        };
-        self.features = match self.features {
-            Matrix::Dense(a) if sparse => MatrixView::from(&a).to_csr().into(),
-            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(memory_limit)?),
-            as_it_is => as_it_is,
-        };
-        Ok(self)
-    }
 }
 
 fn sorted(columns: &[usize]) -> Vec<usize> {
@@ -150,10 +131,7 @@ fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
         _ => MatrixBuilder::sparse(a.n_cols()),
     };
     for part in [a, b] {
-        for row in 0..part.n_rows() {
-            part.for_each_in_row(row, |j, v| builder.push(j, v));
-            builder.end_row();
-        }
+        builder.push_rows(part);
     }
     builder.finish()
 }
@@ -162,8 +140,8 @@ fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
 mod tests {
     use super::super::tests::mixed;
     use super::*;
-    use crate::dataset::Weighting;
-    use rpo_core::{MatrixError, MemoryLimit, WeightError};
+    use crate::dataset::{Layout, Weighting};
+    use rpo_core::WeightError;
 
     #[test]
     fn columns_keep_names_and_kinds() {
@@ -221,34 +199,5 @@ mod tests {
                 Err(DatasetError::OutOfRange { .. })
             ));
         }
-    }
-
-    #[test]
-    fn layouts_hold_the_same_values() {
-        let dense = mixed();
-        let sparse = dense.clone().with_layout(Layout::Sparse, 0).unwrap();
-        assert_eq!((sparse.n_missing(), dense.n_missing()), (1, 1));
-        assert_eq!(sparse.feature_density(), dense.feature_density());
-        let joined = sparse.concat(&dense).unwrap();
-        assert!(matches!(joined.features(), Matrix::Sparse(_)));
-        let again = joined
-            .select_samples(&[3, 1, 5])
-            .unwrap()
-            .with_layout(Layout::Auto, usize::MAX)
-            .unwrap();
-        assert!(matches!(again.features(), Matrix::Dense(_)));
-        assert_eq!(
-            format!("{:?}", again.features()),
-            format!("{:?}", dense.features())
-        );
-        assert_eq!(again.outputs(), dense.outputs());
-        assert!(matches!(
-            sparse.with_layout(Layout::Dense, 35),
-            Err(DatasetError::Dense(MatrixError::Memory(MemoryLimit {
-                bytes: 36,
-                limit: 35,
-                ..
-            })))
-        ));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::arff::ArffReader;
 use super::csv::CsvReader;
+use super::csv::delimiter_of_options;
 use super::detect::{format_of_content, open};
 use super::error::ReadError;
 use super::format::Format;
@@ -10,7 +11,6 @@ use super::options::ReadOptions;
 use super::row::Row;
 use super::sample::Sample;
 use super::svmlight::SvmLightReader;
-use super::table::delimiter_of_options;
 use super::xmlrepo::XmlRepoReader;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! Fitting a forest.
 
+use super::choices::CriterionKind;
 use super::grow::{Training, TrainingFeatures};
 use super::grower::{AxisGrower, Grower};
 use super::model::{Forest, ForestTree, Importances};
-use super::params::{CriterionKind, ForestParams};
+use super::params::ForestParams;
 use crate::error::EnsembleError;
 use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;

@@ -1,8 +1,9 @@
 //! Growing the trees of a forest.
 
+use super::choices::CriterionKind;
 use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
-use super::params::{CriterionKind, ForestParams};
+use super::params::ForestParams;
 use super::targets::{Targets, largest};
 use crate::bins::Bins;
 use crate::error::EnsembleError;

@@ -1,7 +1,8 @@
 //! Extension point for custom criteria, splitters and leaf models.
 
+use super::choices::CriterionKind;
 use super::grow::CodedFeatures;
-use super::params::{CriterionKind, ForestParams};
+use super::params::ForestParams;
 use super::targets::TreeTargets;
 use crate::error::EnsembleError;
 use crate::sampling::subset::{size, subset};

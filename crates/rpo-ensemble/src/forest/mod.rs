@@ -1,17 +1,21 @@
 //! Forests for all outputs together, and single-target forests.
 
+mod choices;
 mod fit;
 mod grow;
 mod grower;
 mod model;
 mod params;
 mod predict;
+mod preset;
 mod single_target;
 mod store;
 mod targets;
 
+pub use choices::{CriterionKind, LeafChoice, Splitting};
 pub use grower::{Grower, TreeInput};
 pub use model::{Forest, ForestTree};
 pub(crate) use model::{Importances, check_rules};
-pub use params::{CriterionKind, ForestParams, ForestPreset, LeafChoice, Splitting};
+pub use params::ForestParams;
+pub use preset::ForestPreset;
 pub use single_target::{SingleTargetForest, SingleTargetParams};

@@ -1,5 +1,6 @@
 //! Parameters of forests.
 
+use super::choices::{CriterionKind, LeafChoice, Splitting};
 use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::inputs::check_trees;
@@ -9,115 +10,15 @@ use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
 use rpo_core::{Domain, ParameterError};
 use rpo_projections::{Components, Projection};
+use rpo_tree::GrowParams;
 use rpo_tree::splitter::ThresholdSearch;
-use rpo_tree::{GrowParams, LeafKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::sync::Arc;
-
-/// Criterion that scores splits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum CriterionKind {
-    /// The variance, summed over outputs ([`Variance`](rpo_tree::criterion::Variance)).
-    #[default]
-    Variance,
-    /// Gini impurity 1 − p² − (1 − p)² of labels. It is twice their variance, so the trees are the same; only
-    /// [`min_impurity_decrease`](ForestParams::min_impurity_decrease) is in another unit.
-    Gini,
-    /// Entropy of labels in bits, summed over labels
-    /// ([`Impurity::LabelEntropy`](rpo_tree::criterion::Impurity::LabelEntropy)). Labels must not be missing, except in
-    /// single-target forests.
-    Entropy,
-}
-
-impl fmt::Display for CriterionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Variance => "variance",
-            Self::Gini => "gini",
-            Self::Entropy => "entropy",
-        })
-    }
-}
-
-/// Choice of thresholds at a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum Splitting {
-    /// The best threshold of each drawn feature.
-    #[default]
-    Best,
-    /// One random threshold per drawn feature (Extra-Trees).
-    Random,
-}
-
-/// Storage of leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum LeafChoice {
-    /// Chosen automatically from parameters and outputs.
-    #[default]
-    Auto,
-    /// [`LeafKind::Dense`].
-    Dense,
-    /// [`LeafKind::Sparse`].
-    Sparse,
-    /// [`LeafKind::Samples`].
-    Samples,
-}
-
-impl LeafChoice {
-    /// Returns the storage, or `None` for the automatic choice.
-    pub(crate) fn kind(self) -> Option<LeafKind> {
-        match self {
-            Self::Auto => None,
-            Self::Dense => Some(LeafKind::Dense),
-            Self::Sparse => Some(LeafKind::Sparse),
-            Self::Samples => Some(LeafKind::Samples),
-        }
-    }
-}
-
-impl From<Option<LeafKind>> for LeafChoice {
-    fn from(kind: Option<LeafKind>) -> Self {
-        match kind {
-            None => Self::Auto,
-            Some(LeafKind::Dense) => Self::Dense,
-            Some(LeafKind::Sparse) => Self::Sparse,
-            Some(LeafKind::Samples) => Self::Samples,
-        }
-    }
-}
-
-/// A published method with the settings of its paper, as a starting point for [`ForestParams`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ForestPreset {
-    /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
-    /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
-    #[default]
-    RandomForest,
-    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature, otherwise like
-    /// the random forest.
-    ExtraTrees,
-    /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
-    /// all features.
-    Cart,
-    /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using
-    /// Structured Hellinger Forests*, AAAI 2017, section 4), for [single targets](crate::SingleTargetParams): 50 trees
-    /// grown by entropy on 75 % of the samples and features, all of these features searched at each node, leaves of at
-    /// least 3 samples. It is made cost-sensitive by its decision thresholds: [`thresholds`](crate::thresholds) on
-    /// out-of-bag scores.
-    RfCost,
-}
 
 /// Parameters of random forests, Extra-Trees and single trees.
 ///
-/// Start from the default (a random forest) or another [`ForestPreset`], and change fields.
+/// Start from the default (a random forest) or another [`ForestPreset`](super::ForestPreset), and change fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForestParams {
@@ -230,7 +131,7 @@ pub struct ForestParams {
 }
 
 impl Default for ForestParams {
-    /// [`ForestPreset::RandomForest`].
+    /// [`ForestPreset::RandomForest`](super::ForestPreset::RandomForest).
     fn default() -> Self {
         Self {
             trees: 100,
@@ -255,35 +156,6 @@ impl Default for ForestParams {
             projection_scope: None,
             scale_outputs: OutputScaling::None,
             seed: 0,
-        }
-    }
-}
-
-impl From<ForestPreset> for ForestParams {
-    fn from(preset: ForestPreset) -> Self {
-        let base = Self::default();
-        match preset {
-            ForestPreset::RandomForest => base,
-            ForestPreset::ExtraTrees => Self {
-                bootstrap: Some(false),
-                splitter: Splitting::Random,
-                ..base
-            },
-            ForestPreset::Cart => Self {
-                trees: 1,
-                bootstrap: Some(false),
-                max_features: MaxFeatures::All,
-                ..base
-            },
-            ForestPreset::RfCost => Self {
-                trees: 50,
-                row_share: Some(0.75),
-                feature_share: 0.75,
-                criterion: CriterionKind::Entropy,
-                max_features: MaxFeatures::All,
-                min_samples_leaf: 3,
-                ..base
-            },
         }
     }
 }
@@ -397,138 +269,5 @@ impl ForestParams {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rpo_core::CheckParams;
-
-    use rpo_projections::ProjectionKind;
-
-    #[test]
-    fn parameters_are_checked_at_their_bounds() {
-        let name = |params: ForestParams| match params.check() {
-            Err(EnsembleError::Parameter(error)) => error.name(),
-            Err(EnsembleError::Projection(_)) => "projection",
-            other => panic!("{other:?}"),
-        };
-        let base = ForestParams::default;
-        let conflicts = |params: ForestParams| {
-            matches!(
-                params.check(),
-                Err(EnsembleError::Parameter(ParameterError::Conflict { .. }))
-            )
-        };
-        assert_eq!(name(ForestParams { trees: 0, ..base() }), "trees");
-        let trees = |first_tree| ForestParams {
-            trees: 2,
-            first_tree,
-            ..base()
-        };
-        assert_eq!(name(trees(usize::MAX - 1)), "first_tree");
-        assert!(trees(usize::MAX - 2).check().is_ok());
-        for max_features in [MaxFeatures::Count(0), MaxFeatures::Share(f64::NAN)] {
-            assert_eq!(
-                name(ForestParams {
-                    max_features,
-                    ..base()
-                }),
-                "max_features"
-            );
-        }
-        let max_leaves = Some(0);
-        assert_eq!(name(ForestParams { max_leaves, ..base() }), "max_leaves");
-        let min_samples_leaf = 0;
-        assert_eq!(
-            name(ForestParams {
-                min_samples_leaf,
-                ..base()
-            }),
-            "min_samples_leaf"
-        );
-        for min_impurity_decrease in [-1e-300, f64::NAN, f64::INFINITY] {
-            let params = ForestParams {
-                min_impurity_decrease,
-                ..base()
-            };
-            assert_eq!(name(params), "min_impurity_decrease");
-        }
-        for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
-            let row_share = Some(bad);
-            assert_eq!(name(ForestParams { row_share, ..base() }), "row_share");
-            assert_eq!(
-                name(ForestParams {
-                    feature_share: bad,
-                    ..base()
-                }),
-                "feature_share"
-            );
-        }
-        let both = ForestParams {
-            bootstrap: Some(true),
-            row_share: Some(0.5),
-            ..base()
-        };
-        assert!(conflicts(both));
-        let projected = |components| ForestParams {
-            projection: ProjectionKind::Gaussian.into(),
-            components: Some(components),
-            ..base()
-        };
-        let labels_only = ForestParams {
-            criterion: CriterionKind::Gini,
-            ..projected(Components::Exact(1))
-        };
-        assert_eq!(name(labels_only.clone()), "criterion");
-        assert!(conflicts(labels_only));
-        assert_eq!(name(projected(Components::Exact(0))), "projection");
-        for (components, projection_scope) in [
-            (Some(Components::LnOutputs), None),
-            (None, Some(ProjectionScope::Tree)),
-        ] {
-            let params = ForestParams {
-                components,
-                projection_scope,
-                ..base()
-            };
-            assert!(conflicts(params));
-        }
-        let most = ForestParams {
-            row_share: Some(1.0),
-            ..ForestPreset::RfCost.into()
-        };
-        assert!(most.check().is_ok());
-        let least = ForestParams {
-            trees: 1,
-            max_leaves: Some(1),
-            min_samples_split: 0,
-            ..base()
-        };
-        assert!(least.check().is_ok());
-    }
-
-    #[test]
-    fn parameters_read_what_they_write() {
-        for params in [
-            ForestParams::default(),
-            ForestParams::from(ForestPreset::RfCost),
-            ForestParams {
-                projection: ProjectionKind::Rademacher { s: 2.5 }.into(),
-                components: Some(Components::Exact(3)),
-                max_features: MaxFeatures::Share(1.0),
-                ..ForestPreset::ExtraTrees.into()
-            },
-        ] {
-            let json = serde_json::to_string(&params).unwrap();
-            assert_eq!(
-                serde_json::from_str::<ForestParams>(&json).unwrap(),
-                params,
-                "{json}"
-            );
-        }
-        let some: ForestParams = serde_json::from_str(
-            r#"{"trees": 7, "max_features": 0.5, "components": "ln", "projection": "pca"}"#,
-        )
-        .unwrap();
-        assert_eq!((some.trees, some.max_features), (7, MaxFeatures::Share(0.5)));
-        assert!(serde_json::from_str::<ForestParams>(r#"{"n_trees": 7}"#).is_err());
-    }
-}
+#[path = "../../tests/unit/forest_params.rs"]
+mod tests;

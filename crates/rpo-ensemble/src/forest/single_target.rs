@@ -1,9 +1,10 @@
 //! Single-target forests: one forest per output.
 
+use super::choices::LeafChoice;
 use super::grow::TrainingFeatures;
 use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
-use super::params::{ForestParams, LeafChoice};
+use super::params::ForestParams;
 use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::mean::{check_features, zeros};
 use crate::inference::traversal::TraversalScratch;

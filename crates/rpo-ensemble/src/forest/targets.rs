@@ -1,6 +1,7 @@
 //! Targets on which the trees of a forest grow.
 
-use super::params::{CriterionKind, ForestParams};
+use super::choices::CriterionKind;
+use super::params::ForestParams;
 use crate::error::EnsembleError;
 use crate::missing;
 use crate::projection::{OutputProjection, ProjectionScope};

@@ -4,16 +4,13 @@ use super::categories::{arrange, group};
 use super::cell::{Cell, gather, gathered_of, pick, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
-use super::scores::best_of;
+use super::scores::{MOST, best_of, square_beyond};
 use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::categories::Groups;
 use crate::criterion::LeafPenalty;
 use rpo_core::vectorized;
 use std::sync::Arc;
-
-/// Most bins of a feature, and number of scores computed side by side.
-const MOST: usize = 256;
 
 /// One target in fixed point.
 #[derive(Debug, Clone)]
@@ -139,14 +136,9 @@ impl<C: Fixed> Scalar<C> {
     fn score(&self, g: &[f64], h: &[f64], n: &[f64], total: &Decoded, limits: &Limits, out: &mut [f64]) {
         let LeafPenalty { l1, l2 } = self.penalty;
         let (fewest, least) = (limits.min_samples_leaf as f64, self.min_child_weight);
-        let square = |g: f64| {
-            let t = g.abs() - l1;
-            let t = if t > 0.0 { t } else { 0.0 };
-            t * t
-        };
         for ((out, &g), (&h, &n)) in out.iter_mut().zip(g).zip(h.iter().zip(n)) {
             let (rest_h, rest_n) = (total.h - h, total.n - n);
-            let (side, rest) = (square(g), square(total.g - g));
+            let (side, rest) = (square_beyond(g, l1), square_beyond(total.g - g, l1));
             let (side_h, all_h) = (h + l2, rest_h + l2);
             // Adds two quotients over a common denominator, as one division costs more than the rest.
             let score = (side * all_h + rest * side_h) / (side_h * all_h);

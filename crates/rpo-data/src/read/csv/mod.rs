@@ -1,5 +1,9 @@
 //! Separated values below a line of names.
 
+mod delimiter;
+
+pub(super) use delimiter::delimiter_of_options;
+
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
 use super::number;
@@ -8,6 +12,7 @@ use super::text::{Fault, utf8};
 use crate::message::lossy;
 use crate::names::Names;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
+use delimiter::delimiter_of;
 use memchr::{memchr, memchr_iter};
 use rpo_core::Mismatch;
 use std::collections::VecDeque;
@@ -247,25 +252,6 @@ fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Re
         }
     }
     Ok(false)
-}
-
-/// Returns the delimiter of a first line: a comma if it has one outside quotes, otherwise the most frequent of the
-/// others.
-fn delimiter_of(line: &[u8]) -> u8 {
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
-    let mut inside = false;
-    for &byte in line {
-        inside ^= byte == b'"';
-        if let Some((_, count)) = counts.iter_mut().find(|(b, _)| *b == byte && !inside) {
-            *count += 1;
-        }
-    }
-    let [comma, others @ ..] = counts;
-    let most = others.into_iter().rev().max_by_key(|(_, count)| *count);
-    match most {
-        Some((byte, count)) if comma.1 == 0 && count > 0 => byte,
-        _ => comma.0,
-    }
 }
 
 /// Returns true for a blank or tab that is not the delimiter.

@@ -1,0 +1,78 @@
+//! The storage of features, and conversion from one to another.
+
+use super::{Dataset, DatasetError};
+use rpo_core::{Matrix, MatrixView};
+use serde::{Deserialize, Serialize};
+
+/// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a
+/// dense entry takes one, and costs an indirection to read, so that sparse storage pays off below about 1 in 4.
+pub const AUTO_DENSITY: f64 = 0.25;
+
+/// The storage of features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Row-major dense.
+    Dense,
+    /// Compressed sparse rows.
+    Sparse,
+    /// Sparse below a density of [`AUTO_DENSITY`], dense otherwise.
+    Auto,
+}
+
+impl Dataset {
+    /// Converts the features to a layout. Dense features may take up to `memory_limit` bytes
+    /// ([`DEFAULT_MEMORY_LIMIT`](crate::DEFAULT_MEMORY_LIMIT) is a reasonable limit).
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`], before more than the limit is allocated.
+    pub fn with_layout(mut self, layout: Layout, memory_limit: usize) -> Result<Self, DatasetError> {
+        let sparse = match layout {
+            Layout::Dense => false,
+            Layout::Sparse => true,
+            Layout::Auto => self.feature_density() < AUTO_DENSITY,
+        };
+        self.features = match self.features {
+            Matrix::Dense(a) if sparse => MatrixView::from(&a).to_csr().into(),
+            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(memory_limit)?),
+            as_it_is => as_it_is,
+        };
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::mixed;
+    use super::*;
+    use rpo_core::{MatrixError, MemoryLimit};
+
+    #[test]
+    fn layouts_hold_the_same_values() {
+        let dense = mixed();
+        let sparse = dense.clone().with_layout(Layout::Sparse, 0).unwrap();
+        assert_eq!((sparse.n_missing(), dense.n_missing()), (1, 1));
+        assert_eq!(sparse.feature_density(), dense.feature_density());
+        let joined = sparse.concat(&dense).unwrap();
+        assert!(matches!(joined.features(), Matrix::Sparse(_)));
+        let again = joined
+            .select_samples(&[3, 1, 5])
+            .unwrap()
+            .with_layout(Layout::Auto, usize::MAX)
+            .unwrap();
+        assert!(matches!(again.features(), Matrix::Dense(_)));
+        assert_eq!(
+            format!("{:?}", again.features()),
+            format!("{:?}", dense.features())
+        );
+        assert_eq!(again.outputs(), dense.outputs());
+        assert!(matches!(
+            sparse.with_layout(Layout::Dense, 35),
+            Err(DatasetError::Dense(MatrixError::Memory(MemoryLimit {
+                bytes: 36,
+                limit: 35,
+                ..
+            })))
+        ));
+    }
+}

@@ -1,0 +1,109 @@
+//! Makes features and outputs of rows.
+
+use super::roles::{Role, Roles};
+use crate::builder::MatrixBuilder;
+use crate::dataset::Task;
+use crate::read::arff::Attribute;
+use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::options::{Missing, ReadOptions};
+use crate::read::row::Row;
+use crate::read::samples::narrow;
+use rpo_core::Matrix;
+
+/// Reads all rows into features, outputs and the task. `read_row` also returns the current line.
+pub(super) fn assemble(
+    columns: &[Attribute],
+    roles: &Roles,
+    options: &ReadOptions,
+    mut read_row: impl FnMut(&mut Row) -> Result<(bool, u64), ReadError>,
+) -> Result<(Matrix, Matrix, Task), ReadError> {
+    let mut table = Table::new(columns, roles, options);
+    let mut row = Row::default();
+    loop {
+        let (more, line) = read_row(&mut row)?;
+        if !more {
+            return Ok(table.finish());
+        }
+        table.push(&row).map_err(|kind| kind.at(line))?;
+    }
+}
+
+/// The rows read so far.
+struct Table<'a> {
+    columns: &'a [Attribute],
+    roles: &'a Roles,
+    options: &'a ReadOptions,
+    features: MatrixBuilder,
+    outputs: MatrixBuilder,
+    /// True if there is a row, and every observed output is 0 or 1.
+    all_labels: bool,
+}
+
+impl<'a> Table<'a> {
+    fn new(columns: &'a [Attribute], roles: &'a Roles, options: &'a ReadOptions) -> Self {
+        Self {
+            columns,
+            roles,
+            options,
+            features: MatrixBuilder::dense(roles.n_features),
+            outputs: match roles.task {
+                Some(Task::MultiLabel) => MatrixBuilder::sparse(roles.n_outputs),
+                _ => MatrixBuilder::dense(roles.n_outputs),
+            },
+            all_labels: false,
+        }
+    }
+
+    fn push(&mut self, row: &Row) -> Result<(), ReadErrorKind> {
+        if row.is_sparse() {
+            self.features.make_sparse();
+            self.outputs.make_sparse();
+        }
+        self.all_labels |= self.features.n_rows() == 0;
+        for (&column, &value) in row.columns().iter().zip(row.values()) {
+            let Role { output, index } = self.roles.columns[column as usize];
+            let name = || self.columns[column as usize].name.clone();
+            let stored = narrow(value, name)?;
+            if output {
+                self.all_labels &= is_label_value(value);
+                self.check_output(value, name)?;
+                self.outputs.push(index, stored);
+                continue;
+            }
+            if value.is_nan() && self.options.missing == Missing::Refuse {
+                return Err(ReadErrorKind::MissingFeature(name()));
+            }
+            self.features.push(index, stored);
+        }
+        self.features.end_row();
+        self.outputs.end_row();
+        Ok(())
+    }
+
+    #[inline]
+    fn check_output(&self, value: f64, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
+        if value.is_nan() && self.options.missing_targets != Some(Missing::Keep) {
+            return Err(ReadErrorKind::MissingTarget(name()));
+        }
+        if self.roles.task == Some(Task::MultiLabel) && !is_label_value(value) {
+            return Err(ReadErrorKind::NotALabel { name: name(), value });
+        }
+        Ok(())
+    }
+
+    /// Returns features, outputs and the task.
+    fn finish(self) -> (Matrix, Matrix, Task) {
+        let by_value = if self.all_labels {
+            Task::MultiLabel
+        } else {
+            Task::Regression
+        };
+        let task = self.roles.task.unwrap_or(by_value);
+        (self.features.finish(), self.outputs.finish(), task)
+    }
+}
+
+/// Returns true for 0, 1 and NaN.
+fn is_label_value(value: f64) -> bool {
+    value == 0.0 || value == 1.0 || value.is_nan()
+}

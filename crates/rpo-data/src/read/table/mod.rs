@@ -1,0 +1,120 @@
+//! Converts the columns of a table to features and outputs.
+
+mod assemble;
+mod dataset;
+mod roles;
+mod targets;
+mod task;
+mod typed;
+
+use super::arff::{ArffReader, Attribute, AttributeKind};
+use super::columns::{ColumnUse, declared, infer};
+#[cfg(feature = "arrow")]
+use super::container::{self, Container};
+use super::csv::{CsvReader, delimiter_of_options};
+use super::error::{ReadError, ReadErrorKind};
+use super::format::Format;
+use super::line::LineReader;
+use super::options::{ColumnType, ReadOptions, Targets};
+use super::typed::Fields;
+use crate::dataset::Dataset;
+#[cfg(feature = "arrow")]
+use crate::names::Names;
+use assemble::assemble;
+use dataset::dataset;
+use roles::Roles;
+use std::io::BufRead;
+use targets::target_columns;
+use typed::read_typed;
+
+pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    if matches!(options.targets, Targets::List(_)) {
+        let (option, format) = ("label_list", Format::Arff);
+        return Err(ReadErrorKind::Option { option, format }.into());
+    }
+    let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
+    let columns = reader.header.attributes.clone();
+    let is_target = target_columns(&columns, true, options)?;
+    let roles = Roles::new(&columns, &is_target, true, options)?;
+    let name = reader.header.relation.clone();
+    let parts = assemble(&columns, &roles, options, |row| {
+        Ok((reader.read_row(row)?, reader.line()))
+    })?;
+    let mut data = dataset(columns, &roles, parts, options)?;
+    data.name = name;
+    Ok(data)
+}
+
+/// Reads a CSV file, opened by `open`: once if all columns are numbers, otherwise again for the types and once more for
+/// the values.
+pub(super) fn read_csv<'a>(
+    open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    let delimiter = delimiter_of_options(options)?;
+    let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
+    let mut reader = open()?;
+    let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(reader.columns(), &is_target, options)?;
+    let number = Some(ColumnUse::Value(ColumnType::Number));
+    if declared
+        .iter()
+        .all(|column| column.is_none() || *column == number)
+    {
+        let roles = Roles::new(&columns, &is_target, false, options)?;
+        let numbers = assemble(&columns, &roles, options, |row| {
+            Ok((reader.read_row(row)?, reader.line()))
+        });
+        match numbers {
+            Err(e) if matches!(e.kind, ReadErrorKind::NotANumber { .. }) => {}
+            numbers => return dataset(columns, &roles, numbers?, options),
+        }
+    }
+    let uses = infer(open()?, &declared)?;
+    read_typed(open()?, &columns, &is_target, &uses, options)
+}
+
+/// Reads rows of columns with types; columns without a type are not read.
+pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    let columns: Vec<Attribute> = rows.columns().iter().map(numeric).collect();
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(rows.columns(), &is_target, options)?;
+    let number = |target| match target {
+        true => ColumnUse::Value(ColumnType::Number),
+        false => ColumnUse::Ignored,
+    };
+    let uses = declared.into_iter().zip(&is_target);
+    let uses: Vec<ColumnUse> = uses
+        .map(|(given, &target)| given.unwrap_or(number(target)))
+        .collect();
+    read_typed(rows, &columns, &is_target, &uses, options)
+}
+
+/// Reads a file with typed columns.
+#[cfg(feature = "arrow")]
+pub(super) fn read_container(
+    container: Box<dyn Container>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    let column_names = container::names(container.schema());
+    let names: Names = column_names.iter().map(String::as_str).collect();
+    if let Some(name) = names.duplicate() {
+        let (what, name) = ("column", name.to_owned());
+        return Err(ReadErrorKind::DeclaredTwice { what, name }.into());
+    }
+    let columns: Vec<Attribute> = names.iter().map(numeric).collect();
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(&column_names, &is_target, options)?;
+    let uses = container::uses(container.schema(), &declared)?;
+    let rows = container::rows(container, &uses, options.memory_limit);
+    read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)
+}
+
+/// Returns a numeric column.
+fn numeric(name: impl Into<String>) -> Attribute {
+    Attribute {
+        name: name.into(),
+        kind: AttributeKind::Numeric,
+    }
+}

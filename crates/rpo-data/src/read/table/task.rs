@@ -1,0 +1,54 @@
+//! The task that targets declare.
+
+use crate::dataset::Task;
+use crate::read::arff::{Attribute, AttributeKind};
+use crate::read::error::ReadErrorKind;
+use crate::read::options::{ReadOptions, Targets};
+
+/// Returns the task of the options or, if it is not given, that of the declarations of the targets.
+pub(super) fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
+    targets: impl Fn() -> I,
+    typed: bool,
+    options: &ReadOptions,
+) -> Result<Option<Task>, ReadErrorKind> {
+    let is_number = |c: &Attribute| matches!(c.kind, AttributeKind::Numeric);
+    let neither = targets().find(|c| !is_label(c) && !is_number(c));
+    let task = match (options.task, &options.targets) {
+        (None, Targets::LabelFile(_)) => Some(Task::MultiLabel),
+        (task, _) => task,
+    };
+    match (task, neither) {
+        (Some(Task::Regression), Some(column)) => {
+            Err(wrong_target(column, "regression needs numeric targets"))
+        }
+        (_, Some(column)) => Err(wrong_target(column, LABEL)),
+        (Some(task), None) => Ok(Some(task)),
+        (None, None) if !typed => Ok(None),
+        (None, None) => match (targets().find(|c| is_label(c)), targets().find(|c| is_number(c))) {
+            (Some(label), Some(number)) => Err(ReadErrorKind::MixedTargets {
+                label: label.name.clone(),
+                number: number.name.clone(),
+            }),
+            (None, Some(_)) => Ok(Some(Task::Regression)),
+            (_, None) => Ok(Some(Task::MultiLabel)),
+        },
+    }
+}
+
+/// The declaration that a label needs.
+pub(super) const LABEL: &str = "a label is declared {0,1}";
+
+/// Creates the error for a target whose declaration does not fit the task.
+pub(super) fn wrong_target(column: &Attribute, expected: &'static str) -> ReadErrorKind {
+    let (name, found) = (column.name.clone(), column.declaration());
+    ReadErrorKind::WrongTarget {
+        name,
+        found,
+        expected,
+    }
+}
+
+/// Returns true for a column that is declared {0,1}.
+pub(super) fn is_label(column: &Attribute) -> bool {
+    matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
+}

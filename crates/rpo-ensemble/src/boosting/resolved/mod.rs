@@ -1,0 +1,180 @@
+//! Checked parameters of boosting.
+
+mod conflicts;
+mod loss_shapes;
+mod losses;
+mod projection;
+mod second_order;
+
+pub(super) use second_order::SecondOrderSplits;
+
+use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
+use super::loss::{LossKind, Penalties};
+use super::options::BoostingOptions;
+use super::params::BoostingParams;
+use crate::bins::Bins;
+use crate::error::EnsembleError;
+use crate::projection::OutputProjection;
+use crate::sampling::max_features::MaxFeatures;
+use crate::scaling::OutputScaling;
+use conflicts::check_softmax;
+use losses::LossChoice;
+use projection::projection;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Domain, ParameterError, Seed};
+use rpo_tree::{CheckParams, GrowParams};
+use second_order::{check_no_penalty, penalties};
+
+/// Checked parameters with their defaults filled in.
+pub(super) struct Resolved {
+    pub(super) algorithm: Algorithm,
+    pub(super) iterations: usize,
+    pub(super) learning_rate: f64,
+    pub(super) loss: LossChoice,
+    pub(super) line_search: LineSearch,
+    pub(super) step_scope: StepScope,
+    /// Penalties of leaf values.
+    pub(super) penalties: Penalties,
+    /// Set if trees split by second-order gains instead of variance.
+    pub(super) second_order: Option<SecondOrderSplits>,
+    pub(super) min_split_gain: f64,
+    /// None if residuals have no unit, or outputs do not share trees.
+    pub(super) scale_outputs: OutputScaling,
+    pub(super) subsample: f64,
+    pub(super) bins: Bins,
+    pub(super) max_features: MaxFeatures,
+    pub(super) grow: GrowParams,
+    pub(super) min_samples_leaf: usize,
+    pub(super) category_smoothing: f64,
+    pub(super) min_category_count: usize,
+    pub(super) leaf_values: Option<usize>,
+    pub(super) projection: Option<OutputProjection>,
+    pub(super) training_form: TrainingForm,
+    /// True if the training loss is requested, which costs up to a fifth of the time of a fit.
+    pub(super) with_loss: bool,
+    pub(super) memory_limit: usize,
+    pub(super) seed: Seed,
+}
+
+impl Resolved {
+    pub(super) fn new(
+        params: &BoostingParams,
+        options: &BoostingOptions<'_>,
+        n_samples: usize,
+    ) -> Result<Self, EnsembleError> {
+        check_ranges(params)?;
+        let loss = LossChoice::new(params, options)?;
+        let by_samples = params.max_depth.is_none().then(|| loss.default_leaves(n_samples));
+        let grow = GrowParams {
+            max_depth: params.max_depth,
+            max_leaves: params.max_leaves.or(by_samples),
+            min_samples_split: params.min_samples_split,
+        };
+        grow.check()?;
+        let has_curvature = loss.has_curvature();
+        let (line_search, step_scope) = steps(params, has_curvature);
+        if line_search == LineSearch::Newton && !has_curvature {
+            let reason = "needs a loss with a curvature: square, logistic, poisson, tweedie or softmax";
+            return Err(ParameterError::conflict("line_search", "newton", reason).into());
+        }
+        check_softmax(params, &loss, line_search)?;
+        let is_second_order =
+            step_scope == StepScope::Leaf && (line_search == LineSearch::Newton || loss.is_quadratic());
+        if !is_second_order {
+            check_no_penalty(params)?;
+        }
+        let is_newton = is_second_order && line_search == LineSearch::Newton;
+        let default_subsample = if is_newton && loss.has_quadratic() {
+            0.5
+        } else {
+            1.0
+        };
+        let scale_outputs = scaling(params, &loss)?;
+        if params.min_child_weight > 0.0 && !loss.has_common_scale() {
+            let reason = "needs losses whose second derivatives have one unit; those of numbers and of logarithms of odds \
+                          differ";
+            return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
+        }
+        let penalties = penalties(params, is_newton);
+        let second_order = if is_second_order {
+            SecondOrderSplits::unless_variance(&loss, penalties, params.min_child_weight)
+        } else {
+            None
+        };
+        let resolved = Self {
+            algorithm: params.algorithm,
+            iterations: params.iterations,
+            learning_rate: params.learning_rate,
+            loss,
+            line_search,
+            step_scope,
+            penalties,
+            second_order,
+            min_split_gain: params.min_split_gain,
+            scale_outputs,
+            subsample: params.subsample.unwrap_or(default_subsample),
+            bins: params.bins,
+            max_features: params.max_features,
+            grow,
+            min_samples_leaf: params.min_samples_leaf,
+            category_smoothing: params.category_smoothing,
+            min_category_count: params.min_category_count,
+            leaf_values: params.leaf_values,
+            projection: projection(params, options.projection.as_ref())?,
+            training_form: options.training_form,
+            with_loss: options.history.is_some(),
+            memory_limit: options.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT),
+            seed: Seed::new(params.seed),
+        };
+        resolved.check_leaves()?;
+        resolved.check_form()?;
+        Ok(resolved)
+    }
+}
+
+/// Checks the ranges of numbers that do not depend on other parameters.
+fn check_ranges(params: &BoostingParams) -> Result<(), EnsembleError> {
+    Domain::Count.check("iterations", params.iterations)?;
+    Domain::Fraction.check("learning_rate", params.learning_rate)?;
+    Domain::Fraction.check("subsample", params.subsample)?;
+    params.bins.check()?;
+    params.max_features.check()?;
+    Domain::Count.check("min_samples_leaf", params.min_samples_leaf)?;
+    Domain::NotNegative.check("category_smoothing", params.category_smoothing)?;
+    Domain::Count.check("min_category_count", params.min_category_count)?;
+    Domain::NotNegative.check("leaf_l2", params.leaf_l2)?;
+    Domain::NotNegative.check("leaf_l1", params.leaf_l1)?;
+    Domain::NotNegative.check("min_child_weight", params.min_child_weight)?;
+    Ok(Domain::NotNegative.check("min_split_gain", params.min_split_gain)?)
+}
+
+/// Returns the unit of residuals when trees split.
+fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
+    let has_unit = loss.has(LossKind::Square) || loss.is_custom();
+    let is_shared = params.algorithm != Algorithm::SingleTarget;
+    let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
+    match params.scale_outputs {
+        OutputScaling::Deviation if !is_shared => conflict("is for trees that outputs share"),
+        OutputScaling::Deviation if !has_unit => {
+            conflict("needs the square loss; residuals of other losses have no unit")
+        }
+        OutputScaling::Auto if !(is_shared && loss.has(LossKind::Square)) => Ok(OutputScaling::None),
+        scaling => Ok(scaling),
+    }
+}
+
+/// Returns the kind of steps: Newton steps per leaf unless another kind is given, or the loss or the algorithm does not
+/// support them.
+fn steps(params: &BoostingParams, has_curvature: bool) -> (LineSearch, StepScope) {
+    let line_search = params.line_search.unwrap_or(if has_curvature {
+        LineSearch::Newton
+    } else {
+        LineSearch::Exact
+    });
+    let by_output = params.algorithm == Algorithm::GbrtRpo || params.line_search == Some(LineSearch::Exact);
+    let step_scope = params.step_scope.unwrap_or(if by_output {
+        StepScope::Output
+    } else {
+        StepScope::Leaf
+    });
+    (line_search, step_scope)
+}

@@ -1,0 +1,66 @@
+//! The choice of the representation of targets.
+
+use super::SplitTargets;
+use crate::histogram::fixed::FixedPoint;
+use crate::histogram::scalar::Scalar;
+use crate::histogram::vector::Vector;
+
+/// Targets in the fastest representation for them.
+#[derive(Debug, Clone)]
+pub(super) enum AnySums {
+    /// Targets that are not finite: no split.
+    Unusable,
+    Packed(Scalar<i64>),
+    Wide(Scalar<[i64; 2]>),
+    Few(Vector<i32, 4>),
+    Many(Vector<i32, 16>),
+    Long(Vector<i64, 8>),
+}
+
+impl AnySums {
+    pub(super) fn new(targets: &SplitTargets<'_>) -> Self {
+        let m = targets.gradients.ncols();
+        if m == 1 {
+            return Self::one(targets);
+        }
+        // Sums of 32 bits leave too few bits per sample if there are very many samples.
+        let is_short = targets.weights.len() <= 1 << 16;
+        let few = (is_short && m <= 4)
+            .then(|| Vector::new(targets, false))
+            .flatten();
+        let many = || (is_short && m > 4).then(|| Vector::new(targets, false)).flatten();
+        if let Some(sums) = few {
+            Self::Few(sums)
+        } else if let Some(sums) = many() {
+            Self::Many(sums)
+        } else {
+            Vector::new(targets, true).map_or(Self::Unusable, Self::Long)
+        }
+    }
+
+    pub(super) fn one(targets: &SplitTargets<'_>) -> Self {
+        let (weights, curvatures) = (targets.weights, targets.curvatures());
+        let gradients = targets.gradients.to_slice().expect("checked");
+        let fixed = FixedPoint::new(
+            weights.len(),
+            #[inline(always)]
+            |first, g, h| {
+                let rows = first..first + g.len();
+                let samples = weights[rows.clone()].iter().zip(&gradients[rows.clone()]);
+                for ((g, h), (&weight, &z)) in g.iter_mut().zip(&mut *h).zip(samples) {
+                    (*g, *h) = (f64::from(weight) * f64::from(z), f64::from(weight));
+                }
+                if let Some(curvatures) = curvatures {
+                    let of_rows = h.iter_mut().zip(&curvatures[rows]);
+                    of_rows.for_each(|(h, &v)| *h *= f64::from(v));
+                }
+            },
+        );
+        let (penalty, least) = (targets.penalty(0), targets.min_child_weight);
+        match fixed {
+            None => Self::Unusable,
+            Some(FixedPoint::Packed(cells, code)) => Self::Packed(Scalar::new(cells, code, penalty, least)),
+            Some(FixedPoint::Wide(cells, code)) => Self::Wide(Scalar::new(cells, code, penalty, least)),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The splitter that grows trees on histograms.
+
+mod any_sums;
+mod route;
+mod search;
+mod siblings;
+mod targets;
+
+pub use targets::SplitTargets;
+
+use super::features::{BinnedFeatures, Layout};
+use super::purity::Purity;
+use super::search::{Limits, Sums};
+use super::shared_root::share_root;
+use super::workspace::{Common, HistogramWorkspace, Work};
+use crate::TreeError;
+use crate::rule::AxisRule;
+use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Search, Splitter, ThresholdSearch};
+use any_sums::AnySums;
+use rpo_core::ParameterError;
+
+/// Splits one feature against a threshold: the best one by the [gain](crate::histogram) of sums per bin.
+///
+/// Rules, missing values, drawn features and ties are as in [`AxisSplitter`](crate::splitter::AxisSplitter): among
+/// equal scores the feature drawn first wins (a random one where all are searched), then the smaller threshold, then
+/// missing values right; each threshold is tried with missing values on both sides. Without penalties and curvatures a
+/// split may have a gain of 0; otherwise its gain must be positive. Nodes are leaves if their targets are equal or they
+/// have fewer than 2 `min_samples_leaf` samples.
+///
+/// Cost of a node and its sibling: one addition per feature and sample of the smaller node (for sparse features: per
+/// stored value), and a score per bin. If fewer than half of dense features are drawn, only those are summed, at every
+/// node.
+///
+/// ```
+/// use ndarray::Array2;
+/// use rpo_core::Seed;
+/// use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
+/// use rpo_tree::splitter::{AxisParams, Splitter};
+/// use rpo_tree::{GrowParams, grow};
+///
+/// let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
+/// let z = Array2::from_shape_fn((500, 1), |(i, _)| if x[[i, 1]] > 250.0 { 1.0 } else { -1.0 });
+/// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
+/// let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 500], ..SplitTargets::default() };
+/// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
+/// let (_, rule) = grown.structure.splits().next().expect("the root is split");
+/// assert_eq!(rule.test().feature, 1);
+/// # Ok::<(), rpo_tree::TreeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HistogramSplitter<'a> {
+    features: &'a BinnedFeatures,
+    /// The features to choose from, if not all.
+    subset: Option<&'a [u32]>,
+    params: AxisParams,
+    may_gain_nothing: bool,
+    purity: Purity<'a>,
+    sums: AnySums,
+}
+
+impl<'a> HistogramSplitter<'a> {
+    /// Creates a splitter from binned features (n x p), targets of the same n samples, and parameters or a [`Search`]
+    /// among some features. Values are not checked here: non-finite values make the root a leaf.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range, for random thresholds (which lie between
+    /// values), and for features that are not increasing; [`TreeError::Mismatch`] for a feature that does not exist,
+    /// and if the number of gradients, curvatures, weights or penalties differs.
+    ///
+    /// # Panics
+    /// If gradients or curvatures are not contiguous in row order.
+    pub fn new(
+        features: &'a BinnedFeatures,
+        targets: SplitTargets<'a>,
+        search: impl Into<Search<'a>>,
+    ) -> Result<Self, TreeError> {
+        let search = search.into();
+        search.check(features.n_features())?;
+        let params = search.params;
+        if params.thresholds == ThresholdSearch::Random {
+            let reason = "cannot be combined with random thresholds, which are drawn between values";
+            let bins = BinnedFeatures::MOST_BINS;
+            return Err(ParameterError::conflict("bins", bins, reason).into());
+        }
+        targets.check(features.n_rows())?;
+        Ok(Self {
+            features,
+            subset: search.features,
+            params,
+            may_gain_nothing: targets.is_variance(),
+            purity: Purity::new(&targets),
+            sums: AnySums::new(&targets),
+        })
+    }
+
+    /// Sums the roots of trees for different targets on the same features at once, for trees that all grow on these
+    /// samples. The trees are unchanged.
+    pub fn share_root(splitters: &mut [Self], rows: &[u32]) {
+        let Some(features) = splitters.first().map(|s| s.features) else {
+            return;
+        };
+        let is_shared = |s: &&mut Self| std::ptr::eq(s.features, features) && !s.sums_drawn_only();
+        let (mut packed, mut wide) = (Vec::new(), Vec::new());
+        for splitter in splitters.iter_mut().filter(is_shared) {
+            match &mut splitter.sums {
+                AnySums::Packed(sums) => packed.push(sums),
+                AnySums::Wide(sums) => wide.push(sums),
+                _ => {}
+            }
+        }
+        share_root::<_, 8>(features, rows, &mut packed);
+        share_root::<_, 4>(features, rows, &mut wide);
+    }
+
+    /// Returns true if a node is large enough to be split, and its targets are not all equal.
+    fn may_split(&self, rows: &[u32]) -> bool {
+        rows.len() / 2 >= self.params.min_samples_leaf && !self.purity.is_pure(rows)
+    }
+
+    /// Approximate number of bins of a feature.
+    fn n_bins(&self) -> usize {
+        self.features.n_cells() / self.features.n_features()
+    }
+
+    /// Number of features drawn, if not all are searched.
+    fn n_drawn(&self) -> Option<usize> {
+        let n = self.subset.map_or(self.features.n_features(), <[u32]>::len);
+        let k = self.params.max_features.unwrap_or(usize::MAX).min(n);
+        (k < self.features.n_features()).then_some(k)
+    }
+
+    /// Returns true if only the drawn features are summed, so that no sums are kept from node to node.
+    fn sums_drawn_only(&self) -> bool {
+        let is_dense = matches!(self.features.layout, Layout::Dense(_));
+        is_dense && self.n_drawn().is_some_and(|k| 2 * k < self.features.n_features())
+    }
+}
+
+impl Splitter for HistogramSplitter<'_> {
+    type Rule = AxisRule;
+    type Workspace = HistogramWorkspace;
+
+    fn workspace(&self) -> HistogramWorkspace {
+        let all = 0..self.features.n_features() as u32;
+        HistogramWorkspace::new(self.subset.map_or_else(|| all.collect(), <[u32]>::to_vec))
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        workspace: &mut HistogramWorkspace,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<AxisRule>> {
+        let HistogramWorkspace {
+            common,
+            packed,
+            wide,
+            few,
+            many,
+            long,
+        } = workspace;
+        match &self.sums {
+            AnySums::Unusable => None,
+            AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
+            AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
+            AnySums::Few(sums) => self.split_by(sums, node, common, few, children),
+            AnySums::Many(sums) => self.split_by(sums, node, common, many, children),
+            AnySums::Long(sums) => self.split_by(sums, node, common, long, children),
+        }
+    }
+
+    fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut HistogramWorkspace) {
+        let HistogramWorkspace {
+            common,
+            packed,
+            wide,
+            few,
+            many,
+            long,
+        } = workspace;
+        match &self.sums {
+            AnySums::Unusable => {}
+            AnySums::Packed(sums) => self.opened_by(sums, parent, children, common, packed),
+            AnySums::Wide(sums) => self.opened_by(sums, parent, children, common, wide),
+            AnySums::Few(sums) => self.opened_by(sums, parent, children, common, few),
+            AnySums::Many(sums) => self.opened_by(sums, parent, children, common, many),
+            AnySums::Long(sums) => self.opened_by(sums, parent, children, common, long),
+        }
+    }
+}
+
+impl HistogramSplitter<'_> {
+    fn split_by<S: Sums>(
+        &self,
+        sums: &S,
+        node: NodeRows<'_>,
+        common: &mut Common,
+        work: &mut Work<S>,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<AxisRule>> {
+        if node.number == 0 {
+            work.begin();
+        }
+        let searched = match work.take(node.number) {
+            Some(searched) => searched,
+            None if self.may_split(node.rows) => {
+                let of_all = (!self.sums_drawn_only()).then(|| {
+                    let mut histogram = work.take_free();
+                    let gathered = &mut work.gathered[0];
+                    let total = sums.accumulate(self.features, node.rows, gathered, &mut histogram);
+                    (histogram, total)
+                });
+                self.search(sums, vec![(node, of_all)], common, work).pop()?
+            }
+            None => return None,
+        };
+        let Some((found, gain)) = searched.best else {
+            work.give_back(searched.sums);
+            return None;
+        };
+        let histogram = searched.sums.as_ref().map(|(histogram, _)| histogram);
+        let rule = self.route(sums, &found, node.rows, histogram, (common, work), children);
+        work.keep(node.number, searched);
+        Some(ProposedSplit { rule, gain })
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            min_samples_leaf: self.params.min_samples_leaf,
+            category_smoothing: self.params.category_smoothing,
+            min_category_count: self.params.min_category_count,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/histogram_splitter.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+//! Sends the rows of a node to its children.
+
+use super::HistogramSplitter;
+use crate::categories::CategorySet;
+use crate::histogram::features::Side;
+use crate::histogram::search::{Found, Sums};
+use crate::histogram::workspace::{Common, Work};
+use crate::rule::AxisRule;
+
+impl HistogramSplitter<'_> {
+    /// Routes the rows of a node by a split, given the sums of all features if available; returns the rule.
+    pub(super) fn route<S: Sums>(
+        &self,
+        sums: &S,
+        found: &Found,
+        rows: &[u32],
+        histogram: Option<&S::Histogram>,
+        (common, work): (&mut Common, &mut Work<S>),
+        children: &mut [u16],
+    ) -> AxisRule {
+        if self.features.bins(found.feature).is_categorical {
+            self.route_categories(sums, found, rows, histogram, work, children)
+        } else {
+            self.route_numbers(found, rows, &mut common.marks, children)
+        }
+    }
+
+    /// Routes the rows of a node by a split of a numeric feature; returns the rule.
+    fn route_numbers(
+        &self,
+        found: &Found,
+        rows: &[u32],
+        marks: &mut Vec<u8>,
+        children: &mut [u16],
+    ) -> AxisRule {
+        let Found { feature, split, .. } = *found;
+        let bins = self.features.bins(feature);
+        let threshold = split
+            .next
+            .map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
+        let side = Side {
+            last: split.last,
+            missing_left: split.missing_left,
+        };
+        self.features.route(feature, side, rows, marks, children);
+        AxisRule::new(feature, threshold, split.missing_left)
+    }
+
+    /// Routes the rows of a node by a split of categories, which are ordered once more; returns the rule.
+    fn route_categories<S: Sums>(
+        &self,
+        sums: &S,
+        found: &Found,
+        rows: &[u32],
+        histogram: Option<&S::Histogram>,
+        work: &mut Work<S>,
+        children: &mut [u16],
+    ) -> AxisRule {
+        let Found { feature, split, .. } = *found;
+        let (place, limits) = (self.features.place(feature), self.limits());
+        let (scratch, gathered) = (work.scratches.one(), &mut work.gathered[0]);
+        let order = if let Some(histogram) = histogram {
+            scratch.order(sums, (place, histogram), &limits)
+        } else {
+            sums.total(rows, gathered);
+            let alone = scratch.sum_alone(sums, self.features, feature, (rows, gathered));
+            scratch.order(sums, (place.alone(), &alone), &limits)
+        };
+        let (left, right) = order.split_at(split.last + 1);
+        let listed = if split.missing_left { right } else { left };
+        self.features
+            .route_categories(feature, listed, split.missing_left, rows, children);
+        let bins = self.features.bins(feature);
+        let codes = CategorySet::from_iter(listed.iter().map(|&bin| bins.code(bin)));
+        AxisRule::of_categories(feature, codes, split.missing_left)
+    }
+}
