@@ -35,8 +35,8 @@ class Categories(NamedTuple):
         if unseen.any():
             row = int(np.flatnonzero(unseen)[0])
             warnings.warn(
-                f"row {row} has the value {self.values[self.codes[row]]!r} of column {column}, which training did not "
-                f"have; {int(unseen.sum())} such values count as missing",
+                f"row {row} has the value {self.values[self.codes[row]]!r} of column {column}, which did not occur in "
+                f"training; {int(unseen.sum())} such values count as missing",
                 UserWarning,
                 stacklevel=2,
             )
@@ -93,7 +93,7 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
     place = {name: j for j, name in enumerate(names)}
     for name in entries:
         if name not in place:
-            raise ValueError(f"categorical_features has {str(name)!r}, which is no feature")
+            raise ValueError(f"categorical_features has {str(name)!r}, which is not a feature")
         mask[place[name]] = True
     return mask
 

@@ -121,7 +121,7 @@ class Forest(Estimator):
         X = self._fitted_features(X)
         leaves = self.model_.apply(X, n_threads=self._n_threads())
         if leaves is None:
-            raise ValueError(f"{self._method} has no trees that leaves could be read from")
+            raise ValueError(f"{self._method} has no trees, so there are no leaves to return")
         return leaves.astype(np.int64)
 
 

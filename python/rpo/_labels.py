@@ -125,7 +125,8 @@ def _kind(y: NDArray[Any]) -> str:
 def _places(column: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     places = np.minimum(np.searchsorted(classes, column), len(classes) - 1)
     if (unknown := classes[places] != column).any():
-        raise ValueError(f"y has the class {column[unknown][:1].tolist()[0]!r}, which training did not have")
+        unseen = column[unknown][:1].tolist()[0]
+        raise ValueError(f"y has the class {unseen!r}, which did not occur in training")
     return places
 
 

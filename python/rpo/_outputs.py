@@ -26,7 +26,7 @@ def outputs_as_array(y: Any) -> Any:
         return y
     if library(y) == "pandas":
         return outputs_of_pandas(y)
-    sets = "y is a list of lists or sets, not a matrix; MultiLabelBinarizer of scikit-learn makes one of labels"
+    sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"
     try:
         y = np.asarray(y)
     except ValueError as error:

@@ -75,7 +75,7 @@ def fit(
     True
     """
     if "first_tree" not in methods()[estimator._method]["parameters"]:
-        raise ValueError(f"{type(estimator).__name__} does not grow its trees apart from each other")
+        raise ValueError(f"{type(estimator).__name__} cannot grow its trees independently of each other")
 
     def grow(work: Work, _: Callable[[int], object]) -> Model:
         if isinstance(client, joblib.Parallel):

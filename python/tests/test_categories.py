@@ -127,7 +127,7 @@ def test_choices_that_are_none_are_refused(coded):
         ([-1], X, "has -1"),
         ([True, False], X, "2 booleans for 3 features"),
         (["b"], X, "the features have none"),
-        (["d"], frame, "has 'd', which is no feature"),
+        (["d"], frame, "has 'd', which is not a feature"),
         ("dtype", X, "must be 'from_dtype'"),
         ([1.5], X, "must be a list"),
         ([1], sp.csr_array(X), "dense X"),

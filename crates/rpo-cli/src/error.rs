@@ -36,7 +36,7 @@ pub enum CliError {
     #[error("{data} does not fit the model: {source}")]
     Fit { data: String, source: ModelError },
     /// Data that does not match other data.
-    #[error("{data} does not fit the data beside it: {source}")]
+    #[error("{data} does not match the other data: {source}")]
     Misfit { data: String, source: ModelError },
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -105,7 +105,7 @@ impl CliError {
             ..
         } = self
         {
-            return Some("rpo train --impute keeps in the model what to fill in");
+            return Some("rpo train --impute stores the values to fill in with the model");
         }
         if let Self::Fit {
             source: ModelError::MissingColumn { what: "column", .. },
@@ -113,8 +113,8 @@ impl CliError {
         } = self
         {
             return Some(
-                "a model of texts takes them as they are, or with a column for every term that it knows, as `rpo convert` writes \
-                 the file that it was trained on; other files have other terms",
+                "a model of texts takes the text columns, or one column for every term that it knows, as `rpo \
+                 convert` writes for the training file; converted versions of other files have other terms",
             );
         }
         if let Self::Evaluate {
@@ -126,7 +126,7 @@ impl CliError {
         }
         match self {
             Self::Write(WriteError::MissingFeature { .. } | WriteError::NotLabels) => {
-                return Some("arff and csv have missing values and numbers");
+                return Some("arff and csv can store missing values and numeric outputs");
             }
             Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
                 if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
@@ -140,13 +140,14 @@ impl CliError {
         }
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {
-            ReadErrorKind::MissingTarget { .. } => "--missing-outputs takes missing outputs for unknown",
+            ReadErrorKind::MissingTarget { .. } => "--missing-outputs allows missing outputs",
             ReadErrorKind::UnknownTarget { .. } => {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
             ReadErrorKind::TooManyImplied { .. } => {
-                "an index may be mistyped; --n-features and --n-labels of train, describe and convert give the numbers"
+                "check for a mistyped index, or declare the number of columns with --n-features or --n-labels (train, \
+                 describe, convert)"
             }
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
@@ -154,13 +155,16 @@ impl CliError {
                 "a missing value is written ? in ARFF and as an empty cell or NA in CSV"
             }
             ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
-                "--categorical takes a column for categories, --ignore leaves it out; a missing value is an empty cell or NA"
+                "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell \
+                 or NA"
             }
             ReadErrorKind::UnsupportedColumn { .. } | ReadErrorKind::DateOutOfRange { .. } => {
                 "--ignore leaves a column out"
             }
             ReadErrorKind::Memory(_) => "--table-memory allows more",
-            ReadErrorKind::NoTerms { .. } => "--text-min-samples 1 takes the terms of single samples too",
+            ReadErrorKind::NoTerms { .. } => {
+                "--text-min-samples 1 also keeps terms that occur in only one sample"
+            }
             ReadErrorKind::DecimalComma { .. } => "--categorical takes a column for categories",
             ReadErrorKind::Option { option, .. } => match *option {
                 "targets" => {

@@ -59,8 +59,8 @@ impl ParameterError {
     /// ```
     /// use rpo_core::ParameterError;
     /// let bins = 300;
-    /// let refused = ParameterError::unless((2..=255).contains(&bins), "bins", bins, "in 2 to 255");
-    /// assert_eq!(refused.unwrap_err().to_string(), "`bins` must be in 2 to 255, got 300");
+    /// let refused = ParameterError::unless((2..=255).contains(&bins), "bins", bins, "from 2 to 255");
+    /// assert_eq!(refused.unwrap_err().to_string(), "`bins` must be from 2 to 255, got 300");
     /// ```
     ///
     /// # Errors

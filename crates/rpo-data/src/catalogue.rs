@@ -61,7 +61,7 @@ pub enum CatalogueError {
         found: String,
     },
     /// A set whose dimensions differ from those in the manifest.
-    #[error("{} is not as the manifest says: {mismatch}", path.display())]
+    #[error("{} does not match the manifest: {mismatch}", path.display())]
     Count {
         /// The file.
         path: PathBuf,

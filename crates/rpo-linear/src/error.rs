@@ -44,7 +44,7 @@ pub enum LinearError {
     #[error(transparent)]
     Weight(#[from] WeightError),
     /// Weights for a method that does not support them.
-    #[error("{0} take no weights of samples")]
+    #[error("{0} do not support sample weights")]
     TakesNoWeights(&'static str),
     /// Scores that would exceed the memory limit.
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]

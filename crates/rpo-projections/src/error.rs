@@ -118,25 +118,25 @@ pub enum ProjectionError {
         value: f64,
     },
     /// A text that does not name a spectral distribution of random features.
-    #[error("{0:?} is no kernel of random features: expected gaussian, student:NU or cauchy-iid")]
+    #[error("{0:?} is not a kernel of random features: expected gaussian, student:NU or cauchy-iid")]
     UnknownLaw(String),
     /// A text that is not a rank of an embedding.
     #[error(
-        "{0:?} is no rank: expected a whole number of at least 1, labels:FRACTION or captured:FRACTION:AT_MOST"
+        "{0:?} is not a rank: expected a whole number of at least 1, labels:FRACTION or captured:FRACTION:AT_MOST"
     )]
     UnknownRank(String),
     /// A text that is not a penalty.
-    #[error("{0:?} is no penalty: expected a number of at least 0, or variance:ALPHA")]
+    #[error("{0:?} is not a penalty: expected a number of at least 0, or variance:ALPHA")]
     UnknownPenalty(String),
     /// A text that does not name a projection.
     #[error(
-        "{0:?} is no projection: expected gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, \
-         subsample-replace, hashing, pca, label-embedding or identity"
+        "{0:?} is not a projection: expected gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, \
+         subsample, subsample-replace, hashing, pca, label-embedding or identity"
     )]
     UnknownKind(String),
     /// A text that is not a number of components.
     #[error(
-        "{0:?} is no number of components: expected a whole number of at least 1, ln for round(ln d), or d"
+        "{0:?} is not a number of components: expected a whole number of at least 1, ln for round(ln d), or d"
     )]
     UnknownComponents(String),
 }

@@ -31,7 +31,9 @@ pub enum ModelError {
         metric: String,
     },
     /// A metric that depends on more than the best labels, although labels are ranked by propensity.
-    #[error("{metric} is not of the best k labels, and only those are ranked by propensity")]
+    #[error(
+        "{metric} needs more than the best k labels; only metrics of the best k labels can be ranked by propensity"
+    )]
     MetricNotOfBest {
         /// The metric.
         metric: String,
@@ -68,7 +70,7 @@ pub enum ModelError {
         n_features: usize,
     },
     /// A column of texts without features, or whose features are not those of its terms.
-    #[error("the features of the texts of {name:?} are not those of its terms")]
+    #[error("the features of the text column {name:?} do not match its terms")]
     Text {
         /// The column.
         name: String,
@@ -170,7 +172,7 @@ pub enum ModelError {
         missing: Range<u64>,
     },
     /// A model to continue that was fitted with different parameters.
-    #[error("the model to continue was fitted otherwise: {}", .0.between("there", "here"))]
+    #[error("the model to continue was fitted with other parameters: {}", .0.between("there", "here"))]
     Continue(Box<Difference>),
     /// Models that cannot be averaged.
     #[error("the models cannot be combined: they were fitted to different data, or to other columns")]

@@ -472,7 +472,7 @@ impl Model {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.predictor.downcast_ref::<Ensemble>().is_some() {
             return refuse(
-                "an ensemble is no part of a forest; models of any methods are put together by `combine`",
+                "an ensemble is not part of a forest; use `combine` to average models of any methods",
             );
         }
         if self.schema != other.schema {

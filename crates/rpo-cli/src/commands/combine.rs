@@ -58,7 +58,7 @@ impl Combine {
         self.threads.start()?;
         let finds_weights = !self.data.name().is_empty();
         if finds_weights && !self.weights.is_empty() {
-            let message = "--weights gives the weights that --data is to find: give one of them";
+            let message = "--weights cannot be combined with --data, which finds the weights";
             return Err(CliError::Usage(message.to_owned()));
         }
         if !self.weights.is_empty() && self.weights.len() != self.models.len() {
@@ -125,8 +125,8 @@ impl Combine {
                 n => format!("{} and {n} more decide", path.display()),
             };
             note(&format!(
-                "{who} on labels in a way that belongs to other scores than the ensemble's, which decides from a score of 0.5 on; \
-                 --thresholds finds thresholds for it on --data"
+                "{who} on labels by a rule that does not apply to the scores of the ensemble, which predicts labels \
+                 from a score of 0.5 on; --thresholds finds thresholds for the ensemble on --data"
             ));
         }
     }

@@ -36,7 +36,8 @@ impl Inspect {
         let is_ensemble = model.predictor().downcast_ref::<Ensemble>().is_some();
         if self.params {
             if is_ensemble && model.parameters.is_empty() {
-                let message = "models that `rpo combine` put together have no parameters to train them with; their members have";
+                let message =
+                    "an ensemble made by `rpo combine` has no training parameters; its members have";
                 return Err(CliError::Usage(message.to_owned()));
             }
             let parameters = serde_json::to_string_pretty(&model.parameters);

@@ -77,7 +77,7 @@ impl Train {
         if self.start.is_some() && !estimator.continues() {
             let name = method.entry().name;
             return Err(CliError::Usage(format!(
-                "--continue is for boosting, not for {name}; forests merge"
+                "--continue is for boosting, not for {name}; extend forests with `rpo merge`"
             )));
         }
         // The continued model may be replaced by the longer one, which is complete before the old file goes.
@@ -175,7 +175,7 @@ impl Train {
             let interrupted = Arc::clone(&interrupted);
             interrupt::instead(move || {
                 interrupted.store(true, Ordering::Relaxed);
-                note("interrupted: ends with the best so far; interrupt again to end at once");
+                note("interrupted: finishing with the best result so far; interrupt again to stop at once");
             });
         }
         let context = FitContext {

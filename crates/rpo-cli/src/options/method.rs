@@ -129,7 +129,7 @@ fn help(parameter: &ParameterInfo) -> String {
     remarks.extend(
         parameter
             .label_default
-            .map(|value| format!("default of labels {value}")),
+            .map(|value| format!("default for labels {value}")),
     );
     match remarks.is_empty() {
         true => parameter.help.clone(),
@@ -176,8 +176,8 @@ impl Args for MethodOptions {
             .value_name("FILE")
             .value_parser(clap::value_parser!(PathBuf))
             .help(
-                "Parameters of the method from a JSON or TOML file, such as `rpo inspect --params` writes; options \
-                 replace them",
+                "JSON or TOML file with parameters of the method, as written by `rpo inspect --params`; options take \
+                 precedence over it",
             );
         let mut parameters = all_parameters();
         // A command's own option takes precedence over that of a method.

@@ -23,6 +23,6 @@ pub(super) fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliErro
     };
     match parsed.map_err(problem)? {
         Value::Object(parameters) => Ok(parameters),
-        other => Err(problem(format!("{other} is no table of names and values"))),
+        other => Err(problem(format!("{other} is not a table of names and values"))),
     }
 }

@@ -32,8 +32,8 @@ impl PropensityOptions {
     pub(crate) fn check_effect(self, metrics: &[Metric], is_heeded: bool) -> Result<(), CliError> {
         let given = self.propensity_a.or(self.propensity_b).is_some();
         if given && !is_heeded && !metrics.iter().any(Score::needs_propensities) {
-            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights \
-                propensity, of which none is asked for";
+            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights propensity, \
+                 none of which was requested";
             return Err(CliError::Usage(message.to_owned()));
         }
         let checked = self.model().check();

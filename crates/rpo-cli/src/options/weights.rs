@@ -43,8 +43,8 @@ pub(crate) struct WeightOptions {
 fn sample_weights_help() -> String {
     let methods: Vec<_> = Registry::standard().taking_weights().collect();
     format!(
-        "Weights of the samples, from 0 on: a column of the data, which then is not a feature, or else a file with a number \
-         on each line. Scores are not weighted. For {}",
+        "Sample weights, at least 0: a column of the data, which is then not a feature, or a file with one number per \
+         line. Scores are not weighted. For {}",
         methods.join(", ")
     )
 }

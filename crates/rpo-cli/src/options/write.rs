@@ -40,7 +40,7 @@ impl WriteOptions {
         given.or_else(of_name).ok_or_else(|| {
             let name = self.out.display();
             CliError::Usage(format!(
-                "the name {name} does not show a format; --to says which it is"
+                "cannot tell the format from the name {name}; choose it with --to"
             ))
         })
     }

@@ -40,7 +40,7 @@ fn the_option_that_was_given_is_named() {
         ),
         (
             "cv --data t.csv --targets red,round --folds 1".to_owned(),
-            "training on t.csv: --folds must be in 2 to the number of samples, got 1",
+            "training on t.csv: --folds must be from 2 to the number of samples, got 1",
         ),
         (
             format!("{split} --group nope"),

@@ -19,7 +19,7 @@ impl fmt::Display for EmptyLines {
             1 => write!(f, "line {first_line} is empty: it is skipped")?,
             n => write!(
                 f,
-                "{n} lines are empty, line {first_line} for one: they are skipped"
+                "{n} lines are empty, the first is line {first_line}: they are skipped"
             )?,
         }
         write!(f, "; a sample without labels and features is written \" qid:0\"")

@@ -94,8 +94,8 @@ impl MultiLabelSet {
             ParameterError::unless((least..=most).contains(&v), name, v, expected)
         };
         let indices = u32::MAX as usize;
-        count("n_features", self.n_features, indices, "in 1 to 2^32 - 1")?;
-        count("n_outputs", self.n_outputs, indices, "in 1 to 2^32 - 1")?;
+        count("n_features", self.n_features, indices, "from 1 to 2^32 - 1")?;
+        count("n_outputs", self.n_outputs, indices, "from 1 to 2^32 - 1")?;
         let (labels, topics) = (self.n_outputs, self.topics());
         let cardinality = self.cardinality;
         range(
@@ -103,19 +103,19 @@ impl MultiLabelSet {
             cardinality,
             1.0,
             labels as f64,
-            "in 1 to the number of labels",
+            "from 1 to the number of labels",
         )?;
-        range("exponent", self.exponent, 0.0, 4.0, "in 0 to 4")?;
-        count("n_topics", topics, labels, "in 1 to the number of labels")?;
+        range("exponent", self.exponent, 0.0, 4.0, "from 0 to 4")?;
+        count("n_topics", topics, labels, "from 1 to the number of labels")?;
         let per_sample = self.topics_per_sample;
         range(
             "topics_per_sample",
             per_sample,
             1.0,
             topics as f64,
-            "in 1 to the number of topics",
+            "from 1 to the number of topics",
         )?;
-        let most_noise = |noise| range("noise", noise, 0.0, 1e6, "in 0 to 1e6");
+        let most_noise = |noise| range("noise", noise, 0.0, 1e6, "from 0 to 1e6");
         // A stored entry takes a column and a value; a label or feature takes its weights and tables.
         let entry = (size_of::<u32>() + size_of::<f32>()) as f64;
         let table = 12.0 * entry;
@@ -123,7 +123,7 @@ impl MultiLabelSet {
         let label_bytes = rows * cardinality * entry + labels as f64 * table;
         check_memory(match self.features {
             FeatureStyle::Sparse { per_label, noise } => {
-                count("per_label", per_label, 1 << 16, "in 1 to 65536")?;
+                count("per_label", per_label, 1 << 16, "from 1 to 65536")?;
                 most_noise(noise)?;
                 let stored = rows * (cardinality * per_label as f64 + noise);
                 label_bytes + stored * entry + self.n_features as f64 * table

@@ -141,7 +141,7 @@ impl fmt::Display for ColumnType {
 
 /// A name that does not belong to a column type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a type; number, category, date, date-time or text is")]
+#[error("{0:?} is not a type; expected number, category, date, date-time or text")]
 pub struct UnknownColumnType(pub String);
 
 impl FromStr for ColumnType {

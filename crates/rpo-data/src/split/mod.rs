@@ -155,7 +155,7 @@ fn check_fraction(fraction: f64) -> Result<(), ParameterError> {
 
 fn check_folds(folds: usize, n_samples: usize) -> Result<(), ParameterError> {
     let in_range = (2..=n_samples).contains(&folds);
-    ParameterError::unless(in_range, "folds", folds, "in 2 to the number of samples")
+    ParameterError::unless(in_range, "folds", folds, "from 2 to the number of samples")
 }
 
 /// Returns the numbers 0 to n exclusive in random order.
@@ -207,7 +207,7 @@ mod tests {
         for folds in [0, 1, 10] {
             assert_eq!(
                 k_fold(9, folds, seed),
-                Err(ParameterError::out_of_range("folds", folds, "in 2 to the number of samples").into())
+                Err(ParameterError::out_of_range("folds", folds, "from 2 to the number of samples").into())
             );
         }
     }

@@ -344,7 +344,7 @@ mod tests {
         );
         assert_eq!(
             stratified_k_fold((&y).into(), 4, seed),
-            Err(ParameterError::out_of_range("folds", 4, "in 2 to the number of samples").into())
+            Err(ParameterError::out_of_range("folds", 4, "from 2 to the number of samples").into())
         );
     }
 }

@@ -153,7 +153,7 @@ impl<W: Write + Send> ColumnWriter<W> {
             (Builder::Count(column), Cell::Number(value)) => column.append_value(value as u64),
             (Builder::Text(column), Cell::Missing) => column.append_null(),
             (Builder::Text(column), Cell::Text(value)) => column.append_value(value),
-            (_, cell) => panic!("{cell:?} is not what its column holds"),
+            (_, cell) => panic!("{cell:?} does not have the type of its column"),
         }
         self.next += 1;
         if self.next == self.columns.len() {

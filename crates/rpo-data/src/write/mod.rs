@@ -45,14 +45,14 @@ pub enum WriteError {
     #[error("{0} files are not written: the program was built without the feature arrow")]
     NotBuilt(Format),
     /// A format that is not written column by column, unlike Parquet and Arrow.
-    #[error("{0} files are not written by columns; parquet and arrow are")]
+    #[error("{0} files cannot be written column by column; only parquet and arrow can")]
     NotColumns(Format),
     /// Data that a Parquet or Arrow file cannot store.
     #[error("cannot encode: {0}")]
     Encode(String),
     /// Two columns of a table with the same name.
     #[error(
-        "two columns are named {}; the names of a table's columns differ",
+        "two columns are named {}; the column names of a table must be unique",
         quoted(name)
     )]
     TwoColumns {
@@ -72,7 +72,7 @@ pub enum WriteError {
         value: String,
     },
     /// A regression set, although the format stores labels.
-    #[error("the format stores labels, but the set is a regression")]
+    #[error("the format stores only labels, but the outputs are numbers")]
     NotLabels,
     /// A missing feature.
     #[error(

@@ -388,6 +388,6 @@ fn types_have_the_names_that_files_of_options_have() {
     let unknown = "words".parse::<ColumnType>().unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "\"words\" is not a type; number, category, date, date-time or text is"
+        "\"words\" is not a type; expected number, category, date, date-time or text"
     );
 }

@@ -186,7 +186,7 @@ fn check_start(
     }
     if start.links() != objective.links() {
         return Err(EnsembleError::Merge(
-            "the model to continue was fitted with a loss of another inverse link",
+            "the model to continue was fitted with a loss that has a different inverse link",
         ));
     }
     Ok(())

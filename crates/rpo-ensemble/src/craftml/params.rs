@@ -290,8 +290,7 @@ impl CheckParams for CraftmlParams {
     fn check(&self) -> Result<(), EnsembleError> {
         check_trees(self.first_tree, self.trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
-            let reason =
-                "cannot be combined with this `preset`, whose nodes see features each in another projection";
+            let reason = "cannot be combined with this `preset`, which projects the features differently at every node";
             return Err(ParameterError::conflict("centroids", "rows", reason).into());
         }
         self.feature_width.check("feature_width")?;

@@ -146,7 +146,7 @@ impl BinnedFeatures {
     /// [`RankedFeatures::new`](crate::RankedFeatures::new).
     pub fn new(x: MatrixView<'_>, max_bins: usize, categorical: &[u32]) -> Result<Self, TreeError> {
         let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
-        ParameterError::unless(in_range, "bins", max_bins, "in 2 to 255")?;
+        ParameterError::unless(in_range, "bins", max_bins, "from 2 to 255")?;
         check_training_features(x)?;
         check_categories(x, categorical)?;
         let layout = match x {

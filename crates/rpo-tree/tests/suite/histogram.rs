@@ -412,7 +412,7 @@ fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
         let refused = BinnedFeatures::new((&data.x).into(), bins, &[]).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            format!("`bins` must be in 2 to 255, got {bins}")
+            format!("`bins` must be from 2 to 255, got {bins}")
         );
     }
     let features = BinnedFeatures::new((&data.x).into(), 2, &[]).unwrap();

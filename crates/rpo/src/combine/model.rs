@@ -85,7 +85,7 @@ impl Ensemble {
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
             if model.predictor().downcast_ref::<Self>().is_some() {
-                let expected = "models other than ensembles: combine the models that they were made of";
+                let expected = "models that are not ensembles (combine the members of an ensemble instead)";
                 return Err(ParameterError::out_of_range("members", Self::KIND, expected).into());
             }
             ModelError::check_levels(&first.quantile_levels(), &model.quantile_levels())?;

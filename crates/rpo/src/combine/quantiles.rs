@@ -34,7 +34,7 @@ impl Pool<'_> {
                 Ok(rules::half_of_best(greedy()?, &alone))
             }
             CombineRule::Nnls | CombineRule::Stack => {
-                let reason = "minimizes squared errors, which say nothing of quantiles: choose mean, greedy or greedy-mean";
+                let reason = "minimizes squared errors, which do not measure quantiles: choose mean, greedy or greedy-mean";
                 Err(ParameterError::conflict("combine", rule, reason).into())
             }
         }

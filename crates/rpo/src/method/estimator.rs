@@ -190,7 +190,7 @@ impl Needs {
             if let Some((row, column)) = missing {
                 let name = names.get(column).unwrap_or_default();
                 return refuse(format!(
-                    "needs every {what}, but some are missing, the first is {name:?} of sample {row}; {help}"
+                    "does not take missing {what}s, but {name:?} of sample {row} is missing (the first of them); {help}"
                 ));
             }
         }
@@ -207,7 +207,7 @@ impl Needs {
         if self.equal_weights && data.weights().is_some() {
             let others: Vec<_> = Registry::standard().taking_weights().collect();
             return refuse(format!(
-                "takes no weights of samples; those that do are {}",
+                "does not take sample weights; the methods that do are {}",
                 others.join(", ")
             ));
         }
@@ -324,9 +324,11 @@ impl FitContext<'_> {
     fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         let problem = match self.start {
             None => return Ok(()),
-            Some(_) if !estimator.continues() => "continues no model; boosting does, and forests merge",
+            Some(_) if !estimator.continues() => {
+                "cannot continue a model; boosting can, and forests can be merged"
+            }
             Some(start) if start.schema() != &schema_beside(start, data) => {
-                "continues a model on the data that it was fitted to; here features or outputs are others"
+                "continues a model only on the data to which it was fitted, but the features or outputs differ"
             }
             Some(start) if start.training() != &summary_beside(start, data) => {
                 "continues a model on the data that it was fitted to; here samples or their outputs are others"

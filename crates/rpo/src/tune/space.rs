@@ -17,11 +17,11 @@ pub enum SpaceError {
     #[error("expected NAME=VALUES")]
     NotAParameter,
     /// A parameter that does not affect the quality of a model.
-    #[error("it has no effect on how good a model is, and is the same for all settings")]
+    #[error("it does not affect the quality of a model, and must be the same for all settings")]
     NotTunable,
     /// The levels of quantiles, whose losses cannot be compared.
     #[error(
-        "settings would predict different quantiles, whose losses say nothing of each other; search for each on its own"
+        "settings would predict different quantiles, whose losses cannot be compared; run a search for each quantile"
     )]
     Levels,
     /// A value given twice.
@@ -41,7 +41,8 @@ pub enum SpaceError {
     },
     /// A text that is not a distribution.
     #[error(
-        "{0:?} is no law; expected values between commas, integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH"
+        "{0:?} is not a distribution; expected values separated by commas, integers:LOW:HIGH, uniform:LOW:HIGH or \
+         log-uniform:LOW:HIGH"
     )]
     Unreadable(String),
     /// A parameter given twice.
@@ -51,7 +52,9 @@ pub enum SpaceError {
     #[error("there is no parameter {0}")]
     NoParameter(String),
     /// A grid over a continuous distribution.
-    #[error("{0} has a continuous law, which no grid can list; draw at random or list values")]
+    #[error(
+        "{0} has a continuous distribution, which a grid cannot enumerate; use random search or list values"
+    )]
     Continuous(String),
     /// A value that is not of the requested type.
     #[error("{name} is {value}: {message}")]

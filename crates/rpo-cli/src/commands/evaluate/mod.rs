@@ -146,7 +146,7 @@ impl Evaluate {
             .is_some_and(|n_groups| !(1..=n_outputs).contains(&n_groups))
         {
             return refuse(&format!(
-                "--by-frequency takes from 1 to {n_outputs} groups, as many as labels"
+                "--by-frequency takes 1 to {n_outputs} groups, at most one per label"
             ));
         }
         if self.decide.is_some() && task == Task::Regression {
@@ -154,7 +154,7 @@ impl Evaluate {
         }
         if self.decide.is_some() && !metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets)) {
             return refuse(
-                "--decide is for metrics of label sets (hamming, micro-f1 and the like), of which none is asked for",
+                "--decide is for metrics of label sets (such as hamming or micro-f1), but none was requested",
             );
         }
         Ok(())

@@ -18,7 +18,7 @@ pub(super) fn write(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let Output::File(target) = out else {
-        let message = format!("{format} is written to a file: name it by --out");
+        let message = format!("{format} output needs a file: give its name with --out");
         return Err(CliError::Usage(message));
     };
     let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));

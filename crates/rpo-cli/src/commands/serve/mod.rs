@@ -78,8 +78,9 @@ impl Serve {
         let model = Model::load(&self.model)?;
         if model.decision.is_joint() {
             return Err(CliError::Usage(format!(
-                "{} decides on labels by their expected F1 over all samples at once (--decide f1), and a server has those of a \
-                 request alone: serve one that was trained with --thresholds macro-f, which decides on each sample by itself",
+                "{} decides on labels by their expected F1 over all samples (--decide f1), but a server has only the \
+                 samples of one request: serve a model trained with --thresholds macro-f, which decides on each \
+                 sample separately",
                 self.model.display()
             )));
         }

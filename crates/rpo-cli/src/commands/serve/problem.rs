@@ -18,11 +18,11 @@ pub(super) enum Problem {
     TooLong { limit: usize },
     #[error("the request did not arrive in time")]
     Late,
-    #[error("other requests took all the time that this one may wait")]
+    #[error("the request timed out while waiting for other requests")]
     Busy,
     #[error("there is no {0}")]
     Path(String),
-    #[error("{method} is not for this path, which takes {allowed}")]
+    #[error("{method} is not allowed for this path; allowed: {allowed}")]
     Method { method: String, allowed: &'static str },
     /// A row with an invalid value.
     #[error("{message}")]
@@ -33,7 +33,7 @@ pub(super) enum Problem {
     },
     #[error(transparent)]
     Model(ModelError),
-    #[error("the prediction failed; the server goes on")]
+    #[error("the prediction failed; the server keeps running")]
     Internal,
 }
 

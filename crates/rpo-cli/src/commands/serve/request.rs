@@ -67,7 +67,7 @@ impl Request {
                 ("decide", value) => return Err(expected("decide", "true or false", &value)),
                 _ => {
                     return Err(Problem::Request(format!(
-                        "unknown key {key:?} beside \"rows\"; top_k, decide and id are known"
+                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide and id"
                     )));
                 }
             }

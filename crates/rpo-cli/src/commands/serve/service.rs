@@ -260,7 +260,7 @@ fn cells<'a>(
     let object = object(row, value)?;
     let cell = |(name, &kind): (&String, &ColumnType)| match object.get(name) {
         None => {
-            let message = format!("the row has no {name:?}; null is a missing value");
+            let message = format!("the row has no value for {name:?}; use null for a missing value");
             Err(Problem::row(row, name, message))
         }
         Some(Value::Null) => Ok(Cell::Missing),

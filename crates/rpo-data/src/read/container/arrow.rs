@@ -31,7 +31,10 @@ pub(super) fn open(mut reader: impl Read + Seek + 'static) -> Result<Box<dyn Con
         return Err(ReadErrorKind::Empty("Arrow IPC"));
     }
     if start.starts_with(FEATHER_1) {
-        return Err(damaged(None, "version 1 of Feather is not read, version 2 is"));
+        return Err(damaged(
+            None,
+            "version 1 of Feather is not supported; use version 2",
+        ));
     }
     let file = guarded(
         || match start == MAGIC {

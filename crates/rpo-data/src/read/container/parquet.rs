@@ -153,7 +153,7 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R> + 'static> Container for
                 found.set(found.get() + batch.as_ref().map_or(0, RecordBatch::num_rows));
             });
             let short = std::iter::once_with(move || total.get()).filter_map(move |found| {
-                let e = format!("the file promises {promised} rows of the group, which has {found}");
+                let e = format!("the file declares {promised} rows for the group, but it has {found}");
                 (i64::try_from(found) != Ok(promised)).then_some(Err(ParquetError::General(e)))
             });
             let batches = counted.chain(short);

@@ -54,7 +54,7 @@ pub enum ReadErrorKind {
     #[error(transparent)]
     Parameter(Box<ParameterError>),
     /// More text than fits into memory within the limit.
-    #[error("more than {limit} bytes, which are held in memory; a file may be larger")]
+    #[error("more than {limit} bytes, the limit for data held in memory; files may be larger")]
     TooMuchText {
         /// The limit.
         limit: usize,
@@ -67,7 +67,7 @@ pub enum ReadErrorKind {
     )]
     UnknownFormat(String),
     /// A Parquet or Arrow file for a program that was built without the feature `arrow`.
-    #[error("{0} files are not read: the program was built without the feature arrow")]
+    #[error("{0} files cannot be read: the program was built without the feature arrow")]
     NotBuilt(Format),
     /// A Parquet or Arrow file that is damaged, or uses unsupported features.
     #[error(
@@ -90,7 +90,7 @@ pub enum ReadErrorKind {
     },
     /// A column of a Parquet or Arrow file with an unsupported type.
     #[error(
-        "column {} holds {found}; numbers, booleans, texts, dates and times are read",
+        "column {} has the unsupported type {found}; numbers, booleans, texts, dates and times can be read",
         quoted(column)
     )]
     UnsupportedColumn {
@@ -254,7 +254,8 @@ pub enum ReadErrorKind {
     },
     /// A character that cannot separate columns.
     #[error(
-        "{0:?} cannot separate the columns of a CSV file; a single ASCII character that values do not contain can"
+        "{0:?} cannot separate the columns of a CSV file; the delimiter must be an ASCII character that cannot be \
+         part of a value"
     )]
     Delimiter(char),
     /// A number written with a decimal comma.
@@ -358,7 +359,7 @@ pub enum ReadErrorKind {
         count: u64,
     },
     /// An index that implies more columns than a file may have without declaring them.
-    #[error("a {what} index implies more than {limit} {what}s; a file with more needs their number given")]
+    #[error("a {what} index implies more than {limit} {what}s; to read more, declare their number")]
     TooManyImplied {
         /// "feature" or "label".
         what: &'static str,

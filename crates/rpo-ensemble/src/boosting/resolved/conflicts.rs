@@ -69,7 +69,7 @@ pub(super) fn check_softmax(
     }
     if params.algorithm == Algorithm::SingleTarget {
         let reason =
-            "couples outputs and cannot be combined with single targets, of which each is boosted alone";
+            "couples outputs and cannot be combined with single targets, each of which is boosted separately";
         return Err(ParameterError::conflict("loss", LossKind::Softmax, reason));
     }
     if line_search == LineSearch::Exact {

@@ -90,8 +90,8 @@ impl Resolved {
         };
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
-            let reason = "needs losses whose second derivatives have one unit; those of numbers and of logarithms of odds \
-                          differ";
+            let reason = "needs losses whose second derivatives have the same unit; the units for numeric outputs and for \
+                 log-odds differ";
             return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
         }
         let penalties = penalties(params, is_newton);

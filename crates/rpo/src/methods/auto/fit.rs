@@ -69,7 +69,7 @@ impl Estimator for AutoParams {
         if let Some(time) = self.time {
             Domain::Positive.check("time", time)?;
             if self.configurations.is_some() {
-                let reason = "is in place of `configurations`: give one of them";
+                let reason = "cannot be combined with `configurations`";
                 return Err(ParameterError::conflict("time", time, reason).into());
             }
         }

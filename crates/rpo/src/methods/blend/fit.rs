@@ -38,7 +38,7 @@ impl BlendParams {
             given.is_some_and(|value| !value.is_null() && value != "threshold")
         };
         if ["decide", "thresholds"].iter().any(decides) {
-            let reason = "decides on labels by itself, which no ensemble heeds: set `thresholds` or `decide` of the ensemble";
+            let reason = "sets `thresholds` or `decide`, which the ensemble would ignore: set them for the ensemble instead";
             return Err(ParameterError::conflict("members", text, reason).into());
         }
         Ok(match method.given("seed") {

@@ -97,7 +97,7 @@ fn boost(
 /// Returns the boosted model to continue, which must have fewer steps than requested.
 fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted, ModelError> {
     let Some(start) = start.predictor().downcast_ref::<Boosted>() else {
-        return Err(EnsembleError::Merge("the model to continue is none of boosting").into());
+        return Err(EnsembleError::Merge("the model to continue is not a boosting model").into());
     };
     let n_steps = start.n_steps();
     if params.iterations <= n_steps {
