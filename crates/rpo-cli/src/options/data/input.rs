@@ -1,0 +1,232 @@
+//! The file that is read, and where it comes from: a path, standard input or the catalogue.
+
+use super::format::FormatOptions;
+use super::left_out::{THE_MODEL, note_left_out};
+use super::standard_input::{in_standard_input, standard_input};
+use crate::error::CliError;
+use crate::files::{NamedFile, data_files};
+use crate::output::note;
+use clap::{Args, ValueEnum};
+use rpo::core::Matrix;
+use rpo::data::read::{Format, ReadError, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
+use rpo::{ModelError, Schema};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// A file and how to read it.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct InputOptions {
+    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain
+    /// or compressed by gzip; - is standard input. @NAME is a set of the catalogue in the folder that the variable
+    /// RPO_DATA names: its training samples for training, its test samples for prediction and evaluation.
+    #[arg(long, value_name = "FILE|@NAME|-")]
+    pub(super) data: String,
+
+    /// The text of standard input, which may have to be read twice.
+    #[arg(skip)]
+    text: OnceLock<Vec<u8>>,
+
+    /// The files of the data.
+    #[arg(skip)]
+    files: OnceLock<Vec<PathBuf>>,
+
+    #[command(flatten)]
+    format: FormatOptions,
+
+    /// Column of a CSV, Parquet or Arrow file that identifies the samples: it is not a feature, and is written with the
+    /// predictions.
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+
+    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero.
+    #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
+    layout: LayoutName,
+}
+
+/// Names of layouts.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LayoutName {
+    Auto,
+    Dense,
+    Sparse,
+}
+
+/// The training or test samples of a set in the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Part {
+    Train,
+    Test,
+}
+
+impl InputOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        let files = self.files.get_or_init(|| data_files(&self.data));
+        files.iter().map(|file| ("--data", Some(file.as_path())))
+    }
+
+    /// The name of the data in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.data
+    }
+
+    /// Reads features to predict for, whether or not the file also has outputs.
+    pub(crate) fn load_features(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name() {
+            Some(name) => self.catalogued(name, Part::Test)?,
+            // Outputs of a table are read as features that the model does not need, so they may be missing.
+            None => {
+                let none = Targets::NamesIfPresent(Vec::new());
+                self.read_for(schema, self.options(), none, false)?
+            }
+        };
+        note_left_out(&data, THE_MODEL);
+        self.finish(data)
+    }
+
+    /// The features in the order of a model.
+    pub(crate) fn align<'a>(&self, schema: &Schema, data: &'a Dataset) -> Result<Cow<'a, Matrix>, CliError> {
+        schema.align_features(data).map_err(|e| self.misfit(e))
+    }
+
+    fn misfit(&self, source: ModelError) -> CliError {
+        CliError::Fit {
+            data: self.data.clone(),
+            source,
+        }
+    }
+
+    pub(super) fn catalogue_name(&self) -> Option<&str> {
+        self.data.strip_prefix('@')
+    }
+
+    pub(super) fn catalogued(&self, name: &str, part: Part) -> Result<Dataset, CliError> {
+        let FormatOptions {
+            format,
+            delimiter,
+            first_feature,
+            ..
+        } = &self.format;
+        if *format != Format::Auto || delimiter.is_some() || first_feature.is_some() {
+            let message = "the catalogue knows the format of its sets: --format, --delimiter and --first-feature are for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.id.is_some() {
+            let message = "no column of the catalogue's sets identifies samples: --id is for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let loaded = Catalogue::from_env()?.load(name)?;
+        match (part, loaded.test) {
+            (Part::Train, _) => Ok(loaded.train),
+            (Part::Test, Some(test)) => Ok(test),
+            (Part::Test, None) => {
+                Err(self.problem("the catalogue has no test part of this set; give a file"))
+            }
+        }
+    }
+
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            id: self.id.clone(),
+            ..self.format.options()
+        }
+    }
+
+    /// Reads the file, or standard input.
+    pub(super) fn read(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
+        if self.data != "-" {
+            return read(&self.data, options);
+        }
+        let text = match self.text.get() {
+            Some(text) => text,
+            None => {
+                let text = standard_input().map_err(|kind| in_standard_input(kind.into()))?;
+                self.text.get_or_init(|| text)
+            }
+        };
+        read_from(text.as_slice(), options).map_err(in_standard_input)
+    }
+
+    /// The name of the identifier column.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Reads a table with the given outputs.
+    pub(super) fn read_table(
+        &self,
+        schema: &Schema,
+        options: &ReadOptions,
+        targets: Targets,
+    ) -> Result<Dataset, ReadError> {
+        let of_schema = schema.read_options();
+        let ignore_untyped = of_schema.is_some();
+        let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
+        self.read(&ReadOptions {
+            targets,
+            task: Some(schema.task),
+            types,
+            texts,
+            ignore_untyped,
+            ..options.clone()
+        })
+    }
+
+    /// Reads a table with the given outputs, or a format with numbered columns, with as many columns as the model.
+    /// Unless the format is given, it is recognized while reading: only tables accept outputs.
+    pub(super) fn read_for(
+        &self,
+        schema: &Schema,
+        options: ReadOptions,
+        targets: Targets,
+        with_outputs: bool,
+    ) -> Result<Dataset, CliError> {
+        if !matches!(self.format.format, Format::XmlRepo | Format::SvmLight) {
+            match self.read_table(schema, &options, targets) {
+                Err(e) if takes_no_targets(&e.kind) => {}
+                result => return Ok(result?),
+            }
+        }
+        let options = ReadOptions {
+            n_features: Some(schema.feature_names.iter().len()),
+            n_outputs: with_outputs.then(|| schema.target_names().iter().len()),
+            leave_out: true,
+            ..options
+        };
+        Ok(self.read(&options)?)
+    }
+
+    pub(super) fn finish(&self, data: Dataset) -> Result<Dataset, CliError> {
+        if data.n_samples() == 0 {
+            return Err(self.problem("the set is empty: it has no samples"));
+        }
+        if let Some(lines) = data.empty_lines {
+            note(&lines.to_string());
+        }
+        let layout = match self.layout {
+            LayoutName::Auto => Layout::Auto,
+            LayoutName::Dense => Layout::Dense,
+            LayoutName::Sparse => Layout::Sparse,
+        };
+        data.with_layout(layout, DEFAULT_MEMORY_LIMIT)
+            .map_err(|source| CliError::Dataset {
+                data: self.data.clone(),
+                source,
+            })
+    }
+
+    pub(super) fn problem(&self, problem: &str) -> CliError {
+        CliError::Data {
+            data: self.data.clone(),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+/// Returns true if a file was refused because its format has no columns to choose outputs from.
+fn takes_no_targets(kind: &ReadErrorKind) -> bool {
+    matches!(kind, ReadErrorKind::Option { option, .. } if *option == "targets")
+}

@@ -1,0 +1,25 @@
+//! Notes on labels and features that were left out.
+
+use crate::output::note;
+use rpo::data::{Dataset, LeftOut};
+
+/// The owner of the columns, as named in notes.
+pub(super) const THE_MODEL: &str = "the model's";
+
+/// Notes labels and features of samples that are not among these columns.
+pub(super) fn note_left_out(data: &Dataset, owner: &str) {
+    for (what, others) in [("label", &data.other_labels), ("feature", &data.other_features)] {
+        let LeftOut { count, first, .. } = others;
+        let Some(first) = first else { continue };
+        let times = match count {
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        };
+        note(&match others.n_distinct() {
+            1 => format!("{what} {first:?}, which samples have {times}, is none of {owner}: it is left out"),
+            n => format!(
+                "{n} {what}s, the first {first:?}, which samples have {times}, are none of {owner}: they are left out"
+            ),
+        });
+    }
+}

@@ -1,0 +1,113 @@
+//! Options for reading data.
+
+mod format;
+mod input;
+mod left_out;
+mod split;
+mod standard_input;
+mod targets;
+mod training;
+mod unseen;
+
+pub(super) use format::formats;
+pub(crate) use input::InputOptions;
+pub(crate) use split::SplitDataOptions;
+pub(crate) use training::TrainingOptions;
+pub(crate) use unseen::UnseenOptions;
+
+use crate::error::CliError;
+use crate::files::NamedFile;
+use clap::Args;
+use input::Part;
+use left_out::{THE_MODEL, note_left_out};
+use rpo::Schema;
+use rpo::data::Dataset;
+use rpo::data::read::{Missing, ReadOptions, Targets};
+use std::borrow::Cow;
+use targets::{TargetOptions, labels_of};
+
+/// A file, how to read it, and which of its columns are outputs.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataOptions {
+    #[command(flatten)]
+    input: InputOptions,
+
+    #[command(flatten)]
+    outputs: TargetOptions,
+
+    /// Outputs of ARFF, CSV, Parquet and Arrow files may be missing: ? in ARFF, an empty cell or NA in CSV, null.
+    /// Missing outputs are ignored in training (by methods that support them) and in metrics; without this option they
+    /// are refused.
+    #[arg(long, help_heading = "Data")]
+    missing_outputs: bool,
+}
+
+impl DataOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        self.input.files().chain([self.outputs.file()]).collect()
+    }
+
+    /// The name of the data in messages.
+    pub(crate) fn name(&self) -> &str {
+        self.input.name()
+    }
+
+    /// Reads an evaluation set. Outputs are found by the model's names unless options select them.
+    pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        self.load_for(schema, THE_MODEL)
+    }
+
+    /// Reads a set with the schema of a model or of other data.
+    fn load_for(&self, schema: &Schema, owner: &str) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name()? {
+            Some(name) => self.input.catalogued(name, Part::Test)?,
+            None => match self.outputs.targets() {
+                Some(Targets::List(list)) => {
+                    self.input
+                        .read_table(schema, &self.options(), labels_of(schema, list))?
+                }
+                Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
+                None => self.load_targets(schema)?,
+            },
+        };
+        note_left_out(&data, owner);
+        self.input.finish(data)
+    }
+
+    /// Reads a set whose outputs have the model's names, or are listed in the same column as in training.
+    fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        let read = |targets| self.input.read_for(schema, self.options(), targets, true);
+        let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
+        let Some(ref column) = schema.label_column else {
+            return read(names);
+        };
+        match read(labels_of(schema, column.clone().into())) {
+            Err(lacks_column) if lacks_column.is_unknown_target() => match read(names) {
+                Err(e) if e.is_unknown_target() => Err(lacks_column),
+                read => read,
+            },
+            read => read,
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            missing_targets: self.missing_outputs.then_some(Missing::Keep),
+            ..self.input.options()
+        }
+    }
+
+    fn catalogue_name(&self) -> Result<Option<&str>, CliError> {
+        let name = self.input.catalogue_name();
+        if name.is_some() && self.outputs.targets().is_some() {
+            let message = "the catalogue knows the outputs of its sets: --labels, --targets and --n-targets are for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if name.is_some() && self.missing_outputs {
+            let message = "no output of the catalogue's sets is missing: --missing-outputs is for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        Ok(name)
+    }
+}

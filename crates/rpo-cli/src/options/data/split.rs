@@ -1,0 +1,79 @@
+//! A file that is split.
+
+use super::format::FormatOptions;
+use super::targets::TargetOptions;
+use crate::error::CliError;
+use crate::files::NamedFile;
+use clap::Args;
+use rpo::data::Dataset;
+use rpo::data::read::{Missing, ReadErrorKind, ReadOptions, read};
+use std::path::{Path, PathBuf};
+
+/// A file to split, of which only the outputs are read.
+#[derive(Debug, Args)]
+pub(crate) struct SplitDataOptions {
+    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain or
+    /// compressed by gzip.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    format: FormatOptions,
+
+    #[command(flatten)]
+    outputs: TargetOptions,
+}
+
+impl SplitDataOptions {
+    pub(crate) fn path(&self) -> &Path {
+        &self.data
+    }
+
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [NamedFile<'_>; 2] {
+        [("--data", Some(&self.data)), self.outputs.file()]
+    }
+
+    pub(crate) fn options(&self) -> ReadOptions {
+        self.format.options()
+    }
+
+    /// Reads the outputs, and the column of an option (if given) as identifiers.
+    pub(crate) fn load(&self, column: Option<(&'static str, &str)>) -> Result<Dataset, CliError> {
+        if self.data == Path::new("-") {
+            let message =
+                "--data -: split reads the data twice and needs a file: write standard input to one first";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let options = ReadOptions {
+            targets: self.outputs.targets().unwrap_or_default(),
+            missing_targets: self.outputs.targets().map(|_| Missing::Keep),
+            ignore_untyped: true,
+            id: column.map(|(_, name)| name.to_owned()),
+            ..self.options()
+        };
+        let Some((option, _)) = column else {
+            return Ok(read(&self.data, &options)?);
+        };
+        read(&self.data, &options).map_err(|mut e| match &mut e.kind {
+            ReadErrorKind::Option { option: "id", .. } => {
+                self.problem("--group and --time name a column of a CSV, Parquet or Arrow file")
+            }
+            ReadErrorKind::TargetIsOther { name, .. } => self.problem(&format!(
+                "{name:?} is named both as a target and by {option}: leave one out"
+            )),
+            ReadErrorKind::UnknownColumn { option: of_id, .. } => {
+                *of_id = option;
+                e.into()
+            }
+            _ => e.into(),
+        })
+    }
+
+    pub(crate) fn problem(&self, problem: &str) -> CliError {
+        CliError::Data {
+            data: self.data.display().to_string(),
+            problem: problem.to_owned(),
+        }
+    }
+}

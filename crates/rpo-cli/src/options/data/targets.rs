@@ -1,0 +1,96 @@
+//! The columns of a file that are outputs.
+
+use super::format::parse_delimiter;
+use crate::files::NamedFile;
+use clap::Args;
+use rpo::Schema;
+use rpo::data::read::{LabelList, Targets};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// Selects the columns of a file that are outputs.
+#[derive(Debug, Clone, Args)]
+pub(super) struct TargetOptions {
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns named in a MULAN label file.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    labels: Option<PathBuf>,
+
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names. In a name that no column has, *
+    /// matches any characters and ? matches one.
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        help_heading = "Data",
+        conflicts_with = "labels"
+    )]
+    targets: Vec<String>,
+
+    /// Outputs of CSV, Parquet and Arrow files: the labels listed in a column for each sample, such as red;round, or a
+    /// list of texts. An empty value is a sample without labels. A model reads its labels from the same column in other
+    /// files; labels that the model lacks are left out, with a note.
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Data",
+        conflicts_with_all = ["labels", "targets"]
+    )]
+    label_list: Option<String>,
+
+    /// Character between the labels of --label-list.
+    #[arg(
+        long,
+        value_name = "CHAR",
+        default_value = ";",
+        value_parser = parse_delimiter,
+        requires = "label_list",
+        help_heading = "Data"
+    )]
+    label_separator: char,
+
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the last N columns.
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Data",
+        conflicts_with_all = ["labels", "targets", "label_list"]
+    )]
+    n_targets: Option<usize>,
+
+    /// The outputs counted by --n-targets are the first columns instead.
+    #[arg(long, help_heading = "Data", requires = "n_targets")]
+    targets_first: bool,
+}
+
+impl TargetOptions {
+    /// The file that is read.
+    pub(super) fn file(&self) -> NamedFile<'_> {
+        ("--labels", self.labels.as_deref())
+    }
+
+    pub(super) fn targets(&self) -> Option<Targets> {
+        if !self.targets.is_empty() {
+            return Some(Targets::Names(self.targets.clone()));
+        }
+        if let Some(column) = &self.label_list {
+            return Some(Targets::List(LabelList {
+                column: column.clone(),
+                separator: self.label_separator,
+                labels: None,
+            }));
+        }
+        match (&self.labels, self.n_targets) {
+            (Some(path), _) => Some(Targets::LabelFile(path.clone())),
+            (None, Some(n)) if self.targets_first => Some(Targets::First(n)),
+            (None, Some(n)) => Some(Targets::Last(n)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// The labels of a model, as listed in a column.
+pub(super) fn labels_of(schema: &Schema, list: LabelList) -> Targets {
+    let labels = schema.target_names().iter().map(Cow::into_owned).collect();
+    let labels = Some(labels);
+    Targets::List(LabelList { labels, ..list })
+}

@@ -1,0 +1,196 @@
+//! A file to train on.
+
+mod types;
+
+use super::DataOptions;
+use super::input::Part;
+use crate::error::CliError;
+use crate::files::NamedFile;
+use crate::options::{TextColumnOptions, WeightOptions};
+use crate::output::note;
+use clap::{Args, ValueEnum};
+use rpo::Schema;
+use rpo::data::read::{ColumnType, ReadOptions, read_names};
+use rpo::data::{Columns, Dataset, Names, Task, suspicious_features};
+use rpo::ensemble::MAX_OUTPUTS;
+use std::path::PathBuf;
+use types::parse_type;
+
+/// A file to train on.
+#[derive(Debug, Args)]
+pub(crate) struct TrainingOptions {
+    #[command(flatten)]
+    data: DataOptions,
+
+    /// Kind of the outputs, if the file does not determine it: labels are 0 or 1.
+    #[arg(long, value_enum, help_heading = "Data")]
+    task: Option<TaskName>,
+
+    /// Columns of a CSV, Parquet or Arrow file that are not read; * matches any characters, ? one. A column that is
+    /// also named as a target is refused; a target that only matches a pattern stays a target.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    ignore: Vec<String>,
+
+    /// Number of features of an svmlight file, if more than its largest index implies; other files must have the same
+    /// number.
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    n_features: Option<usize>,
+
+    /// Number of labels of an svmlight file, if more than its largest label implies: labels without samples count too,
+    /// such as those that only occur in other files of a set. Other files must have the same number of outputs.
+    #[arg(long, value_name = "N", help_heading = "Data")]
+    n_labels: Option<usize>,
+
+    /// Names of the features of svmlight and Extreme Classification Repository files: a file with a name on each line.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    feature_names: Option<PathBuf>,
+
+    /// Names of the labels of svmlight and Extreme Classification Repository files: a file with a name on each line.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    label_names: Option<PathBuf>,
+
+    /// Columns of a CSV, Parquet or Arrow file that are categories, whatever their values look like. Columns of words
+    /// are categories by default.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    categorical: Vec<String>,
+
+    /// Columns of a CSV, Parquet or Arrow file that are dates: any other value is an error, not a word. Columns of
+    /// dates are dates by default.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    dates: Vec<String>,
+
+    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; a name takes
+    /// precedence over a pattern. By default the types follow from the values of a CSV file, and are those stored in
+    /// the other files: dates (in CSV of ISO 8601) become days since 1970, month, weekday and, if there are times,
+    /// hour.
+    #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
+    types: Vec<(String, ColumnType)>,
+
+    #[command(flatten)]
+    texts: TextColumnOptions,
+}
+
+/// Names of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum TaskName {
+    MultiLabel,
+    Regression,
+}
+
+impl From<TaskName> for Task {
+    fn from(name: TaskName) -> Self {
+        match name {
+            TaskName::MultiLabel => Self::MultiLabel,
+            TaskName::Regression => Self::Regression,
+        }
+    }
+}
+
+impl TrainingOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Vec<NamedFile<'_>> {
+        let mut files = self.data.files();
+        files.push(("--feature-names", self.feature_names.as_deref()));
+        files.push(("--label-names", self.label_names.as_deref()));
+        files
+    }
+
+    /// The name of the data in messages.
+    pub(crate) fn name(&self) -> &str {
+        self.data.name()
+    }
+
+    /// Reads a set, with outputs or without.
+    pub(crate) fn load_any(&self) -> Result<Dataset, CliError> {
+        let DataOptions { input, .. } = &self.data;
+        let data = match self.data.catalogue_name()? {
+            Some(name) => {
+                let has_numbers = self.n_features.or(self.n_labels).is_some();
+                if !self.types()?.is_empty() || !self.ignore.is_empty() || has_numbers {
+                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text, --ignore, --n-features and --n-labels are for files";
+                    return Err(CliError::Usage(message.to_owned()));
+                }
+                input.catalogued(name, Part::Train)?
+            }
+            None => {
+                let options = ReadOptions {
+                    targets: self.data.outputs.targets().unwrap_or_default(),
+                    task: self.task.map(Into::into),
+                    n_features: self.n_features,
+                    n_outputs: self.n_labels,
+                    types: self.types()?,
+                    text: self.texts.options()?,
+                    ignore: self.ignore.clone(),
+                    ..self.data.options()
+                };
+                input.read(&options).map_err(|e| self.with_option(e))?
+            }
+        };
+        self.named(input.finish(data)?)
+    }
+
+    /// Adds the names in files to data with numbered columns.
+    fn named(&self, mut data: Dataset) -> Result<Dataset, CliError> {
+        let options = [
+            ("--feature-names", Columns::Features, &self.feature_names),
+            ("--label-names", Columns::Outputs, &self.label_names),
+        ];
+        for (option, columns, path) in options {
+            let Some(path) = path else { continue };
+            let old = match columns {
+                Columns::Features => data.feature_names(),
+                Columns::Outputs => data.output_names(),
+            };
+            if let Names::Given(_) = old {
+                let message =
+                    format!("{option} is for formats that number their columns; this file names them");
+                return Err(self.data.input.problem(&message));
+            }
+            let names = read_names(path)?;
+            data = data
+                .with_names(columns, names)
+                .map_err(|source| CliError::Dataset {
+                    data: path.display().to_string(),
+                    source,
+                })?;
+        }
+        Ok(data)
+    }
+
+    /// Reads another file with the options and the schema of this one.
+    pub(crate) fn load_beside(&self, file: &str, schema: &Schema) -> Result<Dataset, CliError> {
+        let mut other = self.data.clone();
+        file.clone_into(&mut other.input.data);
+        other.load_for(schema, "the data's")
+    }
+
+    /// Reads a training set.
+    pub(crate) fn load(&self, weights: Option<&WeightOptions>) -> Result<Dataset, CliError> {
+        let input = &self.data.input;
+        let data = self.load_any()?;
+        let data = match weights {
+            Some(weights) => weights.apply(data, input.name())?,
+            None => data,
+        };
+        if data.n_outputs() == 0 {
+            let problem = "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets or --labels, or count them \
+                by --n-targets; other files mark labels themselves, and this one has none";
+            return Err(input.problem(problem));
+        }
+        if data.n_features() == 0 {
+            return Err(input.problem("every column is an output; there are no features"));
+        }
+        let (n_features, n_outputs) = (data.n_features(), data.n_outputs());
+        for (what, n) in [("features", n_features), ("outputs", n_outputs)] {
+            if n > MAX_OUTPUTS {
+                return Err(input.problem(&format!(
+                    "there are {n} {what}, at most {MAX_OUTPUTS} are supported"
+                )));
+            }
+        }
+        for suspicion in suspicious_features(&data) {
+            note(&suspicion.to_string());
+        }
+        Ok(data)
+    }
+}

@@ -1,0 +1,58 @@
+//! The types of columns.
+
+use super::TrainingOptions;
+use crate::error::CliError;
+use rpo::data::read::{ColumnType, ReadError, ReadErrorKind, UnknownColumnType};
+use std::collections::BTreeMap;
+
+impl TrainingOptions {
+    /// The options that set types of columns, with the names of the columns and the types.
+    fn typed(&self) -> impl Iterator<Item = (&'static str, &String, ColumnType)> {
+        let of = |option, kind| move |name| (option, name, kind);
+        let categorical = self.categorical.iter();
+        let categorical = categorical.map(of("--categorical", ColumnType::Category));
+        let dates = self.dates.iter().map(of("--dates", ColumnType::Date));
+        let texts = self.texts.columns().map(of("--text", ColumnType::Text));
+        let types = self.types.iter().map(|(name, kind)| ("--types", name, *kind));
+        categorical.chain(dates).chain(texts).chain(types)
+    }
+
+    /// The types of columns, one per column.
+    pub(super) fn types(&self) -> Result<BTreeMap<String, ColumnType>, CliError> {
+        let mut types = BTreeMap::new();
+        for (option, name, kind) in self.typed() {
+            match types.insert(name.clone(), (option, kind)) {
+                Some((other, earlier)) if earlier != kind => {
+                    return Err(CliError::Usage(format!(
+                        "{other} reads {name:?} as {earlier}, {option} as {kind}: a column has one type, leave one out"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        Ok(types.into_iter().map(|(name, (_, kind))| (name, kind)).collect())
+    }
+
+    /// Adds the option that named a column to an error.
+    pub(super) fn with_option(&self, mut e: ReadError) -> ReadError {
+        if let ReadErrorKind::UnknownColumn { option, name, .. } = &mut e.kind {
+            *option = match *option {
+                "types" => self
+                    .typed()
+                    .find(|(_, named, _)| *named == name)
+                    .map_or("--types", |(option, ..)| option),
+                "ignore" => "--ignore",
+                "id" => "--id",
+                other => other,
+            };
+        }
+        e
+    }
+}
+
+/// Parses a name and a type.
+pub(super) fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
+    let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
+    let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
+    Ok((name.to_owned(), kind))
+}

@@ -1,0 +1,71 @@
+//! Values of categories that are unseen in training.
+
+use crate::error::CliError;
+use crate::output::note;
+use clap::{Args, ValueEnum};
+use rpo::data::Dataset;
+use rpo::{Model, ModelError, Predictor};
+
+/// The treatment of words that are unseen in training.
+#[derive(Debug, Args)]
+pub(crate) struct UnseenOptions {
+    /// Values of categories that were not in the training data: missing treats them as missing values and reports their
+    /// number, error refuses them.
+    #[arg(long, value_enum, default_value_t = Unseen::Missing, help_heading = "Data")]
+    unseen: Unseen,
+}
+
+/// The treatment of a category's value that is unseen in training.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Unseen {
+    Missing,
+    Error,
+}
+
+impl UnseenOptions {
+    /// Returns true if values unseen in training are errors.
+    pub(crate) fn refuses(&self) -> bool {
+        self.unseen == Unseen::Error
+    }
+
+    /// Notes or refuses values unseen in training. They are refused if the model needs every feature.
+    pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
+        let schema = model.schema();
+        let misfit = |source| CliError::Fit {
+            data: name.to_owned(),
+            source,
+        };
+        let unseen = schema.unseen_values(data).map_err(misfit)?;
+        let Some(first) = unseen.first() else {
+            return Ok(());
+        };
+        let can_predict = || {
+            let sample = data.select_samples(&[first.sample]).map_err(ModelError::from)?;
+            model.predict(schema.align_features(&sample)?.as_ref().into())
+        };
+        if self.refuses() || can_predict().is_err() {
+            return Err(misfit(ModelError::UnknownValue {
+                row: first.sample,
+                name: first.feature.clone(),
+                value: first.value.clone(),
+            }));
+        }
+        let count: usize = unseen.iter().map(|values| values.count).sum();
+        let features = match unseen.len() {
+            1 => String::new(),
+            n => format!(" and {} other features", n - 1),
+        };
+        let (feature, value) = (&first.feature, &first.value);
+        note(&match count {
+            1 => format!(
+                "the value {value:?} of {feature:?} was not in the training data and counts as missing; --unseen error \
+                 refuses it"
+            ),
+            _ => format!(
+                "{count} values of {feature:?}{features}, {value:?} for one, were not in the training data and count as \
+                 missing; --unseen error refuses them"
+            ),
+        });
+        Ok(())
+    }
+}
