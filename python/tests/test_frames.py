@@ -168,3 +168,43 @@ def test_values_beyond_numbers_are_said_to_be_of_the_features(table):
     frame, y = table
     with pytest.raises(ValueError, match="Input X contains infinity"):
         rpo.RandomForestClassifier(2).fit(frame.assign(size=np.inf), y)
+
+
+def test_record_batches_are_tables(table):
+    pa = pytest.importorskip("pyarrow")
+    frame, y = table
+    color = pa.array(frame["color"].astype(str)).dictionary_encode()
+    whole = pa.table({"size": frame["size"].to_numpy(), "color": color})
+    (batch,) = whole.to_batches()
+    expected = rpo.RandomForestClassifier(5, random_state=0).fit(whole, y)
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(batch, pa.record_batch({"big": y})["big"])
+    assert list(model.feature_names_in_) == ["size", "color"]
+    assert np.array_equal(model.predict_proba(batch), expected.predict_proba(whole))
+    assert np.array_equal(model.model_.predict(batch.select(["color", "size"])), expected.model_.predict(whole))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(batch.select(["color", "size"]))
+
+
+def test_tables_that_are_not_read_are_refused_with_what_reads_them(table):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    frame, y = table
+    sizes = pa.table({"size": frame["size"].to_numpy()})
+    lazy = pl.DataFrame({"size": frame["size"].to_numpy()}).lazy()
+    model = rpo.RandomForestClassifier(2, random_state=0).fit(sizes, y)
+    for unread, reader in (
+        (lazy, r"LazyFrame of polars .* collect\(\)"),
+        (dataset.dataset(sizes), r"Dataset of pyarrow .* to_table\(\)"),
+        (dataset.dataset(sizes).scanner(), r"Scanner of pyarrow .* to_table\(\)"),
+        (sizes.to_reader(), r"RecordBatchReader of pyarrow .* read_all\(\)"),
+    ):
+        for call in (
+            lambda unread=unread: rpo.RandomForestClassifier(2).fit(unread, y),
+            lambda unread=unread: rpo.RandomForestClassifier(2).fit(sizes, unread),
+            lambda unread=unread: rpo.Model.fit(unread, y[:, None], labels=True),
+            lambda unread=unread: model.predict(unread),
+            lambda unread=unread: model.model_.predict(unread),
+            lambda unread=unread: rpo.describe(unread, y),
+        ):
+            with pytest.raises(TypeError, match=reader):
+                call()
