@@ -324,7 +324,7 @@ def _regression(
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return numbers with one column for each output."""
-    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     return dense(array.reshape(-1, 1) if array.ndim == 1 else array, name, np.float64)
 
 

@@ -245,6 +245,7 @@ def test_what_is_no_matrix_is_named(labels):
         (lambda: rpo.metrics.lrap(Y[:, 0], Y[:, 0]), "truth must have two dimensions, got 1"),
         (lambda: rpo.metrics.mse(None, Y), "truth must have two dimensions, got 0"),
         (lambda: rpo.metrics.roc_auc(Y, sp.csr_array(Y)), "scores must be dense"),
+        (lambda: rpo.metrics.mse([["a"]], [[1]]), "truth must be numbers: could not convert"),
         (lambda: model.predict(X, n_threads=-1), "n_threads must be a number of threads"),
         (lambda: model.predict_top_k(X, -1), "k must be a whole number, at least 1, got -1"),
         (lambda: rpo.metrics.f1(Y, Y, average="none"), "average must be one of"),

@@ -85,5 +85,7 @@ def test_numbers_beyond_single_precision_are_refused_by_output_and_sample(number
     large[7, 1] = -1e39
     with pytest.raises(ValueError, match=r"output 1 of sample 7 is -1e\+39, too large for single precision"):
         regressor().fit(X, large)
+    with pytest.raises(ValueError, match="output 1 of sample 7"):
+        rpo.describe(X, large)
     with pytest.raises(ValueError, match="output 'b' of sample 7"):
         rpo.Model.fit(X, pd.DataFrame(large, columns=list("abc")), labels=False)
