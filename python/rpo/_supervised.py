@@ -213,7 +213,7 @@ class Regressor(RegressorMixin, Supervised):
         self.output_names_ = self._remember_outputs(y)
         y = self._numbers(outputs_as_array(y))
         check_consistent_length(features, y)
-        check_precision(y, self.output_names_, stacklevel=5)
+        check_precision(y, self.output_names_, stacklevel=4)
         self._is_vector = y.ndim == 1
         y = y.reshape(-1, 1) if self._is_vector else y
         self.n_outputs_ = y.shape[1]

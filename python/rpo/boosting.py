@@ -126,12 +126,8 @@ class _GradientBoosting(Estimator):
         """Return true if labels are classes, of which each sample has exactly one."""
         return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
-    def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
-        """Fit, scoring steps on the evaluation set, if any."""
-        self._scored = eval_set is not None
-        return self._fit(X, y, sample_weight, eval_set)
-
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
+        self._scored = validation is not None
         if not (self.warm_start and hasattr(self, "model_")):
             return super()._finish(X, y, data, n_labels, validation)
         if self._is_to_grow(self.n_estimators_, "steps made"):
@@ -307,7 +303,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
         """
-        return self._fit_scored(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -497,7 +493,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
         """
-        return self._fit_scored(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.

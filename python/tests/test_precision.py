@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -48,13 +49,13 @@ def test_numbers_that_become_equal_are_warned_of_once(numbers):
 
 def test_the_warning_points_to_the_fit(numbers):
     X, _ = numbers
-    for fit in (
-        lambda: regressor().fit(X, SECONDS),
-        lambda: rpo.Model.fit(X, SECONDS[:, None], labels=False, trees=1),
-    ):
+    for fit in (regressor().fit, rpo.GradientBoostingRegressor(1).fit):
         with pytest.warns(rpo.PrecisionWarning) as found:
-            fit()
-        assert found[0].filename == __file__
+            fit(X, SECONDS)
+        assert (found[0].filename, found[0].lineno) == (__file__, sys._getframe().f_lineno - 1)
+    with pytest.warns(rpo.PrecisionWarning) as found:
+        rpo.Model.fit(X, SECONDS[:, None], labels=False, trees=1)
+    assert (found[0].filename, found[0].lineno) == (__file__, sys._getframe().f_lineno - 1)
 
 
 def test_other_numbers_are_not_warned_of(numbers):

@@ -64,6 +64,7 @@ def test_an_interrupted_fit_changes_nothing(labels, monkeypatch):
     assert (estimator.n_features_in_, estimator.n_outputs_) == (8, 6)
 
 
+@pytest.mark.filterwarnings("ignore:Warm-start fitting")
 @pytest.mark.parametrize("more", [0, 2])
 @pytest.mark.parametrize("estimator", [rpo.ExtraTreesClassifier, rpo.GradientBoostingClassifier])
 def test_a_warm_start_with_other_columns_or_classes_is_refused(estimator, more, labels):
