@@ -38,7 +38,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: Any = None):
-        self.n_splits = whole("n_splits", n_splits, least=2)
+        self.n_splits: int = whole("n_splits", n_splits, least=2)
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -174,13 +174,15 @@ def test_record_batches_are_tables(table):
     pa = pytest.importorskip("pyarrow")
     frame, y = table
     color = pa.array(frame["color"].astype(str)).dictionary_encode()
-    whole = pa.table({"size": frame["size"].to_numpy(), "color": color})
-    (batch,) = whole.to_batches()
-    expected = rpo.RandomForestClassifier(5, random_state=0).fit(whole, y)
-    model = rpo.RandomForestClassifier(5, random_state=0).fit(batch, pa.record_batch({"big": y})["big"])
-    assert list(model.feature_names_in_) == ["size", "color"]
-    assert np.array_equal(model.predict_proba(batch), expected.predict_proba(whole))
+    whole, labels = pa.table({"size": frame["size"].to_numpy(), "color": color}), pa.table({"big": y, "small": 1 - y})
+    batch, of_labels = whole.to_batches()[0], labels.to_batches()[0]
+    expected = rpo.RandomForestClassifier(5, random_state=0).fit(whole, labels)
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(batch, of_labels)
+    assert model.model_ == expected.model_
+    assert (list(model.feature_names_in_), model.output_names_) == (["size", "color"], ["big", "small"])
+    assert np.array_equal(model.predict(batch), expected.predict(whole))
     assert np.array_equal(model.model_.predict(batch.select(["color", "size"])), expected.model_.predict(whole))
+    assert rpo.Model.fit(batch, of_labels, labels=True, trees=2) == rpo.Model.fit(whole, labels, labels=True, trees=2)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(batch.select(["color", "size"]))
 
