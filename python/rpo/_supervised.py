@@ -244,7 +244,7 @@ class Regressor(RegressorMixin, Supervised):
         y = self._same_outputs(y)
         y = y.toarray() if hasattr(y, "toarray") else y
         predicted = self.predict(X)
-        if predicted.size != y.size:
+        if (1 if predicted.ndim == 1 else predicted.shape[1]) != self.n_outputs_:
             raise ValueError("several quantile levels have no R²; rpo.metrics.pinball scores them")
         if self.missing_outputs:
             return r2(np.asarray(y, np.float64), predicted, sample_weight)

@@ -100,7 +100,8 @@ class _GradientBoosting(Estimator):
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
         """Return the parameters of the loss, unless it is set in `params`."""
-        names = list(self.loss) if isinstance(self.loss, list | tuple) else [self.loss]
+        is_one = isinstance(self.loss, str) or not isinstance(self.loss, Sequence | np.ndarray)
+        names = [self.loss] if is_one else list(self.loss)
         for name in names:
             if name not in self._losses:
                 raise ValueError(f"loss must be one of {', '.join(self._losses)}, got {name!r}")

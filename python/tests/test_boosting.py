@@ -135,6 +135,8 @@ def test_levels_of_quantiles(noisy):
     levels = model.predict(X)
     with pytest.raises(ValueError, match="several quantile levels have no R²"):
         model.score(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        rpo.GradientBoostingRegressor(2).fit(X, y).score(X, y[:7])
     assert levels.shape == (400, 3)
     assert (np.diff(levels, axis=1) >= 0.0).all()
     assert 0.7 < ((levels[:, 0] <= y) & (y <= levels[:, 2])).mean() < 0.95
