@@ -5,6 +5,7 @@ command `rpo` writes and reads.
 """
 
 from . import datasets, distributed, metrics, model_selection, projections
+from ._precision import PrecisionWarning
 from .auto import AutoClassifier, AutoRegressor
 from .boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from .description import describe
@@ -25,6 +26,7 @@ __all__ = [
     "LabelTreeClassifier",
     "LinearOneVsRestClassifier",
     "Model",
+    "PrecisionWarning",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "StructuredForestClassifier",

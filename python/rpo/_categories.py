@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ class Categories(NamedTuple):
         return found
 
 
-def categories_of(column: NDArray[Any]) -> Categories:
+def categories_of(column: NDArray[Any], name: str) -> Categories:
     """Return the values of a column of numbers or words as categories, in increasing order."""
     if column.dtype.kind in "biuf":
         numbers = column.astype(np.float32)
@@ -52,11 +53,42 @@ def categories_of(column: NDArray[Any]) -> Categories:
         words = [_word(number) for number in values]
     else:
         observed = np.array([not is_missing(value) for value in column], bool)
-        found, codes = np.unique(np.array([str(value) for value in column[observed]], object), return_inverse=True)
+        present = column[observed]
+        texts = np.array([str(value) for value in present], object)
+        found, first, codes = np.unique(texts, return_index=True, return_inverse=True)
         words = list(found)
+        for value, other in zip(present, present[first][codes], strict=True):
+            if value != other:
+                raise ValueError(_equal_texts(name, other, value))
     all_codes = np.full(len(column), -1)
     all_codes[observed] = codes
     return Categories(all_codes, words)
+
+
+def texts_of(values: Iterable[Any], name: str) -> list[str]:
+    """Return declared categories as texts, which are what a model stores.
+
+    Raises
+    ------
+    ValueError
+        For different values that are the same as text, such as 1 and "1".
+    """
+    by_text: dict[str, Any] = {}
+    texts = []
+    for value in values:
+        text = str(value)
+        other = by_text.setdefault(text, value)
+        if value != other:
+            raise ValueError(_equal_texts(name, other, value))
+        texts.append(text)
+    return texts
+
+
+def _equal_texts(name: str, value: Any, other: Any) -> str:
+    return (
+        f"column {name} has the categories {value!r} and {other!r}, which are one as text; "
+        "rename one of them, or give both the same type"
+    )
 
 
 def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[np.bool_] | None:

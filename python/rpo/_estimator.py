@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,13 +21,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
 from ._categories import FROM_DTYPE, categories_of, chosen
-from ._frames import Nominal, is_frame, library, read_frame
+from ._frames import Nominal, is_frame, library, read_frame, without_batches
+from ._matrix import check_real
 from ._parameters import in_own_terms
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
+from ._state import check_same_data, unchanged_by_failure
 from .model import Model
 
 if TYPE_CHECKING:
@@ -84,7 +88,15 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return self._allows_nan or (isinstance(self.params, Mapping) and self.params.get("impute") is not None)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
-        """Fit to features and outputs."""
+        """Fit to features and outputs; if that fails, the estimator stays as it was."""
+        with unchanged_by_failure(self) as before:
+            fitted = self._fit_to(X, y, sample_weight, eval_set)
+            if getattr(self, "warm_start", False) and "model_" in before:
+                check_same_data(self, before)
+            return fitted
+
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
+        """Fit to features and outputs, setting what is fitted step by step."""
         raise NotImplementedError
 
     @property
@@ -100,6 +112,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         return {name: getattr(self, ours) for ours, name in self._renamed.items()}
 
     def _n_threads(self) -> int:
+        if self.n_jobs is not None and not isinstance(self.n_jobs, Integral):
+            raise ValueError(f"n_jobs must be a whole number or None, got {self.n_jobs!r}")
         return int(effective_n_jobs(self.n_jobs))
 
     def _features(self, X: Any, *, reset: bool) -> Any:
@@ -108,6 +122,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
         nominal: Nominal = {} if reset else self._nominal
+        X = without_batches(X)
+        check_real(X, "X")
         if is_frame(X) and (library(X) != "pandas" or nominal or not of_dtype or not _is_of_numbers(X)):
             _check_feature_names(self, X, reset=reset)
             names = getattr(self, "feature_names_in_", None)
@@ -133,7 +149,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             raise ValueError("categorical_features is for dense X; encode the categories of sparse X as indicators")
         X = X.copy()
         for j in columns:
-            column = categories_of(X[:, j])
+            column = categories_of(X[:, j], str(j))
             if reset:
                 self._nominal[j] = column.values
             X[:, j] = column.positions(str(j), self._nominal[j])
@@ -154,7 +170,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             X,
             Y,
             labels=self._labels,
-            missing_outputs=self.missing_outputs,
+            missing_outputs=flag("missing_outputs", self.missing_outputs),
             feature_names=None if feature_names is None else [str(name) for name in feature_names],
             output_names=names,
             nominal=self._nominal,
@@ -183,10 +199,12 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         """Fit the method to a data set."""
         if not isinstance(self.params, Mapping | None):
             raise TypeError(f"params must be a dict of parameters by name, got {self.params!r}")
+        if "method" in (self.params or {}):
+            raise ValueError(f"params cannot have a method; that of {type(self).__name__} is {self._method}")
         given = self._parameters(X.shape[0], n_labels)
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
-        n_steps = int(next(filter(None, counts), self._n_steps))
+        n_steps = int(next((n for n in counts if n and isinstance(n, Integral)), self._n_steps))
         course = Course(self, X, y, n_steps)
         began = time.monotonic()
 
@@ -225,7 +243,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                 "when warm_start is True"
             )
         if self.n_estimators == done:
-            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=6)
+            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=7)
         return self.n_estimators > done
 
     def _fitted_features(self, X: Any) -> Any:

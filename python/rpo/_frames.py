@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import Categories, are_numbers, categories_of, numbers_of
+from ._categories import Categories, are_numbers, categories_of, numbers_of, texts_of
 
 Nominal = dict[int, list[str]]
 """The values of categories by column."""
@@ -24,20 +24,49 @@ class Frame(NamedTuple):
     """The values of the columns that are categories."""
 
 
+_TABLES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch")}
+"""Tables by their libraries and types."""
+
+_UNREAD = {
+    ("polars", "LazyFrame"): "collect()",
+    ("pyarrow", "Dataset"): "to_table()",
+    ("pyarrow", "RecordBatchReader"): "read_all()",
+    ("pyarrow", "Scanner"): "to_table()",
+}
+"""The methods that read a table, for types whose values are not in memory."""
+
+
 def is_frame(x: Any) -> bool:
     """Return true for a table of pandas, polars or Arrow."""
     return library(x) is not None
 
 
 def library(x: Any) -> str | None:
-    """Return the library of a table, or None for other objects."""
-    for name, type_name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")):
-        is_it = any(
-            base.__name__ == type_name and base.__module__.split(".", maxsplit=1)[0] == name for base in type(x).__mro__
-        )
-        if is_it:
-            return name
+    """Return the library of a table, or None for other objects.
+
+    Raises
+    ------
+    TypeError
+        For a table whose values are not in memory, with the method that reads them.
+    """
+    for base in type(x).__mro__:
+        name = (base.__module__.split(".", maxsplit=1)[0], base.__name__)
+        if name in _TABLES:
+            return name[0]
+        if name in _UNREAD:
+            raise TypeError(f"a {name[1]} of {name[0]} has no values yet; give what its {_UNREAD[name]} returns")
     return None
+
+
+def without_batches(x: Any) -> Any:
+    """Return a RecordBatch as a Table, whose names scikit-learn reads, and any other object as it is."""
+    return _table_of(x) if library(x) == "pyarrow" and not hasattr(x, "to_batches") else x
+
+
+def _table_of(batch: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - optional, and imported by whoever made the batch
+
+    return pa.Table.from_batches([batch])
 
 
 def column_names(x: Any) -> list[str]:
@@ -59,7 +88,7 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
 
     Parameters
     ----------
-    x : DataFrame or Table
+    x : DataFrame, Table or RecordBatch
         A table of pandas, polars or Arrow.
     nominal : dict, optional
         The values of categories in training, which determine the positions; by default those of the table.
@@ -71,6 +100,7 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
     ValueError
         For columns that are neither numbers nor categories, and for numbers that were categories in training.
     """
+    x = without_batches(x)
     names = column_names(x)
     kind = library(x)
     values = np.empty((x.shape[0], len(names)), np.float32)
@@ -84,7 +114,7 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
         if is_category:
             if declared is None and nominal is not None and _has_numbers(read) and not are_numbers(nominal[j]):
                 raise ValueError(f"column {name!r} is a number; it was a category in training")
-            column = Categories(read, declared) if declared is not None else categories_of(read)
+            column = Categories(read, declared) if declared is not None else categories_of(read, repr(name))
             found[j] = column.values if nominal is None else nominal[j]
             values[:, j] = column.positions(repr(name), found[j])
         else:
@@ -114,10 +144,14 @@ def _numbers_of_category(codes: NDArray[Any], declared: list[str]) -> NDArray[np
     return numbers
 
 
+def _named(x: Any, j: int) -> str:
+    return repr(column_names(x)[j])
+
+
 def _of_pandas(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     column = x.iloc[:, j]
     if hasattr(column, "cat"):
-        return np.asarray(column.cat.codes, np.int64), [str(value) for value in column.cat.categories]
+        return np.asarray(column.cat.codes, np.int64), texts_of(column.cat.categories.tolist(), _named(x, j))
     if column.dtype.kind in "biuf" and not isinstance(column.dtype, np.dtype):
         return column.to_numpy(np.float32, na_value=np.nan), None
     return np.asarray(column), None
@@ -161,7 +195,7 @@ def _of_arrow(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
         column = column.chunk(0) if column.num_chunks else column
     if hasattr(column, "dictionary"):
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int64), [str(value) for value in column.dictionary.to_pylist()]
+        return codes.astype(np.int64), texts_of(column.dictionary.to_pylist(), _named(x, j))
     numbers = column.to_numpy(zero_copy_only=False)
     # A boolean column with missing values is an array of objects.
     if numbers.dtype.kind == "O" and str(column.type) == "bool":

@@ -19,7 +19,7 @@ def borrow(matrix: Any, name: str) -> Borrowed:
     Raises
     ------
     ValueError
-        For an array that is not a matrix, with the name of the argument.
+        For an array that is not a matrix of numbers, with the name of the argument.
     """
     if sp.issparse(matrix):
         return _borrow_csr(matrix)
@@ -30,10 +30,24 @@ def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
     """Return a dense matrix as a C-ordered array; refuse sparse ones."""
     if sp.issparse(matrix):
         raise ValueError(f"{name} must be dense here, with a value for every output")
-    array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])
+    check_real(matrix, name)
+    try:
+        array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from error
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got {array.ndim}")
     return array
+
+
+def check_real(matrix: Any, name: str) -> None:
+    """Refuse complex numbers and times, which would silently become other numbers."""
+    dtype = getattr(matrix, "dtype", None)
+    kind = getattr(dtype, "kind", "")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has {dtype}")
+    if kind in {"m", "M"}:
+        raise ValueError(f"{name} must be numbers, got {dtype}")
 
 
 def _borrow_csr(matrix: Any) -> Borrowed:

@@ -10,14 +10,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import r2_score
-from sklearn.utils import check_array, check_consistent_length, compute_sample_weight
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ._bases import ClassifierMixin, RegressorMixin
+from ._class_weights import weights_of_classes
 from ._estimator import Estimator
 from ._frames import is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
+from ._matrix import check_real
 from ._outputs import output_names, outputs_as_array
+from ._precision import check_precision
 from ._samples import Samples
 from ._scores import accuracy, r2
 from .model import PROPENSITY
@@ -76,7 +79,7 @@ class Classifier(ClassifierMixin, Supervised):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
         features = self._features(X, reset=True)
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
@@ -106,7 +109,7 @@ class Classifier(ClassifierMixin, Supervised):
     def _with_class_weight(self, sample_weight: Any, y: Any, X: Any) -> Any:
         if self.class_weight is None:
             return sample_weight
-        by_class = compute_sample_weight(self.class_weight, y)
+        by_class = weights_of_classes(self.class_weight, y)
         if sample_weight is None:
             return by_class
         weights = np.asarray(sample_weight)
@@ -205,11 +208,12 @@ class Regressor(RegressorMixin, Supervised):
     n_outputs_: int
     output_names_: list[str] | None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
         features = self._features(X, reset=True)
         self.output_names_ = self._remember_outputs(y)
         y = self._numbers(outputs_as_array(y))
         check_consistent_length(features, y)
+        check_precision(y, self.output_names_, stacklevel=4)
         self._is_vector = y.ndim == 1
         y = y.reshape(-1, 1) if self._is_vector else y
         self.n_outputs_ = y.shape[1]
@@ -227,6 +231,7 @@ class Regressor(RegressorMixin, Supervised):
         return self._samples(features, y, self.output_names_, None)
 
     def _numbers(self, y: Any) -> Any:
+        check_real(y, "y")
         finite: Any = "allow-nan" if self.missing_outputs else True
         y = check_array(
             y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=finite, input_name="y"
@@ -239,6 +244,8 @@ class Regressor(RegressorMixin, Supervised):
         y = self._same_outputs(y)
         y = y.toarray() if hasattr(y, "toarray") else y
         predicted = self.predict(X)
+        if (1 if predicted.ndim == 1 else predicted.shape[1]) != self.n_outputs_:
+            raise ValueError("several quantile levels have no R²; rpo.metrics.pinball scores them")
         if self.missing_outputs:
             return r2(np.asarray(y, np.float64), predicted, sample_weight)
         return float(r2_score(y, predicted, sample_weight=sample_weight))
@@ -271,5 +278,5 @@ def vector(y: NDArray[Any]) -> NDArray[Any]:
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
         "for example using ravel()."
     )
-    warnings.warn(message, DataConversionWarning, stacklevel=5)
+    warnings.warn(message, DataConversionWarning, stacklevel=6)
     return y.ravel()

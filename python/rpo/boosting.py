@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from .model import Model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+_METHODS = ("gbmort", "gbrt-rpo", "gbrt-relabel-rpo", "single-target-gbrt")
 
 _LOSSES_OF_LABELS = {
     "log_loss": "logistic",
@@ -77,6 +80,8 @@ class _GradientBoosting(Estimator):
     @property
     def _method(self) -> str:
         if self.method is not None:
+            if self.method not in _METHODS:
+                raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {self.method!r}")
             return self.method
         return "gbmort" if self.projection is None else "gbrt-relabel-rpo"
 
@@ -95,7 +100,8 @@ class _GradientBoosting(Estimator):
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
         """Return the parameters of the loss, unless it is set in `params`."""
-        names = [self.loss] if isinstance(self.loss, str) else list(self.loss)
+        is_one = isinstance(self.loss, str) or not isinstance(self.loss, Sequence | np.ndarray)
+        names = [self.loss] if is_one else list(self.loss)
         for name in names:
             if name not in self._losses:
                 raise ValueError(f"loss must be one of {', '.join(self._losses)}, got {name!r}")
@@ -121,12 +127,8 @@ class _GradientBoosting(Estimator):
         """Return true if labels are classes, of which each sample has exactly one."""
         return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
-    def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
-        """Fit, scoring steps on the evaluation set, if any."""
-        self._scored = eval_set is not None
-        return self._fit(X, y, sample_weight, eval_set)
-
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
+        self._scored = validation is not None
         if not (self.warm_start and hasattr(self, "model_")):
             return super()._finish(X, y, data, n_labels, validation)
         if self._is_to_grow(self.n_estimators_, "steps made"):
@@ -136,6 +138,7 @@ class _GradientBoosting(Estimator):
     @property
     def n_estimators_(self) -> int:
         """The number of steps of the model; if steps were scored, those up to the best."""
+        check_is_fitted(self, "model_")
         return int(self.model_.inspect()["summary"]["steps"])
 
     @property
@@ -190,7 +193,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     warm_start : bool, default=False
         Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones.
     class_weight : dict, list of dict, "balanced" or None, default=None
-        Weights of classes, which multiply those of the samples.
+        Weights of classes, which multiply those of the samples; outputs that are missing do not count.
     missing_outputs : bool, default=False
         Allows missing outputs (NaN), which are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
@@ -301,7 +304,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
         """
-        return self._fit_scored(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -491,7 +494,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
         """
-        return self._fit_scored(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -519,7 +522,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         if given and self._distance is not None:
             given["huber_delta"] = self._distance
         if given and self._has_loss("quantile"):
-            given["quantile"] = ",".join(repr(float(level)) for level in np.atleast_1d(self.alpha))
+            levels = np.atleast_1d(self.alpha)
+            given["quantile"] = ",".join(repr(float(x)) if isinstance(x, Real) else str(x) for x in levels)
         return given
 
     def _huber_distance(self, y: Any) -> float | None:

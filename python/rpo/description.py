@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length
 from ._frames import is_frame, read_frame
 from ._labels import Labels
 from ._outputs import output_names, outputs_as_array
+from ._precision import check_precision
 from ._samples import Samples
 
 
@@ -59,6 +60,8 @@ def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
     if _are_labels(outputs) if labels is None else labels:
         encoding = Labels(outputs, missing=missing)
         names, outputs, labels = encoding.names(names), encoding.encode(outputs), True
+    else:
+        check_precision(outputs, names, stacklevel=2)
     if outputs.ndim == 1:
         outputs = outputs.reshape(-1, 1)
     samples = Samples(

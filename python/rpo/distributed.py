@@ -6,14 +6,18 @@ order of their indices, each block as soon as all earlier blocks are available.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from queue import SimpleQueue
 from typing import Any, Protocol
 
 import joblib
 
+from ._arguments import whole
+from ._estimator import Estimator
 from ._samples import Samples, Work, fitter
 from .model import Model, methods
 
@@ -60,6 +64,8 @@ def fit(
     ------
     ValueError
         For an estimator that does not grow independent trees, such as boosting.
+    TypeError
+        For what is no estimator of this package, or no client.
 
     Examples
     --------
@@ -74,8 +80,9 @@ def fit(
     >>> forest.model_ == alone.model_
     True
     """
-    if "first_tree" not in methods()[estimator._method]["parameters"]:
-        raise ValueError(f"{type(estimator).__name__} cannot grow its trees independently of each other")
+    _check_grows_apart(estimator)
+    if n_blocks is not None:
+        n_blocks = whole("n_blocks", n_blocks, least=1)
 
     def grow(work: Work, _: Callable[[int], object]) -> Model:
         if isinstance(client, joblib.Parallel):
@@ -94,13 +101,24 @@ def fit(
         fitter.reset(token)
 
 
+def _check_grows_apart(estimator: Any) -> None:
+    """Refuse what is no estimator that grows independent trees."""
+    if not isinstance(estimator, Estimator):
+        raise TypeError(f"an estimator of this package is expected, got {estimator!r}")
+    if "first_tree" not in methods()[estimator._method]["parameters"]:
+        raise ValueError(f"{type(estimator).__name__} cannot grow its trees independently of each other")
+
+
 Block = tuple[dict[str, Any], int]
 """The parameters of a block and its number of threads."""
 
 
 def _blocks(work: Work, n_blocks: int) -> list[Block]:
     """Return the blocks of trees, in the order of their indices."""
-    first, trees = int(work.parameters.get("first_tree", 0)), int(work.parameters["trees"])
+    trees = work.parameters["trees"]
+    if not isinstance(trees, Integral) or trees < 1:
+        raise ValueError(f"`trees` must be a whole number, at least 1, got {json.dumps(trees)}")
+    first, trees = int(work.parameters.get("first_tree", 0)), int(trees)
     size = max(math.ceil(trees / n_blocks), 1)
     # Default thresholds would be found on the scores of a block.
     parameters = {"thresholds": None, **work.parameters}
@@ -178,6 +196,10 @@ def _engine(client: Any) -> _Engine:
         return _Dask(client)
     if getattr(client, "__name__", "") == "ray":
         return _Ray(client)
+    if not hasattr(client, "submit"):
+        raise TypeError(
+            f"client must be an executor, a Dask client, the module ray or joblib.Parallel(), got {client!r}"
+        )
     return _Executor(client)
 
 

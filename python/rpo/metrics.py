@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._arguments import names_of, whole
 from ._matrix import borrow, dense
 
 __all__ = [
@@ -60,6 +61,10 @@ __all__ = [
     "subset_accuracy",
     "zero_one_loss",
 ]
+
+
+_MOST = 2.0**53
+"""More samples than any data set has."""
 
 
 def names() -> list[str]:
@@ -97,7 +102,7 @@ def evaluate(
         The value of 0/0 in "jaccard" and F1.
     """
     values = _native.evaluate(
-        names_of(metrics),
+        names_of("metrics", metrics),
         borrow(truth, "truth"),
         borrow(scores, "scores"),
         inverse_propensities=_floats(inverse_propensities),
@@ -106,13 +111,6 @@ def evaluate(
         zero_division=float(zero_division),
     )
     return dict(zip(metrics, values, strict=True))
-
-
-def names_of(metrics: Sequence[str]) -> list[str]:
-    """Return names of metrics as a list; refuse a single name."""
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics must be a list of names: [{metrics!r}]")
-    return list(metrics)
 
 
 def _one(name: str, truth: Any, scores: Any, **options: Any) -> float:
@@ -161,8 +159,14 @@ def psndcg_at_k(truth: Any, scores: Any, k: int, inverse_propensities: Any) -> f
 
 def inverse_propensities(label_counts: Any, n_train: int, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
     """Return 1/p for each label from its count in training (Jain, Prabhu, Varma, KDD 2016)."""
-    counts = [int(count) for count in np.asarray(label_counts).ravel()]
-    return _native.inverse_propensities(counts, n_train, a, b)
+    counts = np.asarray(label_counts).ravel()
+    if counts.dtype.kind not in "biuf":
+        raise ValueError(f"label_counts must be numbers, got an array of {counts.dtype}")
+    numbers = counts.astype(np.float64)
+    if (wrong := ~((numbers >= 0) & (numbers < _MOST) & (numbers == np.floor(numbers)))).any():
+        j = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"label_counts must be whole numbers, at least 0, got {counts[j]} for label {j}")
+    return _native.inverse_propensities([int(count) for count in counts], whole("n_train", n_train), a, b)
 
 
 def roc_auc(truth: Any, scores: Any, *, average: str | None = "macro") -> Any:
@@ -320,7 +324,7 @@ def _regression(
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return numbers with one column for each output."""
-    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     return dense(array.reshape(-1, 1) if array.ndim == 1 else array, name, np.float64)
 
 

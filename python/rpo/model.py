@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path as FilePath
+from os import PathLike, fspath
 from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 
 from . import _native
+from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, csr, dense
 from ._outputs import outputs_as_array
+from ._precision import check_precision
 from ._types import Borrowed, Path
-from .metrics import names_of
 
 # The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
@@ -43,6 +45,8 @@ class Model:
     """
 
     def __init__(self, native: _native.Model):
+        if not isinstance(native, _native.Model):
+            raise TypeError("Model.load(path) reads a model from a file, and Model.fit(X, Y, ...) fits one")
         self._native = native
 
     @classmethod
@@ -75,8 +79,9 @@ class Model:
             True if the outputs are labels, 0 or 1; false if they are numbers.
         missing_outputs : bool, default=False
             Allows missing outputs (NaN), which are left out everywhere.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the samples; a method that does not support weights refuses them and names the methods that do.
+        sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Weights of the samples, or of each output of each sample; a method that does not support such weights
+            refuses them and names the methods that do.
         feature_names, output_names : sequences of str, optional
             Names of the columns; by default those of a DataFrame, otherwise numbers.
         n_threads : int, default=0
@@ -98,18 +103,25 @@ class Model:
             feature_names = frame.names if feature_names is None else feature_names
         if is_frame(Y) and output_names is None:
             output_names = column_names(Y)
+        Y = outputs_as_array(Y)
+        output_names = None if output_names is None else names_of("output_names", output_names)
+        if not flag("labels", labels):
+            check_precision(Y, output_names, stacklevel=2)
+        weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32)
+        of_samples = weights is None or weights.ndim == 1
         data = _native.Dataset.from_arrays(
             borrow(X, "X"),
-            borrow(outputs_as_array(Y), "Y"),
-            labels=labels,
-            missing_outputs=missing_outputs,
-            feature_names=None if feature_names is None else [str(name) for name in feature_names],
-            output_names=None if output_names is None else [str(name) for name in output_names],
+            borrow(Y, "Y"),
+            labels=bool(labels),
+            missing_outputs=flag("missing_outputs", missing_outputs),
+            feature_names=None if feature_names is None else names_of("feature_names", feature_names),
+            output_names=output_names,
             nominal=nominal,
-            weights=None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32),
+            weights=weights if of_samples else None,
+            cell_weights=None if of_samples else dense(weights, "sample_weight"),
         )
         text = parameters_as_json({"method": method, **parameters})
-        return cls(_native.Model.fit(text, data, n_threads=_threads(n_threads), progress=progress))
+        return cls(_native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress))
 
     @classmethod
     def load(cls, path: Path) -> Model:
@@ -156,8 +168,8 @@ class Model:
         """
         x = self._features(X)
         if memory_limit is None:
-            return self._native.predict(x, n_threads=_threads(n_threads))
-        return self._native.predict(x, n_threads=_threads(n_threads), memory_limit=memory_limit)
+            return self._native.predict(x, n_threads=threads(n_threads))
+        return self._native.predict(x, n_threads=threads(n_threads), memory_limit=whole("memory_limit", memory_limit))
 
     def predict_top_k(
         self,
@@ -187,10 +199,9 @@ class Model:
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
+        k = whole("k", k, least=1)
         x = self._features(X)
-        best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=_threads(n_threads))
+        best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=threads(n_threads))
         return csr(best, (_n_rows(x), self.n_outputs))
 
     def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
@@ -198,7 +209,7 @@ class Model:
 
         A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds.
         """
-        return self.decide(self.predict(X, n_threads=_threads(n_threads)))
+        return self.decide(self.predict(X, n_threads=threads(n_threads)))
 
     def decide(self, scores: Any) -> sp.csr_array[Any]:
         """Return the labels to predict for samples with these scores, as CSR of ones."""
@@ -207,7 +218,7 @@ class Model:
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees); None without trees."""
-        return self._native.apply(self._features(X), n_threads=_threads(n_threads))
+        return self._native.apply(self._features(X), n_threads=threads(n_threads))
 
     def staged_predict(self, X: Any, *, n_threads: int = 0) -> Iterator[NDArray[np.float32]]:
         """Return the predictions after each step of boosting, one after the other; the last equals that of `predict`.
@@ -219,7 +230,7 @@ class Model:
         ValueError
             For a model of another method.
         """
-        stages = self._native.stages(self._features(X), n_threads=_threads(n_threads))
+        stages = self._native.stages(self._features(X), n_threads=threads(n_threads))
         if stages is None:
             raise ValueError(f"{self.parameters.get('method', 'the model')} has no steps that add up, as boosting has")
         return stages
@@ -229,7 +240,7 @@ class Model:
 
         None if the model has no such predictions.
         """
-        return self._native.oob_predictions(self._features(X), n_threads=_threads(n_threads))
+        return self._native.oob_predictions(self._features(X), n_threads=threads(n_threads))
 
     def evaluate(
         self,
@@ -247,13 +258,13 @@ class Model:
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
         `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
         """
-        names = names_of(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
+        names = names_of("metrics", metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
         values = self._native.evaluate(
             self._dataset(X, Y),
             names,
-            weights=propensity,
+            weights=numbers_of("propensity", propensity),
             rerank=_ranking(rerank, propensity),
-            n_threads=_threads(n_threads),
+            n_threads=threads(n_threads),
         )
         return dict(zip(names, values, strict=True))
 
@@ -290,8 +301,13 @@ class Model:
             (None without labels); `positives` in `Y`; `r@k`, the fraction of the positives among the best k (NaN if
             there are none); and `p@k`, their contribution to the precision at k. `pandas.DataFrame` accepts this list.
         """
+        at = [whole("at", k, least=1) for k in at]
         groups = self._native.evaluate_by_frequency(
-            self._dataset(X, Y), n_groups, list(at), rerank=_ranking(rerank, propensity), n_threads=n_threads
+            self._dataset(X, Y),
+            whole("n_groups", n_groups, least=1),
+            at,
+            rerank=_ranking(rerank, propensity),
+            n_threads=threads(n_threads),
         )
         found = []
         for n_labels, counts, positives, at_k in groups:
@@ -309,7 +325,7 @@ class Model:
         Forests grown with successive `first_tree`, in either order, and otherwise equal parameters merge into the
         model that one training would have produced.
         """
-        return Model(self._native.merge(other._native))
+        return Model(self._native.merge(_model(other)._native))
 
     @classmethod
     def from_parts(cls, parts: Iterable[Model | bytes | Path]) -> Model:
@@ -326,6 +342,8 @@ class Model:
         ------
         ValueError
             For parts that do not belong together, or if there are none.
+        TypeError
+            For a single part that is not in a list.
 
         Examples
         --------
@@ -337,13 +355,16 @@ class Model:
         >>> rpo.Model.from_parts(grow(i, 2) for i in (0, 2, 4)) == grow(0, 6)
         True
         """
+        if isinstance(parts, (str, bytes, PathLike, Model)):
+            one = "..." if isinstance(parts, bytes) else repr(parts)
+            raise TypeError(f"parts must be a list of models or files: [{one}]")
 
         def opened() -> Iterator[_native.Model | bytes]:
             for part in parts:
-                if isinstance(part, Model):
-                    yield part._native
+                if isinstance(part, (str, PathLike)):
+                    yield _native.Model.load(part)
                 else:
-                    yield part if isinstance(part, bytes) else FilePath(part).read_bytes()
+                    yield part if isinstance(part, bytes) else _model(part)._native
 
         return cls(_native.Model.from_parts(opened()))
 
@@ -414,6 +435,12 @@ class Model:
         )
 
     def _features(self, X: Any) -> Borrowed:
+        """Return features in the order of the model; refuse infinite ones as estimators do."""
+        x = self._ordered(X)
+        assert_all_finite(x[0] if isinstance(x, tuple) else x, allow_nan=True, input_name="X")
+        return x
+
+    def _ordered(self, X: Any) -> Borrowed:
         if not is_frame(X):
             return borrow(X, "X")
         wanted, present = self.feature_names, set(column_names(X))
@@ -453,15 +480,38 @@ def methods() -> dict[str, dict[str, Any]]:
     return described
 
 
+def _model(given: Any) -> Model:
+    """Return a model; refuse anything else, and say where an estimator has its model."""
+    if isinstance(given, Model):
+        return given
+    more = "; the model of an estimator is its attribute model_" if hasattr(given, "model_") else ""
+    raise TypeError(f"a Model is expected, not an object of {type(given).__name__}{more}")
+
+
 def _as_json(value: Any) -> Any:
-    """Convert numpy numbers to Python numbers."""
+    """Convert numpy numbers to Python numbers, and paths to text."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a parameter cannot be {value!r}")
+    if isinstance(value, PathLike):
+        return fspath(value)
+    raise TypeError
 
 
 def parameters_as_json(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as JSON for the extension module."""
+    """Return parameters as JSON for the extension module.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a value that JSON does not have, with the name of the parameter.
+    """
+    for name, value in parameters.items():
+        try:
+            json.dumps(value, default=_as_json, allow_nan=False)
+        except TypeError:
+            raise TypeError(f"`{name}` cannot be {value!r}") from None
+        except ValueError:
+            raise ValueError(f"`{name}` must be finite, got {value!r}") from None
     return json.dumps(parameters, default=_as_json)
 
 
@@ -469,14 +519,7 @@ def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float
     """Return the propensity model to rank by, or None to rank by score."""
     if rerank not in (None, "propensity"):
         raise ValueError(f"rerank is None or 'propensity', not {rerank!r}")
-    return propensity if rerank else None
-
-
-def _threads(n_threads: int) -> int:
-    """Return a number of threads; refuse negative ones."""
-    if n_threads < 0:
-        raise ValueError(f"n_threads must be a number of threads, or 0 for one for each core, got {n_threads}")
-    return n_threads
+    return numbers_of("propensity", propensity) if rerank else None
 
 
 def _n_rows(x: Borrowed) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from ._arguments import whole
 from ._bases import BaseCrossValidator
 from ._matrix import borrow
 from ._outputs import outputs_as_array
@@ -37,9 +38,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
     """
 
     def __init__(self, n_splits: int = 5, *, random_state: Any = None):
-        if n_splits < 2:
-            raise ValueError(f"n_splits must be at least 2, got {n_splits}")
-        self.n_splits = n_splits
+        self.n_splits: int = whole("n_splits", n_splits, least=2)
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -12,6 +12,7 @@ from . import _native
 from ._bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ._matrix import borrow
 from ._seeds import seed_of
+from ._state import unchanged_by_failure
 
 __all__ = ["OutputProjection"]
 
@@ -69,12 +70,13 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         features : array or sparse matrix of shape (n_samples, n_features), optional
             The features of the samples, for "label-embedding".
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
-        given = None if features is None else borrow(features, "features")
-        matrix = _native.projection_matrix(
-            self.kind, str(self.n_components), borrow(X, "X"), given, seed=seed_of(self.random_state)
-        )
-        self.components_: NDArray[np.float32] = np.ascontiguousarray(matrix.T)
+        with unchanged_by_failure(self):
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
+            given = None if features is None else borrow(features, "features")
+            matrix = _native.projection_matrix(
+                self.kind, str(self.n_components), borrow(X, "X"), given, seed=seed_of(self.random_state)
+            )
+            self.components_: NDArray[np.float32] = np.ascontiguousarray(matrix.T)
         return self
 
     @property

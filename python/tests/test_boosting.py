@@ -131,7 +131,12 @@ def test_losses_do_what_they_are_for(noisy):
 
 def test_levels_of_quantiles(noisy):
     X, y = noisy
-    levels = rpo.GradientBoostingRegressor(30, loss="quantile", alpha=[0.1, 0.5, 0.9]).fit(X, y).predict(X)
+    model = rpo.GradientBoostingRegressor(30, loss="quantile", alpha=[0.1, 0.5, 0.9]).fit(X, y)
+    levels = model.predict(X)
+    with pytest.raises(ValueError, match="several quantile levels have no R²"):
+        model.score(X, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        rpo.GradientBoostingRegressor(2).fit(X, y).score(X, y[:7])
     assert levels.shape == (400, 3)
     assert (np.diff(levels, axis=1) >= 0.0).all()
     assert 0.7 < ((levels[:, 0] <= y) & (y <= levels[:, 2])).mean() < 0.95

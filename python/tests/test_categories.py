@@ -137,3 +137,21 @@ def test_choices_that_are_none_are_refused(coded):
             rpo.RandomForestRegressor(2, categorical_features=choice).fit(data, y)
     with pytest.raises(AttributeError, match="not fitted"):
         _ = rpo.RandomForestRegressor().is_categorical_
+
+
+def test_values_that_are_one_as_text_are_refused_by_column_and_value(coded):
+    X, y = coded
+    frame = pd.DataFrame(X[:, :1], columns=["size"])
+    mixed = np.array([1, "1"] * 120, object)
+    message = "column 'kind' has the categories 1 and '1', which are one as text"
+    for fit in (
+        lambda: rpo.RandomForestRegressor(2).fit(frame.assign(kind=pd.Categorical(mixed)), y),
+        lambda: rpo.Model.fit(frame.assign(kind=pd.Categorical(mixed)), y[:, None], labels=False),
+        lambda: rpo.RandomForestRegressor(2, categorical_features=["kind"]).fit(frame.assign(kind=mixed), y),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit()
+    for values in ([1, "a"], [True, "1"], [1.0, 2.5]):
+        kind = pd.Categorical(np.array(values * 120, object))
+        model = rpo.RandomForestRegressor(2, random_state=0).fit(frame.assign(kind=kind), y)
+        assert model.is_categorical_[1]

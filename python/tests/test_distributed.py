@@ -108,6 +108,16 @@ def test_what_cannot_be_grown_apart_is_refused(labels):
             rpo.distributed.fit(rpo.GradientBoostingClassifier(), X, Y, client)
         with pytest.raises(ValueError, match="did you mean"):
             rpo.distributed.fit(rpo.RandomForestClassifier(params={"leafs": 1}), X, Y, client)
+        for trees in (0, "ten"):
+            with pytest.raises(ValueError, match=f"`n_estimators` must be a whole number, at least 1, got {trees!r}"):
+                rpo.distributed.fit(rpo.RandomForestClassifier(trees), X, Y, client)
+        with pytest.raises(ValueError, match="n_blocks must be a whole number, at least 1, got 0"):
+            rpo.distributed.fit(rpo.RandomForestClassifier(), X, Y, client, n_blocks=0)
+        for estimator in (rpo.RandomForestClassifier, "forest"):
+            with pytest.raises(TypeError, match="an estimator of this package is expected"):
+                rpo.distributed.fit(estimator, X, Y, client)
+    with pytest.raises(TypeError, match=r"client must be an executor, .* got None"):
+        rpo.distributed.fit(rpo.RandomForestClassifier(), X, Y, None)
 
 
 def slow_forest():

@@ -168,3 +168,45 @@ def test_values_beyond_numbers_are_said_to_be_of_the_features(table):
     frame, y = table
     with pytest.raises(ValueError, match="Input X contains infinity"):
         rpo.RandomForestClassifier(2).fit(frame.assign(size=np.inf), y)
+
+
+def test_record_batches_are_tables(table):
+    pa = pytest.importorskip("pyarrow")
+    frame, y = table
+    color = pa.array(frame["color"].astype(str)).dictionary_encode()
+    whole, labels = pa.table({"size": frame["size"].to_numpy(), "color": color}), pa.table({"big": y, "small": 1 - y})
+    batch, of_labels = whole.to_batches()[0], labels.to_batches()[0]
+    expected = rpo.RandomForestClassifier(5, random_state=0).fit(whole, labels)
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(batch, of_labels)
+    assert model.model_ == expected.model_
+    assert (list(model.feature_names_in_), model.output_names_) == (["size", "color"], ["big", "small"])
+    assert np.array_equal(model.predict(batch), expected.predict(whole))
+    assert np.array_equal(model.model_.predict(batch.select(["color", "size"])), expected.model_.predict(whole))
+    assert rpo.Model.fit(batch, of_labels, labels=True, trees=2) == rpo.Model.fit(whole, labels, labels=True, trees=2)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(batch.select(["color", "size"]))
+
+
+def test_tables_that_are_not_read_are_refused_with_what_reads_them(table):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    frame, y = table
+    sizes = pa.table({"size": frame["size"].to_numpy()})
+    lazy = pl.DataFrame({"size": frame["size"].to_numpy()}).lazy()
+    model = rpo.RandomForestClassifier(2, random_state=0).fit(sizes, y)
+    for unread, reader in (
+        (lazy, r"LazyFrame of polars .* collect\(\)"),
+        (dataset.dataset(sizes), r"Dataset of pyarrow .* to_table\(\)"),
+        (dataset.dataset(sizes).scanner(), r"Scanner of pyarrow .* to_table\(\)"),
+        (sizes.to_reader(), r"RecordBatchReader of pyarrow .* read_all\(\)"),
+    ):
+        for call in (
+            lambda unread=unread: rpo.RandomForestClassifier(2).fit(unread, y),
+            lambda unread=unread: rpo.RandomForestClassifier(2).fit(sizes, unread),
+            lambda unread=unread: rpo.Model.fit(unread, y[:, None], labels=True),
+            lambda unread=unread: model.predict(unread),
+            lambda unread=unread: model.model_.predict(unread),
+            lambda unread=unread: rpo.describe(unread, y),
+        ):
+            with pytest.raises(TypeError, match=reader):
+                call()

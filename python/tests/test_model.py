@@ -245,8 +245,9 @@ def test_what_is_no_matrix_is_named(labels):
         (lambda: rpo.metrics.lrap(Y[:, 0], Y[:, 0]), "truth must have two dimensions, got 1"),
         (lambda: rpo.metrics.mse(None, Y), "truth must have two dimensions, got 0"),
         (lambda: rpo.metrics.roc_auc(Y, sp.csr_array(Y)), "scores must be dense"),
+        (lambda: rpo.metrics.mse([["a"]], [[1]]), "truth must be numbers: could not convert"),
         (lambda: model.predict(X, n_threads=-1), "n_threads must be a number of threads"),
-        (lambda: model.predict_top_k(X, -1), "k must be at least 1, got -1"),
+        (lambda: model.predict_top_k(X, -1), "k must be a whole number, at least 1, got -1"),
         (lambda: rpo.metrics.f1(Y, Y, average="none"), "average must be one of"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -268,3 +269,91 @@ def test_seeds_that_are_none_are_refused(labels, seed):
             use()
     most = 2**64 - 1
     assert rpo.RandomForestClassifier(2, random_state=most).fit(X, Y).model_.parameters["seed"] == most
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, "frame"])
+def test_infinite_features_are_refused_as_by_estimators(labels, form):
+    X, Y = labels
+    if form == "frame":
+        pd = pytest.importorskip("pandas")
+        form = lambda X: pd.DataFrame(X, columns=list("abcdefgh"))  # noqa: E731
+    estimator = rpo.GradientBoostingClassifier(3, random_state=0).fit(form(X), Y)
+    model = estimator.model_
+    for value in (np.inf, -np.inf, 1e300):
+        infinite = X.astype(np.float64)
+        infinite[3, 1] = value
+        message = "Input X contains infinity or a value too large for dtype\\('float32'\\)"
+        for call in (
+            estimator.predict,
+            model.predict,
+            model.predict_labels,
+            model.apply,
+            model.staged_predict,
+            model.oob_predictions,
+            lambda X: model.predict_top_k(X, 2),
+            lambda X: model.evaluate(X, Y),
+        ):
+            with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+                call(form(infinite))
+    assert np.isfinite(model.predict(form(np.where(X > 1, np.nan, X)))).all()
+
+
+def test_a_single_part_is_refused(labels, tmp_path):
+    X, Y = labels
+    model = rpo.Model.fit(X, Y, labels=True, trees=2, thresholds=None)
+    path = tmp_path / "part.rpo"
+    model.save(path)
+    assert rpo.Model.from_parts([str(path)]) == rpo.Model.from_parts([path]) == rpo.Model.from_parts((model,)) == model
+    for part in (str(path), path, model.to_bytes(), model):
+        with pytest.raises(TypeError, match=r"parts must be a list of models or files: \["):
+            rpo.Model.from_parts(part)
+    path.write_text("nothing")
+    with pytest.raises(ValueError, match=r"part.rpo: not a model file"):
+        rpo.Model.from_parts([path])
+    with pytest.raises(FileNotFoundError, match="no-such"):
+        rpo.Model.from_parts([tmp_path / "no-such.rpo"])
+
+
+def test_what_is_no_model_is_refused(labels):
+    X, Y = labels
+    model = rpo.Model.fit(X, Y, labels=True, trees=2)
+    forest = rpo.RandomForestClassifier(2).fit(X, Y)
+    for call, message in (
+        (lambda: rpo.Model("x.rpo"), r"Model.load\(path\) reads a model"),
+        (lambda: model.merge(3), "a Model is expected, not an object of int"),
+        (lambda: model.merge(forest), "the model of an estimator is its attribute model_"),
+        (lambda: rpo.Model.from_parts([forest]), "the model of an estimator is its attribute model_"),
+        (lambda: rpo.Model.fit(X, Y, labels=True, feature_names="abcdefgh"), r"list of names: \['abcdefgh'\]"),
+        (lambda: rpo.Model.fit(X, Y, labels=True, output_names="abcdef"), r"list of names: \['abcdef'\]"),
+        (lambda: rpo.Model.fit(X, Y, labels=True, max_depth=np.array([1])), "`max_depth` cannot be array"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_arguments_that_are_out_of_range_are_named(labels):
+    X, Y = labels
+    model = rpo.Model.fit(X, Y, labels=True, trees=2)
+    for call, message in (
+        (lambda: model.predict(X, n_threads=None), "n_threads must be a number of threads"),
+        (lambda: model.predict(X, memory_limit=-1), "memory_limit must be a whole number, at least 0, got -1"),
+        (lambda: model.predict_top_k(X, "2"), "k must be a whole number, at least 1, got '2'"),
+        (lambda: model.predict_top_k(X, 2**70), "k must be a whole number"),
+        (lambda: model.evaluate_by_frequency(X, Y, -1), "n_groups must be a whole number, at least 1, got -1"),
+        (lambda: model.evaluate_by_frequency(X, Y, 2, [1, 0]), "at must be a whole number, at least 1, got 0"),
+        (lambda: model.evaluate_by_frequency(X, Y, n_threads=-1), "n_threads must be a number of threads"),
+        (lambda: model.evaluate(X, Y, propensity=0.5), "propensity must be a pair of numbers, got 0.5"),
+        (lambda: rpo.Model.fit(X, Y, labels="yes"), "labels must be True or False, got 'yes'"),
+        (lambda: rpo.Model.fit(X, Y, labels=True, min_impurity_decrease=np.nan), "`min_impurity_decrease` must be fin"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_outputs_of_samples_have_weights_in_models_too(labels):
+    X, Y = labels
+    weights = (np.arange(Y.size).reshape(Y.shape) % 5).astype(float)
+    expected = rpo.GradientBoostingClassifier(3, subsample=1.0, random_state=0).fit(X, Y, weights).model_
+    assert rpo.Model.fit(X, Y, labels=True, sample_weight=weights, **expected.parameters) == expected
+    with pytest.raises(ValueError, match="no weights of single outputs"):
+        rpo.Model.fit(X, Y, labels=True, sample_weight=weights)

@@ -68,6 +68,23 @@ def test_metrics_are_those_of_scikit_learn(scored):
     assert np.array_equal(counts["false_negatives"], (truth & ~predicted & 1).sum(axis=0))
 
 
+def test_counts_that_are_none_are_refused_by_their_label():
+    inverse = rpo.metrics.inverse_propensities
+    assert np.array_equal(inverse([1.0, 3.0], 10), inverse(np.array([1, 3]), 10))
+    for counts, n_train, message in (
+        ([1, -2], 10, "label_counts must be whole numbers, at least 0, got -2 for label 1"),
+        ([1, 0.5], 10, "got 0.5 for label 1"),
+        ([np.nan], 10, "got nan for label 0"),
+        ([np.inf], 10, "got inf for label 0"),
+        (["many"], 10, "must be numbers, got an array of <U4"),
+        ([1], None, "n_train must be a whole number"),
+        ([1], -3, "n_train must be a whole number, at least 0, got -3"),
+        ([20], 10, "at most the number of training samples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            inverse(counts, n_train)
+
+
 def test_metrics_of_numbers(numbers):
     _, Y = numbers
     predicted = Y + np.random.default_rng(0).normal(size=Y.shape)
@@ -141,8 +158,9 @@ def test_folds_keep_the_frequency_of_labels(labels, sparse):
     folds = IterativeStratifiedKFold(3, random_state=0)
     assert len(cross_val_score(rpo.ExtraTreesClassifier(3), X, Y, cv=folds, scoring="average_precision")) == 3
     assert sum(len(test) for _, test in folds.split(*sparse)) == 300
-    with pytest.raises(ValueError, match="n_splits"):
-        IterativeStratifiedKFold(1)
+    for n_splits in (1, 2.5, "3"):
+        with pytest.raises(ValueError, match="n_splits must be a whole number, at least 2"):
+            IterativeStratifiedKFold(n_splits)
 
 
 def test_files_are_read_as_the_command_reads_them(tmp_path):

@@ -246,6 +246,14 @@ def test_importances_and_leaves(numbers):
         (rpo.GradientBoostingClassifier, {"n_iter_no_change": 0}, "`n_iter_no_change` must be at least 1"),
         (rpo.GradientBoostingRegressor, {"loss": "quantile", "alpha": 0}, "`alpha` must be in"),
         (rpo.LinearOneVsRestClassifier, {"C": -1.0}, "`C` must be positive"),
+        (rpo.LinearOneVsRestClassifier, {"C": float("nan")}, "`C` must be finite, got nan"),
+        (rpo.RandomForestClassifier, {"n_estimators": "ten"}, "`n_estimators` must be .* got 'ten'"),
+        (rpo.RandomForestClassifier, {"n_jobs": "all"}, "n_jobs must be a whole number or None, got 'all'"),
+        (rpo.RandomForestClassifier, {"missing_outputs": "yes"}, "missing_outputs must be True or False, got 'yes'"),
+        (rpo.RandomForestClassifier, {"params": {"method": "craftml"}}, "params cannot have a method"),
+        (rpo.GradientBoostingClassifier, {"method": "ridge"}, "method must be one of gbmort, .* got 'ridge'"),
+        (rpo.GradientBoostingClassifier, {"loss": None}, "loss must be one of log_loss, .* got None"),
+        (rpo.GradientBoostingRegressor, {"loss": "quantile", "alpha": "high"}, "`alpha` must be .* got 'high'"),
     ],
 )
 def test_messages_have_the_names_of_the_parameters(estimator, given, message, labels):
@@ -385,6 +393,8 @@ def test_estimators_without_a_model_are_not_fitted(use, labels):
     estimator = rpo.RandomForestClassifier(2)
     with pytest.raises(NotFittedError, match="not fitted"):
         estimator.score(*labels) if use == "score" else getattr(estimator, use)(labels[0])
+    with pytest.raises(NotFittedError, match="not fitted"):
+        _ = rpo.GradientBoostingRegressor().n_estimators_
 
 
 def test_fit_is_typed_to_return_the_estimator():

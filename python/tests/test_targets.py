@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.utils import compute_sample_weight
 
 import rpo
 
@@ -225,3 +226,39 @@ def test_thresholds_of_the_model_decide(labels):
     expected = model.model_.decide(model.model_.predict(X)).toarray()
     assert np.array_equal(model.predict(X), expected)
     assert model.model_.inspect()["thresholds"] is not None
+
+
+def test_weights_of_classes_are_those_of_the_observed_outputs(labels):
+    X, Y = labels
+    missing = np.where(X[:, :6] > 1.0, np.nan, Y)
+    missing[:, 5] = Y[:, 5]
+    observed = ~np.isnan(missing)
+    expected = np.ones(len(X))
+    for j in range(6):
+        expected[observed[:, j]] *= compute_sample_weight("balanced", Y[observed[:, j], j])
+    given = rpo.GradientBoostingClassifier(5, random_state=0, missing_outputs=True).fit(X, missing, expected)
+    balanced = rpo.GradientBoostingClassifier(5, random_state=0, missing_outputs=True, class_weight="balanced")
+    for y in (missing, sp.csr_array(missing), sp.lil_array(missing)):
+        assert balanced.fit(X, y).model_ == given.model_
+    assert balanced.fit(X, missing, np.full(len(X), 2.0)).model_ != given.model_
+    by_label = balanced.set_params(class_weight=[{0: 1, 1: 2}] * 6).fit(X, missing)
+    weights = np.where(observed & (Y == 1), 2.0, 1.0).prod(axis=1)
+    assert by_label.model_ == given.fit(X, missing, weights).model_
+    one = balanced.set_params(class_weight={0: 1, 1: 3}).fit(X, missing[:, 0])
+    assert one.model_ == given.fit(X, missing[:, 0], np.where(missing[:, 0] == 1, 3.0, 1.0)).model_
+    with pytest.raises(ValueError, match="'balanced' or a list with a dict for each of 6 outputs"):
+        balanced.fit(X, missing)
+
+
+def test_times_and_complex_numbers_are_no_numbers(numbers):
+    X, Y = numbers
+    times = np.arange(100).astype("datetime64[s]")
+    for call, message in (
+        (lambda: rpo.RandomForestRegressor(2).fit(X, times), r"y must be numbers, got datetime64\[s\]"),
+        (lambda: rpo.RandomForestRegressor(2).fit(times[:, None], Y), r"X must be numbers, got datetime64\[s\]"),
+        (lambda: rpo.Model.fit(X, (times - times[0])[:, None], labels=False), r"Y must be numbers, got timedelta64"),
+        (lambda: rpo.Model.fit(X + 1j, Y, labels=False), "Complex data not supported: X has complex64"),
+        (lambda: rpo.Model.fit(X, np.full((100, 1), "a"), labels=True), "Y must be numbers: could not convert"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

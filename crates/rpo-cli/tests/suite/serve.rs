@@ -415,27 +415,39 @@ fn addresses_that_cannot_be_are_refused() {
     }
 }
 
-/// A request cannot be served by decisions on all samples jointly.
+/// A request does not have all samples, on which such a model decides jointly; scores are of each sample.
 #[test]
-fn models_that_decide_on_all_samples_at_once_are_refused() {
+fn models_that_decide_on_all_samples_at_once_serve_scores_alone() {
     let folder = Folder::new();
     folder.write("table.csv", table());
     let train = "train --data table.csv --targets label_* --trees 10 --model m.rpo";
-    folder.ok(&format!("{train} --decide f1"));
-    let message = folder.fail("serve --model m.rpo");
+    let row = json!({"city": "Bern", "since": "2024-05-01", "age": 3});
+    let requests = [
+        json!([row]),
+        json!({"rows": [row], "top_k": 1}),
+        json!({"rows": [row], "decide": true, "id": 7}),
+    ];
+    let requests = requests.map(|request| request.to_string() + "\n").concat();
+    folder.ok(&format!("{train} --thresholds macro-f"));
+    let by_thresholds = lines(&folder, "--model m.rpo", &requests);
     assert!(
-        message.contains("m.rpo decides on labels by their expected F1 over all samples at once")
+        by_thresholds[2]["predictions"][0].is_array(),
+        "{}",
+        by_thresholds[2]
+    );
+    folder.ok(&format!("{train} --decide f1"));
+    let jointly = lines(&folder, "--model m.rpo", &requests);
+    assert_eq!(jointly[..2], by_thresholds[..2]);
+    let message = jointly[2]["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("by their expected F1 over all samples at once")
             && message.contains("--thresholds macro-f"),
         "{message}"
     );
-    folder.ok(&format!("{train} --thresholds macro-f"));
-    let row = json!({"city": "Bern", "since": "2024-05-01", "age": 3});
-    let found = lines(
-        &folder,
-        "--model m.rpo",
-        &json!({"rows": [row], "decide": true}).to_string(),
+    assert_eq!(
+        (&jointly[2]["error"]["kind"], &jointly[2]["id"]),
+        (&json!("request"), &json!(7))
     );
-    assert!(found[0]["predictions"][0].is_array(), "{}", found[0]);
 }
 
 /// A feature may have the same name as a key of requests.

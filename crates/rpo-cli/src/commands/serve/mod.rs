@@ -30,7 +30,8 @@ const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
 /// SIGTERM end the server when requests in progress have their responses.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The model. A model with --decide f1, which decides on all samples jointly, is refused.
+    /// The model. With --decide f1 it decides on all samples jointly, and requests get its scores: "decide": true is
+    /// refused.
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
@@ -76,14 +77,6 @@ impl Serve {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let model = Model::load(&self.model)?;
-        if model.decision.is_joint() {
-            return Err(CliError::Usage(format!(
-                "{} decides on labels by their expected F1 over all samples (--decide f1), but a server has only the \
-                 samples of one request: serve a model trained with --thresholds macro-f, which decides on each \
-                 sample separately",
-                self.model.display()
-            )));
-        }
         let service = Service::new(model, self.max_rows.get(), self.unseen.refuses());
         match self.http {
             None => lines::serve(&service, self.max_bytes.get()),

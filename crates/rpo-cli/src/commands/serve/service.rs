@@ -75,6 +75,12 @@ impl Service {
             let message = "top_k and decide are for labels; the model predicts numbers";
             return Err(Problem::Request(message.to_owned()));
         }
+        if request.pick == Pick::Decided && self.model.decision.is_joint() {
+            let message = "the model decides on labels by their expected F1 over all samples at once (--decide f1), and a \
+                request does not have all of them: ask for scores or top_k, or serve a model that was trained with \
+                --thresholds macro-f, which decides on each sample by itself";
+            return Err(Problem::Request(message.to_owned()));
+        }
         let mut response = "{".to_owned();
         if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
