@@ -300,7 +300,7 @@ def test_boosting_stops_on_samples_given_or_withheld(labels):
     assert 0 < withheld.n_estimators_ < 200
     multiclass = rpo.GradientBoostingClassifier(**options).fit(X[:80], Y[:80, 0] * 2, eval_set=(X[80:], Y[80:, 0] * 2))
     assert set(multiclass.predict(X)) == {0, 2}
-    with pytest.raises(ValueError, match="training did not have"):
+    with pytest.raises(ValueError, match="did not occur in training"):
         rpo.GradientBoostingClassifier(**options).fit(X, Y[:, 0], eval_set=(X, Y[:, 0] + 5))
 
 

@@ -119,7 +119,10 @@ fn what_is_not_read_is_named() {
         "{brotli}"
     );
     let nested = message("nested.parquet", &ReadOptions::default());
-    assert!(nested.starts_with("column \"a\" has the unsupported type Struct("), "{nested}");
+    assert!(
+        nested.starts_with("column \"a\" has the unsupported type Struct("),
+        "{nested}"
+    );
     let ignore = ReadOptions {
         ignore: vec!["a".to_owned()],
         ..ReadOptions::default()
