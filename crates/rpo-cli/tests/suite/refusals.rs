@@ -531,7 +531,10 @@ fn data_that_does_not_fit_the_model() {
     check(
         &folder,
         "evaluate --data c.csv --model r.rpo --metrics lrap",
-        &["evaluating on c.csv", "must be 0 or 1"],
+        &[
+            "evaluating on c.csv",
+            "lrap is for labels; the model predicts numbers",
+        ],
     );
     check(
         &folder,

@@ -166,13 +166,19 @@ impl Needs {
     /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value,
-    /// weights that the method does not support, and numbers where it needs labels.
+    /// [`MethodError::Data`] for data without samples or outputs, missing values where the method needs all, an output
+    /// without an observed value, weights that the method does not support, and numbers where it needs labels.
     pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
             Err(MethodError::Data { method, problem })
         };
+        let (n_samples, n_outputs) = (data.n_samples(), data.n_outputs());
+        if n_samples == 0 || n_outputs == 0 {
+            return refuse(format!(
+                "needs at least one sample and one output; the data have {n_samples} samples and {n_outputs} outputs"
+            ));
+        }
         let impute = "set `impute` to fill them in, or use a forest or boosting, which take missing values";
         let others = "use a forest or boosting, which take missing outputs";
         let is_encoded = |feature: usize| {

@@ -221,3 +221,12 @@ fn a_blend_is_a_method_like_any_other() {
     // Members prepare features, each in its own way.
     assert!(method.with("standardize", "true").is_err());
 }
+
+#[test]
+fn data_that_a_member_cannot_use_are_refused_with_its_name() {
+    let refused = Model::fit(&BlendParams::default(), &numbers()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "blend cannot fit one of its `members`: one-vs-rest is for labels: the outputs are numbers"
+    );
+}
