@@ -59,7 +59,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Fits a model.
+    /// Fits a model. Callers use [`Model::fit`], which first checks the data against [`needs`](Self::needs).
     ///
     /// # Errors
     /// Parameters that [`check`](Self::check) refuses, and data that the method cannot fit.
