@@ -47,6 +47,28 @@ pub enum EnsembleError {
     /// Projecting the outputs failed.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A custom projection returned a value that is NaN or infinite.
+    #[error("projected outputs: {0}")]
+    Projected(#[source] MatrixError),
+    /// A custom loss returned a number that is NaN or infinite.
+    #[error(
+        "the {what} of the loss is {value} for output {output} of sample {row}, with target {target} and score {score}; it must \
+         be finite"
+    )]
+    Loss {
+        /// "value", "negative gradient" or "second derivative".
+        what: &'static str,
+        /// Sample, from 0.
+        row: usize,
+        /// Output, from 0.
+        output: usize,
+        /// The target.
+        target: f64,
+        /// The score.
+        score: f64,
+        /// The number that the loss returned.
+        value: f64,
+    },
     /// The bootstrap of a tree drew only samples of weight 0.
     #[error(
         "the bootstrap of tree {tree} drew no sample of positive weight; give more samples weight, or set `bootstrap` to false"

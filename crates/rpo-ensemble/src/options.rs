@@ -3,6 +3,7 @@
 use crate::error::EnsembleError;
 use rpo_core::ParameterError;
 use rpo_projections::Projection;
+use std::fmt;
 use std::sync::Arc;
 
 /// Options of a forest fit that are not parameters: weights, observers and custom parts.
@@ -29,9 +30,21 @@ pub struct FitOptions<'a> {
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Called before every tree, from any thread. If it returns true, the fit ends with [`EnsembleError::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// A custom family of projections, in place of the one that the parameters name. CRAFTML, structured forests and
-    /// single-target forests refuse it.
+    /// A custom family of projections, in place of the one that the parameters name. Its maps must have the number of
+    /// components that the parameters name, and finite values ([`EnsembleError::Projected`]). CRAFTML, structured forests
+    /// and single-target forests refuse it.
     pub projection: Option<Arc<dyn Projection>>,
+}
+
+impl fmt::Debug for FitOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FitOptions")
+            .field("weights", &self.weights)
+            .field("missing_outputs", &self.missing_outputs)
+            .field("categorical", &self.categorical)
+            .field("projection", &self.projection)
+            .finish_non_exhaustive()
+    }
 }
 
 impl FitOptions<'_> {

@@ -1,7 +1,7 @@
 //! Projections of the outputs on which trees grow.
 
 use crate::error::EnsembleError;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError, Seed};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch, ParameterError, Seed};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ pub(crate) struct OutputProjection {
 
 impl OutputProjection {
     /// Fits the family to outputs. Refuses a projection whose Φ (which most families store dense) and Z would exceed
-    /// the memory limit of predictions.
+    /// the memory limit of predictions, and a map of other sizes from a custom family.
     pub(crate) fn fit(
         &self,
         data: ProjectionInput<'_>,
@@ -139,6 +139,9 @@ impl OutputProjection {
             .saturating_mul(size_of::<f32>());
         let what = || format!("a projection of {n} samples and {d} outputs to {m} components");
         MemoryLimit::check(bytes, DEFAULT_MEMORY_LIMIT, what)?;
-        Ok(self.family.fit(data, m, seed)?)
+        let map = self.family.fit(data, m, seed)?;
+        Mismatch::check("outputs of the projection", d, map.n_outputs())?;
+        Mismatch::check("components of the projection", m, map.n_components())?;
+        Ok(map)
     }
 }

@@ -247,8 +247,8 @@ impl Model {
     /// Sets the score from which each label is predicted, to given values or those found by a rule.
     ///
     /// # Errors
-    /// [`ModelError::Mismatch`] if there is not one score per output, [`ModelError::Threshold`] for NaN. For a rule:
-    /// [`ModelError::Task`] if the outputs are not labels; data without the columns of the model, or other samples than
+    /// [`ModelError::Task`] if the outputs are not labels, [`ModelError::Mismatch`] if there is not one score per output,
+    /// [`ModelError::Threshold`] for NaN. For a rule: data without the columns of the model, or other samples than
     /// those of the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take
     /// more than 4 GiB.
     pub fn with_thresholds<'a>(self, from: impl Into<ThresholdSource<'a>>) -> Result<Self, ModelError> {

@@ -36,7 +36,11 @@ impl Model {
         source: ThresholdSource<'_>,
     ) -> Result<Option<Vec<f64>>, ModelError> {
         let found = match source {
-            ThresholdSource::Given(thresholds) => return Ok(thresholds),
+            ThresholdSource::Given(None) => return Ok(None),
+            ThresholdSource::Given(thresholds) => {
+                self.check_labels()?;
+                return Ok(thresholds);
+            }
             ThresholdSource::OutOfBag(rule, training) => {
                 self.check_labels()?;
                 let found = self.oob_predictions(training.features().view())?;

@@ -110,13 +110,13 @@ fn a_model_is_continued() {
     let found = folder.fail(
         "train --data other.arff --labels l.xml --model m.rpo --method gbmort --iterations 40 --continue first.rpo",
     );
-    assert!(found.contains("features or outputs are others"), "{found}");
+    assert!(found.contains("the features or outputs differ"), "{found}");
     // The same number of samples, one of which differs.
     folder.write("other.arff", arff(300, 1));
     let found = folder.fail(
         "train --data other.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --continue first.rpo",
     );
-    assert!(found.contains("samples or their outputs are others"), "{found}");
+    assert!(found.contains("the samples or their outputs differ"), "{found}");
 }
 
 /// The number of steps may come from a search; the model of all samples then equals one fitted with that number.
@@ -144,7 +144,7 @@ fn a_model_of_levels_and_one_of_a_search_are_continued() {
     folder.ok(&format!("{train} 40 --model whole.rpo --continue first.rpo"));
     folder.ok(&format!("{train} 20 --validation 0.2 --model part.rpo"));
     let found = folder.fail(&format!("{train} 40 --model m.rpo --continue part.rpo"));
-    assert!(found.contains("samples or their outputs are others"), "{found}");
+    assert!(found.contains("the samples or their outputs differ"), "{found}");
 }
 
 #[test]

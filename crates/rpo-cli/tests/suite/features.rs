@@ -109,7 +109,7 @@ fn missing_features_are_filled_in() {
     let folder = folder(true);
     let message = folder.fail(&format!("train {DATA} --method ridge --model m.rpo"));
     assert!(
-        message.contains("ridge needs every feature") && message.contains("--impute"),
+        message.contains("ridge does not take missing features") && message.contains("--impute"),
         "{message}"
     );
     for (impute, limit) in [("mean", 0.6), ("median", 0.6), ("most-frequent", 0.55)] {
@@ -159,7 +159,7 @@ fn columns_without_any_value_are_named() {
     assert!(predicted.starts_with("y\n"), "{predicted}");
     // No imputation is a value like the others.
     let message = folder.fail(&format!("{train} --impute none"));
-    assert!(message.contains("ridge needs every feature"), "{message}");
+    assert!(message.contains("ridge does not take missing features"), "{message}");
 }
 
 /// Preparation steps are searched like other parameters; the winner is the model that training would have made.
@@ -227,7 +227,7 @@ fn samples_withheld_are_prepared_too() {
     let structured = "--task multi-label --method structured-forest --trees 5 --model m.rpo";
     let message = folder.fail(&format!("train {DATA} {structured}"));
     assert!(
-        message.contains("structured-forest needs every feature") && message.contains("--impute"),
+        message.contains("structured-forest does not take missing features") && message.contains("--impute"),
         "{message}"
     );
     folder.ok(&format!("train {DATA} {structured} --variant sf"));

@@ -166,7 +166,7 @@ fn what_a_format_cannot_hold_is_refused() {
     folder.write("numbers.csv", csv(10, 0));
     let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.svm");
     assert!(
-        message.contains("the set is a regression") && message.contains("help: arff and csv"),
+        message.contains("the outputs are numbers") && message.contains("help: arff and csv"),
         "{message}"
     );
     let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.txt");

@@ -139,7 +139,7 @@ fn methods_that_take_weights_are_listed() {
     let train =
         "train --data t.csv --targets red,round --ignore day --sample-weights w.txt --model x.rpo --method";
     let refused = folder.fail(&format!("{train} structured-forest"));
-    let (_, listed) = refused.trim_end().split_once("those that do are ").unwrap();
+    let (_, listed) = refused.trim_end().split_once("the methods that do are ").unwrap();
     assert!(
         folder
             .ok("help train")

@@ -355,17 +355,17 @@ fn methods_that_need_every_value_say_so() {
         .write("x.csv", "a,b,y\n1,0,0\n2,,1\n,4,1\n5,6,0\n")
         .write("y.csv", "a,b,y\n1,2,0\n2,3,\n3,4,1\n5,6,0\n");
     for method in ["craftml", "label-embedding", "ridge", "logistic-regression"] {
-        let needs = format!("{method} needs every feature");
+        let needs = format!("{method} does not take missing features");
         let words = [
             needs.as_str(),
             "training on x.csv: ",
-            "the first is \"b\" of sample 1",
+            "\"b\" of sample 1 is missing",
         ];
         let train = format!("train --data x.csv --n-targets 1 --model m.rpo --method {method}");
         check(&folder, &train, &words);
     }
     for method in ["craftml", "ridge", "structured-forest"] {
-        let words = ["needs every output", "the first is \"y\" of sample 1"];
+        let words = ["does not take missing outputs", "\"y\" of sample 1 is missing"];
         let train =
             format!("train --data y.csv --n-targets 1 --missing-outputs --model m.rpo --method {method}");
         check(&folder, &train, &words);
@@ -448,7 +448,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,0\n2,0\nred,1\n",
             "--n-targets 1",
-            &["line 4", "help: --categorical takes a column"],
+            &["line 4", "help: --categorical reads a column"],
         ),
         (
             "d.csv",
@@ -531,7 +531,7 @@ fn data_that_does_not_fit_the_model() {
     check(
         &folder,
         "evaluate --data c.csv --model r.rpo --metrics lrap",
-        &["evaluating on c.csv", "must be 0 or 1"],
+        &["c.csv", "lrap is for labels; the model predicts numbers"],
     );
     check(
         &folder,

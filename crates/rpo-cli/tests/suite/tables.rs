@@ -183,7 +183,7 @@ fn parquet_and_arrow_go_wherever_csv_goes() {
         assert!(child.wait_with_output().unwrap().status.success());
     }
     let message = folder.fail("predict --data test.parquet --model csv.rpo --out-format parquet");
-    assert!(message.contains("name it by --out"), "{message}");
+    assert!(message.contains("give its name with --out"), "{message}");
     // The error for a damaged file names the file and the column.
     let mut bytes = std::fs::read(folder.path("test.parquet")).unwrap();
     bytes[60] ^= 0xff;
@@ -264,7 +264,7 @@ fn what_looks_like_a_mistake_is_noted() {
     assert!(message.contains("\"Bern\" is not a number"), "{message}");
     let run = folder.run(&format!("{types} city=word"));
     assert!(
-        run.code == Some(2) && run.stderr.contains("text is"),
+        run.code == Some(2) && run.stderr.contains("date-time or text"),
         "{}",
         run.stderr
     );
@@ -402,7 +402,7 @@ fn samples_weigh_what_a_column_or_a_file_says() {
         ("bad.txt", "bad.txt: line 2: \"heavy\" is not a number"),
         (
             "w --method label-embedding --link-loss squared",
-            "takes no weights of samples",
+            "does not take sample weights",
         ),
     ] {
         let found = folder.fail(&format!("{cv} {weights}").replace("--method extra-trees", ""));

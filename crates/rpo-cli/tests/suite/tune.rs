@@ -206,8 +206,8 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
             "--space bootstrap=true,maybe",
             "--bootstrap must be true or false, got \"maybe\"",
         ),
-        ("--space first-tree=1", "first-tree=1: it has no effect"),
-        ("--space seed=1,2", "seed=1,2: it has no effect"),
+        ("--space first-tree=1", "first-tree=1: it does not affect"),
+        ("--space seed=1,2", "seed=1,2: it does not affect"),
         (
             "--space min-samples-leaf=1,two",
             "--min-samples-leaf must be a whole number, at least 1, got \"two\"",

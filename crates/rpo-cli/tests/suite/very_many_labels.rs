@@ -69,7 +69,7 @@ fn models_of_any_methods_combine() {
     let message = folder.fail("combine --models a.rpo b.rpo --weights 1e308 1e308 --out c.rpo");
     assert!(message.contains("finite in sum"), "{message}");
     let message = folder.fail("inspect --model both.rpo --params");
-    assert!(message.contains("no parameters"), "{message}");
+    assert!(message.contains("no training parameters"), "{message}");
     folder.ok("combine --models a.rpo b.rpo --weights 3,1 --out again.rpo");
     assert_eq!(folder.json("inspect --model again.rpo"), inspected);
     let found = folder.json("combine --models a.rpo b.rpo --data test.txt --combine nnls --out found.rpo");
@@ -112,11 +112,11 @@ fn rare_labels_rank_by_propensity() {
         ),
         (
             format!("{predict} --top-k 2 --propensity-a 0.6"),
-            "of which none is asked for",
+            "none of which was requested",
         ),
         (
             format!("{evaluate} {rerank} --metrics p@1,lrap"),
-            "lrap is not of the best k labels",
+            "lrap needs more than the best k labels",
         ),
         (
             format!("evaluate --data test.txt --model ridge.rpo {rerank}"),

@@ -148,8 +148,8 @@ impl<'a> Booster<'a> {
         let gains = gains.collect();
         let rate = self.params.learning_rate;
         let update = if self.params.algorithm == Algorithm::GbrtRpo {
-            let g = ordinary(self.target.leaf_means(&leaves, self.outputs.weights));
-            let steps = self.state.scalar_steps(&leaves, &g);
+            let (g, factor) = ordinary(self.target.leaf_means(&leaves, self.outputs.weights));
+            let steps = self.state.scalar_steps(&leaves, &g, &self.units(factor));
             StepUpdate::Product {
                 leaves: g,
                 outputs: steps.into_iter().map(|rho| rate * rho).collect(),
@@ -167,6 +167,18 @@ impl<'a> Booster<'a> {
             values,
             gains,
         })
+    }
+
+    /// Returns, for each output, the factor from the unit of its residuals to that of leaf values of
+    /// [`ordinary`] size: that of the scaled outputs, reduced where the values were.
+    fn units(&self, factor: f64) -> Vec<f64> {
+        let scale = |output: usize| {
+            self.scales
+                .as_ref()
+                .map_or(1.0, |scales| f64::from(scales[output]))
+        };
+        let units = (0..self.outputs.n_outputs()).map(|output| factor.min(1.0) * scale(output));
+        units.collect()
     }
 
     /// Converts an update to the values that the model stores. The returned update lacks the numbers that are not
@@ -259,14 +271,15 @@ fn step_seed(seed: Seed, step: usize) -> Seed {
 }
 
 /// Returns numbers of ordinary size unchanged, and others multiplied by the power of 2 that moves the largest into [1,
-/// 2). Only products of these numbers with steps matter. If residuals have all but vanished, as for labels that are the
-/// same in all samples, the steps would otherwise leave the range of `f32`.
-fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
+/// 2), with this factor. Only products of these numbers with steps matter. If residuals have all but vanished, as for
+/// labels that are the same in all samples, the steps would otherwise leave the range of `f32`.
+fn ordinary(mut g: Vec<f64>) -> (Vec<f64>, f64) {
+    let mut factor = 1.0;
     let largest = g.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
     if largest > 0.0 && !(1e-20..1e20).contains(&largest) {
         let exponent = (largest.to_bits() >> 52).clamp(23, 2023);
-        let scale = f64::from_bits((2046 - exponent) << 52);
-        g.iter_mut().for_each(|v| *v *= scale);
+        factor = f64::from_bits((2046 - exponent) << 52);
+        g.iter_mut().for_each(|v| *v *= factor);
     }
-    g
+    (g, factor)
 }

@@ -1,11 +1,11 @@
 //! Checks of data and options before a fit.
 
 use super::choices::Algorithm;
-use super::loss::{Block, Objective, OutputLoss};
+use super::loss::{Block, Loss, Objective, OutputLoss};
 use super::model::Boosted;
 use super::options::{BoostingOptions, Validation};
 use super::resolved::Resolved;
-use super::state::check_memory;
+use super::state::{Outputs, check_memory};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::inference::mean::check_features;
@@ -85,6 +85,38 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
                 value: 0.0,
                 expected,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a custom loss is finite for every observed target of positive weight at the initial score of its output.
+pub(super) fn check_loss(
+    loss: &dyn Loss,
+    outputs: &Outputs<'_>,
+    initial: &[f64],
+) -> Result<(), EnsembleError> {
+    let (mut y, mut weights) = (vec![0.0; outputs.n_rows()], vec![0.0; outputs.n_rows()]);
+    for (output, &score) in initial.iter().enumerate() {
+        outputs.copy_column(output, &mut y, &mut weights);
+        let observed = y.iter().zip(&weights).enumerate();
+        for (row, (&target, _)) in observed.filter(|(_, (_, weight))| **weight > 0.0) {
+            for (what, value) in [
+                ("value", loss.value(target, score)),
+                ("negative gradient", loss.residual(target, score)),
+                ("second derivative", loss.curvature(target, score).unwrap_or(0.0)),
+            ] {
+                if !value.is_finite() {
+                    return Err(EnsembleError::Loss {
+                        what,
+                        row,
+                        output,
+                        target,
+                        score,
+                        value,
+                    });
+                }
+            }
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Fitting: checks, the initial constants, and the loop over steps.
 
 use super::booster::Booster;
-use super::check::check;
+use super::check::{check, check_loss};
 use super::choices::Algorithm;
 use super::early_stopping::EarlyStopping;
 use super::features::Features;
@@ -84,6 +84,9 @@ impl BoostingParams {
             Some(start) => start.initial().to_vec(),
             None => initial(params, objective, &all)?,
         };
+        if let Some(loss) = &options.loss {
+            check_loss(loss.as_ref(), &all, &initial)?;
+        }
         let single = params.algorithm == Algorithm::SingleTarget;
         let apart = if single {
             all.apart(params.memory_limit)?

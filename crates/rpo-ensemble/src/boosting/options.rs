@@ -25,7 +25,8 @@ pub struct BoostingOptions<'a> {
     /// Indices, increasing, of the features whose values are codes of categories: whole numbers from 0. Their
     /// [splits](rpo_tree::categories) are between subsets of categories instead of at thresholds. Dense features only.
     pub categorical: &'a [u32],
-    /// A custom loss, in place of a named one.
+    /// A custom loss, in place of a named one. It must be finite at the initial scores
+    /// ([`EnsembleError::Loss`](crate::EnsembleError::Loss)).
     pub loss: Option<Arc<dyn Loss>>,
     /// A custom family of projections, in place of the one that the parameters name. It is fitted once per step, in
     /// order (again if the projection is zero), or once if steps share it.

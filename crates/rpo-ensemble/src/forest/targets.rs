@@ -179,6 +179,9 @@ fn project(
     };
     let map = projection.fit(data, seed)?;
     let mut projected = map.apply(targets.view())?;
+    MatrixView::from(&projected)
+        .check_values(f32::is_finite)
+        .map_err(EnsembleError::Projected)?;
     round_for_exact_sums(projected.as_slice_mut().expect(CONTIGUOUS), weight);
     Ok(projected)
 }

@@ -1,14 +1,20 @@
-//! Custom parts: forests with a custom criterion, and with a custom splitter, rule and leaves.
+//! Custom parts: forests with a custom criterion, and with a custom splitter, rule and leaves; custom projections and
+//! losses that return numbers that cannot be.
 
-use super::common::{fit, labelled, regression};
+use super::common::{Given, fit, labelled, regression};
 use ndarray::{Array2, ArrayView2, s};
-use rpo_core::{Apply, ForestLearner, MatrixView, Merge, Predictor, TreeEnsemble};
+use rpo_core::{
+    Apply, ForestLearner, Learner, MatrixError, MatrixView, Merge, Mismatch, Predictor, TreeEnsemble,
+};
+use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 use rpo_ensemble::{
     EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
 };
+use rpo_projections::Components;
 use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
+use std::sync::Arc;
 
 /// A grower by the variance of the first output alone.
 struct FirstOutput;
@@ -200,4 +206,127 @@ fn a_forest_of_custom_parts_predicts_leaves_samples_out_and_merges() {
     let parts = [0..2, 2..6].map(|trees| fit_custom(&small().of_trees(trees), &x, &y, &Outside));
     let [first, rest] = parts;
     assert_eq!(first.merge(rest).unwrap(), forest);
+}
+
+/// Returns the errors of a forest and of both kinds of boosting on the projection to two components by a matrix.
+fn refusals_of(matrix: &Array2<f32>) -> Vec<EnsembleError> {
+    let (x, y) = labelled(3, 20);
+    let components = Some(Components::Exact(2));
+    let family = || Arc::new(Given(matrix.clone()));
+    let forest = ForestParams {
+        trees: 2,
+        components,
+        ..ForestParams::default()
+    };
+    let options = FitOptions {
+        projection: Some(family()),
+        ..FitOptions::default()
+    };
+    let mut found = vec![forest.fit_with((&x).into(), (&y).into(), options).unwrap_err()];
+    let boosting = BoostingParams {
+        iterations: 2,
+        components,
+        ..BoostingParams::from(Algorithm::GbrtRelabelRpo)
+    };
+    let options = BoostingOptions {
+        projection: Some(family()),
+        ..BoostingOptions::default()
+    };
+    found.push(boosting.fit_with((&x).into(), (&y).into(), options).unwrap_err());
+    found
+}
+
+#[test]
+fn projections_to_no_numbers_or_of_other_sizes_are_refused() {
+    let d = labelled(3, 20).1.ncols();
+    for value in [f32::NAN, f32::INFINITY] {
+        for error in refusals_of(&Array2::from_elem((2, d), value)) {
+            let expected = "projected outputs: value ";
+            assert!(error.to_string().starts_with(expected), "{error}");
+            assert!(matches!(
+                error,
+                EnsembleError::Projected(MatrixError::NonFinite { row: 0, .. })
+            ));
+        }
+    }
+    let mismatch = |what, expected, given| {
+        EnsembleError::Mismatch(Mismatch {
+            what,
+            expected,
+            given,
+        })
+    };
+    for error in refusals_of(&Array2::ones((2, d + 1))) {
+        assert_eq!(error, mismatch("outputs of the projection", d, d + 1));
+    }
+    for m in [1, 3] {
+        for error in refusals_of(&Array2::ones((m, d))) {
+            assert_eq!(error, mismatch("components of the projection", 2, m));
+        }
+    }
+}
+
+/// Half the square of the residual; above a bound of targets its value, gradient or curvature is no number.
+#[derive(Debug)]
+struct Broken {
+    bound: f64,
+    what: &'static str,
+}
+
+impl Broken {
+    fn unless(&self, what: &str, y: f64, number: f64) -> f64 {
+        match self.what == what && y > self.bound {
+            true => f64::NAN,
+            false => number,
+        }
+    }
+}
+
+impl Loss for Broken {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        self.unless("value", y, (y - score).powi(2) / 2.0)
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        self.unless("negative gradient", y, y - score)
+    }
+
+    fn curvature(&self, y: f64, _: f64) -> Option<f64> {
+        Some(self.unless("second derivative", y, 1.0))
+    }
+}
+
+#[test]
+fn losses_that_are_no_numbers_are_refused() {
+    let (x, mut y) = regression(3, 20);
+    y.mapv_inplace(|v| v.clamp(-1.0, 1.0));
+    y[[7, 1]] = 2.0;
+    let fit = |bound: f64, broken: &'static str, algorithm: Algorithm| {
+        let options = BoostingOptions {
+            loss: Some(Arc::new(Broken { bound, what: broken })),
+            ..BoostingOptions::default()
+        };
+        let params = BoostingParams {
+            iterations: 2,
+            ..BoostingParams::from(algorithm)
+        };
+        params.fit_with((&x).into(), (&y).into(), options)
+    };
+    for broken in ["value", "negative gradient", "second derivative"] {
+        for algorithm in Algorithm::ALL {
+            assert!(fit(2.0, broken, algorithm).is_ok());
+            let error = fit(1.5, broken, algorithm).unwrap_err();
+            let EnsembleError::Loss {
+                what,
+                row,
+                output,
+                target,
+                ..
+            } = error
+            else {
+                panic!("{error}")
+            };
+            assert_eq!((what, row, output, target), (broken, 7, 1, 2.0));
+        }
+    }
 }

@@ -91,6 +91,35 @@ fn units_decide_no_splits_of_boosting() {
     }
 }
 
+/// Scaling by a power of 2 changes no digit, so that predictions are the same numbers in the other unit.
+#[test]
+fn boosting_learns_the_same_in_any_unit() {
+    let (x, y) = regression(29, 120);
+    for algorithm in Algorithm::ALL {
+        for scale_outputs in [OutputScaling::Auto, OutputScaling::None] {
+            let params = BoostingParams {
+                iterations: 10,
+                scale_outputs,
+                ..BoostingParams::from(algorithm)
+            };
+            let predict = |y: &Array2<f32>| {
+                let model = params.fit((&x).into(), y.into()).unwrap();
+                model.predict((&x).into()).unwrap()
+            };
+            let expected = predict(&y);
+            for exponent in [-60, -30, 30, 45, 90] {
+                let unit = 2.0_f32.powi(exponent);
+                let found = predict(&(&y * unit)) / unit;
+                let equal = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-3 * (1.0 + b.abs());
+                assert!(
+                    found.iter().zip(&expected).all(equal),
+                    "{params:?}, unit 2^{exponent}"
+                );
+            }
+        }
+    }
+}
+
 /// Labels have no unit, and a single output shares its tree with no other.
 #[test]
 fn labels_and_single_outputs_stay_as_they_are() {

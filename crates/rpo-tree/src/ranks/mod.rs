@@ -21,10 +21,10 @@ pub(crate) use order::{MOST_ROWS, Order};
 pub(crate) use radix::sort_by_bits;
 pub(crate) use sparse::{Outline, SparseRanks};
 
-use crate::TreeError;
 use crate::categories::code_of;
+use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
-use crate::splitter::check_subset;
+use crate::splitter::check_increasing;
 use rpo_core::MatrixView;
 
 /// Training features coded as ranks, in the layout (dense or sparse) of their matrix.
@@ -190,7 +190,8 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
 
 /// Rejects columns that do not hold category codes.
 pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<(), TreeError> {
-    check_subset(categorical, x.n_cols())?;
+    check_increasing("categorical", categorical)?;
+    check_exist("features up to the last categorical one", categorical, x.n_cols())?;
     let MatrixView::Dense(x) = x else {
         return match categorical.first() {
             None => Ok(()),

@@ -160,9 +160,17 @@ pub trait Splitter: Sync {
 
 /// Rejects a selection of columns that is not increasing or is out of range.
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
-    if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
-        let given = format!("{} before {}", pair[0], pair[1]);
-        return Err(ParameterError::out_of_range("subset", given, "increasing").into());
-    }
+    check_increasing("subset", subset)?;
     check_exist("columns", subset, n_columns)
+}
+
+/// Rejects indices that are not increasing, naming them as `name`.
+pub(crate) fn check_increasing(name: &'static str, indices: &[u32]) -> Result<(), TreeError> {
+    match indices.windows(2).find(|w| w[0] >= w[1]) {
+        None => Ok(()),
+        Some(pair) => {
+            let given = format!("{} before {}", pair[0], pair[1]);
+            Err(ParameterError::out_of_range(name, given, "increasing").into())
+        }
+    }
 }

@@ -225,8 +225,12 @@ fn what_is_no_category_is_refused() {
     }
     let x = array![[0.0, 1.0], [f32::NAN, 7.0]];
     assert_eq!(both(&x, &[0, 1]), Ok(()));
-    assert!(matches!(both(&x, &[1, 0]), Err(TreeError::Parameter(_))));
-    let (what, expected, given) = ("columns", 3, 2);
+    let error = both(&x, &[1, 0]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`categorical` must be increasing, got 1 before 0"
+    );
+    let (what, expected, given) = ("features up to the last categorical one", 3, 2);
     assert_eq!(
         both(&x, &[2]),
         Err(Mismatch {

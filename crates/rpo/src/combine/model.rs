@@ -263,7 +263,7 @@ impl Predict for Ensemble {
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("top_k", k)?;
+        Domain::Count.check("k", k)?;
         let (n, d) = (x.n_rows(), self.n_outputs());
         let size = (Self::BLOCK / d.max(1)).max(1);
         let mut best: Vec<Vec<(u32, f32)>> = Vec::with_capacity(n);

@@ -9,6 +9,7 @@ use rpo_core::Seed;
 use rpo_data::Dataset;
 use rpo_data::split::Split;
 use rpo_metrics::Score;
+use std::fmt;
 
 /// The values of metrics on the folds of a cross-validation.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,6 +104,16 @@ pub struct Folds<'a> {
     pub on_fold: Option<OnFold<'a>>,
 }
 
+impl fmt::Debug for Folds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folds")
+            .field("k", &self.k)
+            .field("seed", &self.seed)
+            .field("evaluation", &self.evaluation)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Callback for each evaluated fold.
 pub type OnFold<'a> = &'a mut dyn FnMut(Fold<'_>) -> Result<(), ModelError>;
 
@@ -190,5 +201,5 @@ pub(crate) fn fit_without_test(
     split: &Split,
     context: &FitContext<'_>,
 ) -> Result<Model, ModelError> {
-    estimator.fit(&data.select_samples(&split.train)?, context)
+    Model::fit_with(estimator, &data.select_samples(&split.train)?, context)
 }

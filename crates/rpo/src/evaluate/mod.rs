@@ -93,8 +93,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Data that lack columns of the model, metrics for another task, and scores that exceed the memory limit or are
-    /// unsuitable for a metric.
+    /// Data that lack columns of the model, metrics of labels for a model that predicts numbers
+    /// ([`ModelError::MetricForLabels`]), and scores that exceed the memory limit or are unsuitable for a metric.
     pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
         Ok(self
             .evaluate_with(data, metrics, EvaluateOptions::default())?
@@ -112,6 +112,7 @@ impl Model {
         options: EvaluateOptions,
     ) -> Result<Evaluated, ModelError> {
         options.check(metrics)?;
+        self.check_metrics(metrics)?;
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         let weighted = metrics.iter().find(Score::needs_propensities);
@@ -130,6 +131,17 @@ impl Model {
             quantile_levels: &quantile_levels,
         };
         work.evaluate(metrics)
+    }
+
+    /// Refuses metrics of labels for a model that predicts numbers, whatever the values of the data.
+    fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
+        let of_labels = |metric: &&S| metric.needs() != Needs::Regression;
+        match metrics.iter().find(of_labels) {
+            Some(metric) if self.schema().task == Task::Regression => Err(ModelError::MetricForLabels {
+                metric: metric.name(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn metric_thresholds(&self) -> Thresholds {
@@ -281,7 +293,7 @@ fn best_labels(
     } else {
         0
     };
-    let k = k + missing;
+    let k = k.saturating_add(missing);
     let scores = model.predict_top_k_ranked(x, k, rerank)?;
     Ok(TopK::from_csr(scores.view(), k)?)
 }

@@ -59,7 +59,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Fits a model.
+    /// Fits a model. Callers use [`Model::fit`], which first checks the data against [`needs`](Self::needs).
     ///
     /// # Errors
     /// Parameters that [`check`](Self::check) refuses, and data that the method cannot fit.
@@ -166,13 +166,19 @@ impl Needs {
     /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, an output without an observed value,
-    /// weights that the method does not support, and numbers where it needs labels.
+    /// [`MethodError::Data`] for data without samples or outputs, missing values where the method needs all, an output
+    /// without an observed value, weights that the method does not support, and numbers where it needs labels.
     pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
             Err(MethodError::Data { method, problem })
         };
+        let (n_samples, n_outputs) = (data.n_samples(), data.n_outputs());
+        if n_samples == 0 || n_outputs == 0 {
+            return refuse(format!(
+                "needs at least one sample and one output; the data have {n_samples} samples and {n_outputs} outputs"
+            ));
+        }
         let impute = "set `impute` to fill them in, or use a forest or boosting, which take missing values";
         let others = "use a forest or boosting, which take missing outputs";
         let is_encoded = |feature: usize| {
@@ -331,7 +337,7 @@ impl FitContext<'_> {
                 "continues a model only on the data to which it was fitted, but the features or outputs differ"
             }
             Some(start) if start.training() != &summary_beside(start, data) => {
-                "continues a model on the data that it was fitted to; here samples or their outputs are others"
+                "continues a model only on the data to which it was fitted, but the samples or their outputs differ"
             }
             Some(_) => return Ok(()),
         };

@@ -42,7 +42,7 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("top_k", k)?;
+        Domain::Count.check("k", k)?;
         let mut best = Vec::with_capacity(x.n_rows());
         for sample in 0..x.n_rows() {
             let scores = self.predict_with_limit(x.select_rows(&[sample]).view(), usize::MAX);

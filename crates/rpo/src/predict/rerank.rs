@@ -50,7 +50,7 @@ impl Model {
         k: usize,
         propensity: Propensity,
     ) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("top_k", k)?;
+        Domain::Count.check("k", k)?;
         let inverse = self.inverse_propensities("ranking by propensity", propensity)?;
         let mut best = Vec::with_capacity(x.n_rows());
         for_each_block(x, self.n_outputs(), BLOCK_BYTES, |samples, block| {

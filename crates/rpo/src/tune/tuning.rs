@@ -346,8 +346,9 @@ impl Objective<'_> {
     ) -> Result<f64, ModelError> {
         let train = &self.holdout.train;
         if !self.stop_early {
-            return self.evaluate(&estimator.fit(train, context)?);
+            return self.evaluate(&Model::fit_with(estimator, train, context)?);
         }
+        estimator.needs().check(estimator.method(), train)?;
         let n_steps = estimator.n_steps();
         let mut score = f64::NAN;
         let checkpoints = [n_steps / 4, n_steps / 2];

@@ -141,7 +141,7 @@ fn members_have_weights_that_sum_to_1_and_see_all_samples() {
             .all(|pair| pair[0] == pair[1])
     );
     let refused = model.clone().merge(model).unwrap_err();
-    assert!(refused.to_string().contains("no part of a forest"), "{refused}");
+    assert!(refused.to_string().contains("not part of a forest"), "{refused}");
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn what_is_wrong_with_parameters_is_named() {
                 time: Some(1.0),
                 ..of_first(2)
             },
-            "give one of them",
+            "cannot be combined with `configurations`",
         ),
         (
             AutoParams {

@@ -109,7 +109,7 @@ fn what_cannot_be_combined_is_named() {
     let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
     // An ensemble cannot contain another.
     let nested = Model::combine(vec![(merged.clone(), 1.0), (linear(), 1.0)]).unwrap_err();
-    assert!(nested.to_string().contains("other than ensembles"), "{nested}");
+    assert!(nested.to_string().contains("models that are not ensembles"), "{nested}");
     assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
     for (members, expected) in [
         ("", "at least one method"),
@@ -121,12 +121,12 @@ fn what_cannot_be_combined_is_named() {
             "ridge; extra-trees --max-depth 5 --max-depth=6",
             "`max_depth` is given twice in \"extra-trees --max-depth 5 --max-depth=6\"",
         ),
-        ("blend", "other than ensembles"),
+        ("blend", "models that are not ensembles"),
         (
             "one-vs-rest --thresholds macro-f",
-            "decides on labels by itself, which no ensemble heeds",
+            "sets `thresholds` or `decide`, which the ensemble would ignore",
         ),
-        ("one-vs-rest --decide f1", "decides on labels by itself"),
+        ("one-vs-rest --decide f1", "sets `thresholds` or `decide`"),
     ] {
         let params = BlendParams {
             members: members.to_owned(),
@@ -220,4 +220,13 @@ fn a_blend_is_a_method_like_any_other() {
     assert!(method.clone().with("members", plain).unwrap().check().is_ok());
     // Members prepare features, each in its own way.
     assert!(method.with("standardize", "true").is_err());
+}
+
+#[test]
+fn data_that_a_member_cannot_use_are_refused_with_its_name() {
+    let refused = Model::fit(&BlendParams::default(), &numbers()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "blend cannot fit one of its `members`: one-vs-rest is for labels: the outputs are numbers"
+    );
 }

@@ -1,6 +1,7 @@
 //! Bad input gives an error that names what is wrong and where, not a panic or a silent result.
 
 use ndarray::{Array2, array};
+use rpo::Estimator;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, MemoryLimit, Mismatch};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
@@ -83,4 +84,122 @@ fn projections_beyond_memory_are_refused() {
     };
     let refused = Model::fit(&boosting, &data).unwrap_err();
     assert_eq!(refused, EnsembleError::Memory(expected).into());
+}
+
+/// As many best labels as any number, also where outputs are missing.
+#[test]
+fn metrics_of_any_number_of_best_labels_are_computed() {
+    let complete = labels(12);
+    let mut y = complete.outputs().view().to_dense(1 << 10).unwrap();
+    y[[3, 1]] = f32::NAN;
+    let missing = Dataset::with_missing(complete.features().clone(), y.into(), Task::MultiLabel).unwrap();
+    let model = Model::fit(&BaselineParams::default(), &missing).unwrap();
+    for data in [&complete, &missing] {
+        let metrics = [Metric::NdcgAt(usize::MAX), Metric::NdcgAt(3)];
+        let values = model.evaluate(data, &metrics).unwrap();
+        assert_eq!(values[0], values[1]);
+        let small = EvaluateOptions {
+            memory_limit: 1,
+            ..EvaluateOptions::default()
+        };
+        let metrics = [Metric::NdcgAt(usize::MAX), Metric::Lrap];
+        let evaluated = model.evaluate_with(data, &metrics, small).unwrap();
+        assert_eq!(evaluated.values[0], values[0]);
+    }
+}
+
+#[test]
+fn metrics_of_labels_are_refused_for_numbers_whatever_their_values() {
+    let data = labels(12);
+    let numbers = Dataset::new(data.features().clone(), data.outputs().clone(), Task::Regression).unwrap();
+    let model = Model::fit(&BaselineParams::default(), &numbers).unwrap();
+    for metric in [
+        Metric::Lrap,
+        Metric::PrecisionAt(1),
+        Metric::Hamming,
+        Metric::Brier,
+    ] {
+        let error = model.evaluate(&numbers, &[Metric::Mae, metric]).unwrap_err();
+        let metric = metric.to_string();
+        assert_eq!(error, ModelError::MetricForLabels { metric });
+    }
+    // Scores of labels are numbers too.
+    let model = Model::fit(&BaselineParams::default(), &data).unwrap();
+    assert!(model.evaluate(&data, &[Metric::Mse]).unwrap()[0] > 0.0);
+}
+
+#[test]
+fn every_method_refuses_data_without_samples_or_outputs() {
+    let data = labels(12);
+    let no_samples = data.select_samples(&[]).unwrap();
+    let no_outputs = data.select_outputs(&[]).unwrap();
+    let estimators: [&dyn Estimator; 4] = [
+        &BaselineParams::default(),
+        &ForestParams::default(),
+        &RidgeParams::default(),
+        &Method::named("baseline").unwrap(),
+    ];
+    for estimator in estimators {
+        for (data, counts) in [
+            (&no_samples, "0 samples and 3 outputs"),
+            (&no_outputs, "12 samples and 0 outputs"),
+        ] {
+            let error = Model::fit(estimator, data).unwrap_err().to_string();
+            let expected = format!(
+                "{} needs at least one sample and one output; the data have {counts}",
+                estimator.method()
+            );
+            assert_eq!(error, expected);
+        }
+    }
+}
+
+/// Parameters are estimators like methods by name: nothing that they cannot use is ignored, in folds neither.
+#[test]
+fn cross_validation_refuses_what_a_fit_refuses() {
+    let weighted = labels(12).with_weights(vec![1.0; 12]).unwrap();
+    let cells = labels(12).with_weights(Array2::ones((12, 3))).unwrap();
+    let cases: [(&dyn Estimator, &Dataset); 4] = [
+        (&BaselineParams::default(), &weighted),
+        (&CraftmlParams::default(), &weighted),
+        (&StructuredForestParams::default(), &weighted),
+        (&ForestParams::default(), &cells),
+    ];
+    for (estimator, data) in cases {
+        let expected = Model::fit(estimator, data).unwrap_err();
+        assert!(expected.to_string().contains("does not take sample weights"), "{expected}");
+        let found = cross_validate(estimator, data, &[Metric::Lrap], Folds::default());
+        assert_eq!(found, Err(expected.clone()));
+        let scores = rpo::cross_val_scores(estimator, data, 3, Seed::new(1));
+        assert_eq!(scores.unwrap_err(), expected);
+    }
+}
+
+#[test]
+fn models_of_folds_record_their_parameters() {
+    let params = ForestParams {
+        trees: 2,
+        ..ForestParams::default()
+    };
+    let mut on_fold = |fold: rpo::Fold<'_>| {
+        assert_eq!(fold.model.parameters, Estimator::parameters(&params));
+        Ok(())
+    };
+    let folds = Folds {
+        k: 3,
+        on_fold: Some(&mut on_fold),
+        ..Folds::default()
+    };
+    cross_validate(&params, &labels(12), &[Metric::Lrap], folds).unwrap();
+}
+
+/// Thresholds would have no effect.
+#[test]
+fn numbers_have_no_thresholds() {
+    let data = labels(12);
+    let numbers = Dataset::new(data.features().clone(), data.outputs().clone(), Task::Regression).unwrap();
+    let model = Model::fit(&BaselineParams::default(), &numbers).unwrap();
+    let refused = model.clone().with_thresholds(vec![0.5; 3]).unwrap_err();
+    assert!(matches!(refused, ModelError::Task { .. }), "{refused}");
+    assert_eq!(model.clone().with_thresholds(None::<Vec<f64>>).unwrap(), model);
 }

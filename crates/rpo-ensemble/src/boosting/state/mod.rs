@@ -157,9 +157,16 @@ impl State<'_> {
         each!(self, state => state.run(pass))
     }
 
-    /// Algorithm 3: returns the step of each output along a tree with leaf values `g`.
-    pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
-        each!(self, state => state.scalar_steps(leaves, g))
+    /// Algorithm 3: returns the step of each output along a tree with leaf values `g`. A residual times the number of its
+    /// output in `units` is in the unit of `g`, so that values of `g` that are only rounding are found in any unit.
+    pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64], units: &[f64]) -> Vec<f64> {
+        match self {
+            State::Wide(state) => state.scalar_steps(leaves, g, units),
+            State::Narrow(state) => state.scalar_steps(leaves, g, units),
+            // Neither compares g with residuals of another unit.
+            State::Factored(state) => state.scalar_steps(leaves, g),
+            State::Odds(state) => state.scalar_steps(leaves, g),
+        }
     }
 
     /// Algorithms 2 and 4: returns the leaf values, which are mean residuals times the step of each output (or each

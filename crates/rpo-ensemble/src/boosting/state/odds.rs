@@ -208,7 +208,7 @@ impl<'a> OddsState<'a> {
         self.sum_leaves(leaves);
         let sums = &self.sums;
         match self.line_search {
-            LineSearch::Newton => sums.newton(&self.rules, |leaf, _| g[leaf]),
+            LineSearch::Newton => sums.newton(&self.rules, |_| 1.0, |leaf, _| g[leaf]),
             LineSearch::Exact => {
                 let shape = sums.residual.dim();
                 let g = Array2::from_shape_fn(shape, |(leaf, _)| g[leaf]);

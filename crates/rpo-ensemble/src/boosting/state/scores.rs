@@ -269,9 +269,10 @@ impl<'a, T: Real> ScoreState<'a, T> {
         LeafSums::of_leaves(&of_leaves.map(of_leaf).collect::<Vec<_>>())
     }
 
-    pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
+    pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64], units: &[f64]) -> Vec<f64> {
         if self.steps_from_sums() {
-            return self.leaf_sums(leaves).newton(&self.rules, |leaf, _| g[leaf]);
+            let sums = self.leaf_sums(leaves);
+            return sums.newton(&self.rules, |j| units[j], |leaf, _| g[leaf]);
         }
         self.search(leaves, |leaf, _| g[leaf])
     }

@@ -113,8 +113,14 @@ impl LeafSums {
     }
 
     /// Returns one Newton step per output along a tree with leaf values `g`, exact for a quadratic loss: ρ = Σ_l g Σ w
-    /// r / Σ_l g² Σ w h, limited so that no score moves by more than the largest move.
-    pub(super) fn newton(&self, rules: &[StepRule], g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    /// r / Σ_l g² Σ w h, limited so that no score moves by more than the largest move. A residual of output j times
+    /// `units(j)` is in the unit of `g`.
+    pub(super) fn newton(
+        &self,
+        rules: &[StepRule],
+        units: impl Fn(usize) -> f64,
+        g: impl Fn(usize, usize) -> f64,
+    ) -> Vec<f64> {
         let (n_leaves, n_outputs) = self.residual.dim();
         let (mut slope, mut curvature, mut size) = (
             vec![0.0; n_outputs],
@@ -132,7 +138,7 @@ impl LeafSums {
         (0..n_outputs)
             .map(|j| {
                 limit(
-                    quotient(slope[j], curvature[j], self.squares[j]),
+                    quotient(slope[j], curvature[j], units(j) * units(j) * self.squares[j]),
                     rules[j].largest,
                     size[j],
                 )
@@ -154,7 +160,7 @@ impl LeafSums {
         match scope {
             StepScope::Output => {
                 let means = self.means();
-                let steps = self.newton(rules, |leaf, j| means[[leaf, j]]);
+                let steps = self.newton(rules, |_| 1.0, |leaf, j| means[[leaf, j]]);
                 scale_columns(means, &steps)
             }
             StepScope::Leaf => self.newton_by_leaf(rules),

@@ -55,7 +55,7 @@ impl Predict for Baseline {
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("top_k", k)?;
+        Domain::Count.check("k", k)?;
         Mismatch::check("features", self.n_features, x.n_cols())?;
         let best = top_of(self.values.view(), k);
         let rows = std::iter::repeat_n(&best, x.n_rows());

@@ -46,6 +46,17 @@ impl BlendParams {
             None => method.with_seed(self.seed),
         })
     }
+
+    /// Names the ensemble and its parameter in the error of data that a member cannot use.
+    fn of_member(&self, error: MethodError) -> MethodError {
+        match error {
+            MethodError::Data { method, problem } => MethodError::Data {
+                method: self.method().to_owned(),
+                problem: format!("cannot fit one of its `members`: {method} {problem}"),
+            },
+            other => other,
+        }
+    }
 }
 
 impl Estimator for BlendParams {
@@ -77,7 +88,8 @@ impl Estimator for BlendParams {
         let methods = self.methods()?;
         let estimators = methods.iter().map(|method| {
             let estimator = method.estimator(data.task())?;
-            method.check_data(estimator.as_ref(), data)?;
+            let checked = method.check_data(estimator.as_ref(), data);
+            checked.map_err(|e| self.of_member(e))?;
             Ok(estimator)
         });
         let estimators = estimators.collect::<Result<Vec<_>, ModelError>>()?;
