@@ -80,10 +80,11 @@ fn an_ensemble_has_no_thresholds_of_its_members() {
         let run = combine(rest);
         assert_eq!((run.code, thresholds()), (Some(0), None), "{}", run.stderr);
         assert!(
-            run.stderr.starts_with(&format!("note: {who} on labels by a rule"))
+            run.stderr
+                .starts_with(&format!("note: {who} on labels by a rule"))
                 && run
                     .stderr
-                    .contains("--thresholds finds thresholds for it on --data"),
+                    .contains("--thresholds finds thresholds for the ensemble on --data"),
             "{}",
             run.stderr
         );

@@ -159,7 +159,10 @@ fn columns_without_any_value_are_named() {
     assert!(predicted.starts_with("y\n"), "{predicted}");
     // No imputation is a value like the others.
     let message = folder.fail(&format!("{train} --impute none"));
-    assert!(message.contains("ridge does not take missing features"), "{message}");
+    assert!(
+        message.contains("ridge does not take missing features"),
+        "{message}"
+    );
 }
 
 /// Preparation steps are searched like other parameters; the winner is the model that training would have made.

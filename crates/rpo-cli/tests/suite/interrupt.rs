@@ -100,7 +100,10 @@ fn a_search_that_is_interrupted_saves_the_best_so_far() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(message.contains("finishing with the best result so far"), "{message}");
+    assert!(
+        message.contains("finishing with the best result so far"),
+        "{message}"
+    );
     assert!(message.contains("stopped by the user"), "{message}");
     let inspected = folder.json("inspect --model m.rpo");
     assert_eq!(inspected["members"][0]["method"], "random-forest");

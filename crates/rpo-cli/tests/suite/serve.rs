@@ -133,7 +133,7 @@ fn a_bad_row_ends_nothing() {
     error(0, "row", json!(1), json!("age"), "\"old\" is not a number");
     assert_eq!(found[0]["id"], 7);
     error(1, "row", json!(2), json!("since"), "\"soon\" is not a date");
-    error(2, "row", json!(0), json!("age"), "null is a missing value");
+    error(2, "row", json!(0), json!("age"), "use null for a missing value");
     error(3, "row", json!(0), json!("age"), "must be a number, got [3]");
     error(4, "row", json!(0), json!("age"), "too large");
     assert_eq!(

@@ -109,7 +109,10 @@ fn what_cannot_be_combined_is_named() {
     let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
     // An ensemble cannot contain another.
     let nested = Model::combine(vec![(merged.clone(), 1.0), (linear(), 1.0)]).unwrap_err();
-    assert!(nested.to_string().contains("models that are not ensembles"), "{nested}");
+    assert!(
+        nested.to_string().contains("models that are not ensembles"),
+        "{nested}"
+    );
     assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
     for (members, expected) in [
         ("", "at least one method"),
