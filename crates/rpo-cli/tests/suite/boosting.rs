@@ -199,7 +199,10 @@ fn outputs_of_samples_are_weighed() {
         different.push(predicted);
     }
     let found = folder.fail("train --data train.arff --labels l.xml --model m.rpo --output-weights w.csv");
-    assert!(found.contains("takes no weights of single outputs"), "{found}");
+    assert!(
+        found.contains("does not take weights of single outputs"),
+        "{found}"
+    );
     folder.write("short.csv", "a,b\n1,1\n");
     let found = folder.fail(&format!(
         "train {options} --model m.rpo --output-weights short.csv"

@@ -170,7 +170,7 @@ fn what_a_format_cannot_hold_is_refused() {
         "{message}"
     );
     let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.txt");
-    assert!(message.contains("--to says which it is"), "{message}");
+    assert!(message.contains("choose it with --to"), "{message}");
     assert_eq!(folder.files(), ["numbers.csv"]);
 }
 

@@ -454,7 +454,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,0\nnan,1\n",
             "--n-targets 1",
-            &["line 3", "a missing value is an empty cell"],
+            &["line 3", "help: a missing value"],
         ),
         (
             "d.csv",

@@ -75,7 +75,7 @@ fn models_of_any_methods_combine() {
     let found = folder.json("combine --models a.rpo b.rpo --data test.txt --combine nnls --out found.rpo");
     assert!(number(&found, "cross_fitted_lrap") > 0.9, "{found}");
     let message = folder.fail("combine --models a.rpo b.rpo --data test.txt --weights 1 1 --out c.rpo");
-    assert!(message.contains("give one of them"), "{message}");
+    assert!(message.contains("cannot be combined with --data"), "{message}");
     folder.ok(&format!(
         "{train} blend --members one-vs-rest;label-tree --model m.rpo"
     ));

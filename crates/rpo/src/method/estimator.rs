@@ -218,7 +218,7 @@ impl Needs {
             ));
         }
         if self.equal_outputs && data.cell_weights().is_some() {
-            return refuse("takes no weights of single outputs; use boosting".to_owned());
+            return refuse("does not take weights of single outputs; use boosting".to_owned());
         }
         match self.labels.filter(|_| data.task() == Task::Regression) {
             None => Ok(()),

@@ -124,7 +124,7 @@ fn what_cannot_be_combined_is_named() {
             "ridge; extra-trees --max-depth 5 --max-depth=6",
             "`max_depth` is given twice in \"extra-trees --max-depth 5 --max-depth=6\"",
         ),
-        ("blend", "models that are not ensembles"),
+        ("blend", "methods other than ensembles"),
         (
             "one-vs-rest --thresholds macro-f",
             "sets `thresholds` or `decide`, which the ensemble would ignore",

@@ -167,10 +167,7 @@ fn cross_validation_refuses_what_a_fit_refuses() {
     ];
     for (estimator, data) in cases {
         let expected = Model::fit(estimator, data).unwrap_err();
-        assert!(
-            expected.to_string().contains("does not take sample weights"),
-            "{expected}"
-        );
+        assert!(expected.to_string().contains("does not take"), "{expected}");
         let found = cross_validate(estimator, data, &[Metric::Lrap], Folds::default());
         assert_eq!(found, Err(expected.clone()));
         let scores = rpo::cross_val_scores(estimator, data, 3, Seed::new(1));
