@@ -39,5 +39,5 @@ def test_what_is_out_of_range_is_refused():
     X, Y = labels()
     with pytest.raises(ValueError, match="configurations"):
         rpo.AutoClassifier(configurations=0).fit(X, Y)
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="cannot be combined with"):
         rpo.AutoClassifier(5, configurations=2).fit(X, Y)
