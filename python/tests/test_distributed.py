@@ -104,7 +104,7 @@ def test_lost_blocks_are_grown_again(labels):
 def test_what_cannot_be_grown_apart_is_refused(labels):
     X, Y = labels
     with ThreadPoolExecutor(2) as client:
-        with pytest.raises(ValueError, match="does not grow its trees apart"):
+        with pytest.raises(ValueError, match="cannot grow its trees independently"):
             rpo.distributed.fit(rpo.GradientBoostingClassifier(), X, Y, client)
         with pytest.raises(ValueError, match="did you mean"):
             rpo.distributed.fit(rpo.RandomForestClassifier(params={"leafs": 1}), X, Y, client)
