@@ -355,5 +355,5 @@ def test_outputs_of_samples_have_weights_in_models_too(labels):
     weights = (np.arange(Y.size).reshape(Y.shape) % 5).astype(float)
     expected = rpo.GradientBoostingClassifier(3, subsample=1.0, random_state=0).fit(X, Y, weights).model_
     assert rpo.Model.fit(X, Y, labels=True, sample_weight=weights, **expected.parameters) == expected
-    with pytest.raises(ValueError, match="no weights of single outputs"):
+    with pytest.raises(ValueError, match="not take weights of single outputs"):
         rpo.Model.fit(X, Y, labels=True, sample_weight=weights)
