@@ -36,9 +36,6 @@ pub(super) struct Booster<'a> {
     loss: f64,
 }
 
-/// Smallest number of outputs whose projection is drawn on another thread while the trees grow.
-const MANY_OUTPUTS: usize = 64;
-
 /// Largest number of draws of a projection, which is drawn again while it is zero.
 const MAX_DRAWS: u64 = 1000;
 
@@ -120,15 +117,12 @@ impl<'a> Booster<'a> {
         };
         let targets = group.iter().map(|b| (&b.target, step_seed(b.seed, step)));
         let targets: Vec<_> = targets.collect();
-        // All trees grow on the same samples, so they share a pass over their roots.
-        let grow = || trees.grow(&targets, step_seed(first.params.seed, step));
         let next = |booster: &Self| (!is_last).then(|| booster.coefficients(step + 1)).transpose();
-        let draw = || group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>();
-        let (grown, next) = if first.outputs.n_outputs() < MANY_OUTPUTS {
-            (grow(), draw())
-        } else {
-            rayon::join(grow, draw)
-        };
+        let (grown, next) = rayon::join(
+            // All trees grow on the same samples, so they share a pass over their roots.
+            || trees.grow(&targets, step_seed(first.params.seed, step)),
+            || group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>(),
+        );
         let steps = group.par_iter_mut().zip(grown?).zip(next?);
         steps
             .map(|((booster, grown), next)| booster.step(grown, step, next.as_ref()))

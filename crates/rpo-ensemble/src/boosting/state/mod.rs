@@ -35,14 +35,6 @@ fn rows_together(n_rows: usize) -> usize {
     n_rows.div_ceil(8).clamp(128, 2048)
 }
 
-/// Smallest number of cells (samples x outputs) that justifies a task: fewer cost less than handing them to another thread.
-const TASK: usize = 4096;
-
-/// Returns how many chunks of so many cells a task has at least.
-fn chunks_per_task(cells_of_chunk: usize) -> usize {
-    TASK.div_ceil(cells_of_chunk.max(1))
-}
-
 /// A floating-point type of states and projected residuals.
 pub(super) trait Real: Copy + Send + Sync + Default {
     fn from_f64(value: f64) -> Self;

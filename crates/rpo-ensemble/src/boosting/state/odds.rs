@@ -10,7 +10,7 @@
 
 use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, Real, StepUpdate, chunks_per_task, rows_together, write};
+use super::{Chunks, LeafIndex, Outputs, Pass, Real, StepUpdate, rows_together, write};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -78,7 +78,6 @@ impl<'a> OddsState<'a> {
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
         let chunks = self.odds.par_chunks_mut(together * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
-            .with_min_len(chunks_per_task(together * d))
             .map(|(chunk, (odds, (z, h)))| {
                 let (mut p, mut sum) = (vec![0.0; d], 0.0);
                 let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
@@ -122,10 +121,12 @@ impl<'a> OddsState<'a> {
 
     /// Computes the factors by which an update multiplies the odds in each leaf.
     fn set_factors(&mut self, n_leaves: usize, update: &StepUpdate) {
+        /// Smallest number of factors that justifies a task.
+        const TASK: usize = 4096;
         let d = self.outputs.n_outputs();
         self.factors.resize(n_leaves * d, 1.0);
         let leaves = self.factors.par_chunks_mut(d).enumerate();
-        leaves.with_min_len(chunks_per_task(d)).for_each_init(
+        leaves.with_min_len(TASK.div_ceil(d)).for_each_init(
             || vec![0.0; d],
             |values, (leaf, factors)| {
                 update.copy_leaf(leaf, values);

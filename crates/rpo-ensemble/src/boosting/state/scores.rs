@@ -1,7 +1,7 @@
 //! The training state as scores n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, Real, TASK, chunks_per_task, rows_together, sum_of_losses};
+use super::{Chunks, LeafIndex, Outputs, Pass, Real, rows_together, sum_of_losses};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -32,6 +32,9 @@ const KEPT: usize = 1 << 17;
 
 /// Number of cells that are computed together, as many as fit into the L1 cache.
 const TILE: usize = 512;
+
+/// Number of cells of a task.
+const TASK: usize = 8 * TILE;
 
 /// Consecutive samples, row after row: outputs, scores, cell weights, losses, residuals and second derivatives.
 struct Tile<'a> {
@@ -215,7 +218,6 @@ impl<'a, T: Real> ScoreState<'a, T> {
         let parts: Vec<LeafSums> = self
             .scores
             .par_chunks(together * d)
-            .with_min_len(chunks_per_task(together * d))
             .enumerate()
             .map(|(chunk, scores)| {
                 let mut sums = LeafSums::zero(leaves.n_leaves, d);
