@@ -19,7 +19,7 @@ mod sparse;
 pub(crate) use dense::{DenseColumns, Ranks};
 pub(crate) use order::{MOST_ROWS, Order};
 pub(crate) use radix::sort_by_bits;
-pub(crate) use sparse::{Outline, SparseRanks};
+pub(crate) use sparse::SparseRanks;
 
 use crate::categories::code_of;
 use crate::error::{TreeError, check_exist};
@@ -52,7 +52,7 @@ pub(crate) struct ColumnValues {
 
 /// Which ranks of a column separate negative values, positive values and missing ones: all that a search needs of the
 /// values.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RankBounds {
     /// The number of negative values, which is the rank of zero if there is one.
     pub(crate) zero: u32,

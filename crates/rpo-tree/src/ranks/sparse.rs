@@ -30,7 +30,7 @@ pub(crate) struct SparseRanks {
 }
 
 /// What a search needs to know of a sparse feature.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Outline {
     pub(crate) bounds: RankBounds,
     /// The rank of its entries if they all share one and none is missing, as in binary data.

@@ -2,7 +2,7 @@
 
 use super::params::{AxisParams, ThresholdSearch};
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseColumns, MOST_ROWS, Outline, Ranks, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, MOST_ROWS, Ranks, SparseRanks};
 use crate::splitter::NodeRows;
 use crate::splitter::bounded::BoundedSearch;
 use crate::splitter::candidates::RandomOrder;
@@ -192,9 +192,10 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
     pub(super) fn sparse(
         &mut self,
         columns: &SparseRanks,
-        (feature, outline): (u32, Outline),
+        feature: u32,
         entries: &mut [u64],
     ) -> Option<Option<SplitCandidate>> {
+        let outline = columns.outline(feature);
         if let Some(rank) = outline.only_rank {
             let threshold = match self.params.thresholds {
                 // Of the two ranks, the other one is that of zero.

@@ -5,7 +5,7 @@ use super::few::FewRows;
 use super::params::{AxisParams, ThresholdSearch};
 use super::varying::{first_varying, further_order};
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseColumns, Layout, Outline, RankedFeatures, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, SparseRanks};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::{FeatureDraw, RandomOrder};
 use crate::splitter::categories::CategoryTargets;
@@ -232,23 +232,13 @@ fn search_sparse<C: Criterion>(
 ) -> SearchOutcome {
     collector.collect(columns, features, evaluator.node.rows, is_rest);
     let mut search = SearchOutcome::AllConstant;
-    /// Features whose outlines, which lie far apart in memory, are read at the same time.
-    const AHEAD: usize = 16;
-    let mut ahead = [(0, Outline::default()); AHEAD];
-    for first in (0..collector.held().len()).step_by(AHEAD) {
-        let held = collector.held()[first..].iter().map(|&place| place as usize);
-        let mut n = 0;
-        for (slot, place) in ahead.iter_mut().zip(held) {
-            *slot = (place, columns.outline(features[place]));
-            n += 1;
-        }
-        for &(place, outline) in &ahead[..n] {
-            let feature = features[place];
-            if !evaluator.is_beaten(feature, &search) {
-                let entries = collector.entries_mut(feature, place);
-                let candidate = evaluator.sparse(columns, (feature, outline), entries);
-                evaluator.offer(&mut search, feature, candidate);
-            }
+    for i in 0..collector.held().len() {
+        let place = collector.held()[i] as usize;
+        let feature = features[place];
+        if !evaluator.is_beaten(feature, &search) {
+            let entries = collector.entries_mut(feature, place);
+            let candidate = evaluator.sparse(columns, feature, entries);
+            evaluator.offer(&mut search, feature, candidate);
         }
     }
     search
