@@ -315,6 +315,15 @@ impl<'a> MatrixView<'a> {
     /// # Errors
     /// [`MatrixError::NonFinite`] for the first offender in row order.
     pub fn check_values(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
+        // Nearly always all values are allowed: a pass without a branch per value and without places.
+        let all = |all: bool, v: &f32| all & allowed(*v);
+        let all_allowed = match &self {
+            Self::Dense(a) => a.iter().fold(true, all),
+            Self::Sparse(a) => a.data().iter().fold(true, all),
+        };
+        if all_allowed {
+            return Ok(());
+        }
         if let Some(rows) = self.stored_by_rows() {
             return rows.view().check_values(allowed);
         }

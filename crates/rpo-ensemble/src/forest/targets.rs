@@ -4,7 +4,7 @@ use super::choices::CriterionKind;
 use super::params::ForestParams;
 use crate::error::EnsembleError;
 use crate::missing;
-use crate::projection::{OutputProjection, ProjectionScope};
+use crate::projection::{OutputProjection, ProjectionScope, apply};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
@@ -178,10 +178,7 @@ fn project(
         outputs: targets.view(),
     };
     let map = projection.fit(data, seed)?;
-    let mut projected = map.apply(targets.view())?;
-    MatrixView::from(&projected)
-        .check_values(f32::is_finite)
-        .map_err(EnsembleError::Projected)?;
+    let mut projected = apply(map.as_ref(), targets.view())?;
     round_for_exact_sums(projected.as_slice_mut().expect(CONTIGUOUS), weight);
     Ok(projected)
 }
