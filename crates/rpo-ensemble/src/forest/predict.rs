@@ -51,12 +51,9 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             x,
             n_train,
             n_train,
-            BlockPredictor::with_members,
+            BlockPredictor::with_weights,
             |predictor, i, sums| {
-                predictor
-                    .members(i)
-                    .iter()
-                    .for_each(|&(row, share)| sums.add(row, share));
+                sums.add_all(predictor.weights(i).iter().copied());
             },
             mean(self.n_trees()),
         ))

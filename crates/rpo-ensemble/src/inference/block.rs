@@ -1,6 +1,7 @@
 //! Predicting blocks of rows.
 
 use super::label_sets::{Counts, LabelSets};
+use super::weights::TrainingWeights;
 use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
@@ -60,14 +61,10 @@ pub(crate) struct BlockPredictor<'f, 'x, F: Routed, A> {
     rows: Range<usize>,
     /// Leaf indices by tree, then row of the block.
     leaves: Vec<u32>,
-    /// True if members are gathered.
-    by_member: bool,
+    /// Used if predictions are computed through weights of training rows.
+    weights: Option<TrainingWeights<'f>>,
     /// The training outputs, if all leaves refer to the same matrix.
     outputs: Option<TrainingOutputs<'f>>,
-    /// Training rows and their weights, by row of the block, then tree.
-    members: Vec<(u32, f64)>,
-    /// Start of the members of each row of the block, followed by the end of the last.
-    member_start: Vec<usize>,
 }
 
 /// Training outputs, with a separate case in which no value has to be read.
@@ -113,24 +110,33 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         let outputs = first
             .filter(|_| (0..forest.n_trees()).all(shared))
             .map(|o| TrainingOutputs::new(o.view()));
-        Self {
+        let predictor = Self {
             forest,
             scratch: forest.scratch(x),
             admit,
             rows: 0..0,
             leaves: Vec::new(),
-            by_member: outputs.is_some() && forest.n_outputs() > FEW_OUTPUTS,
+            weights: None,
             outputs,
-            members: Vec::new(),
-            member_start: Vec::new(),
+        };
+        if outputs.is_some() && forest.n_outputs() > FEW_OUTPUTS {
+            predictor.through_weights()
+        } else {
+            predictor
         }
     }
 
-    /// Creates a predictor with [`members`](Self::members). All leaves must refer to training rows.
-    pub(crate) fn with_members(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
+    /// Creates a predictor with [`weights`](Self::weights). All leaves must refer to training rows.
+    pub(crate) fn with_weights(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
+        Self::new(forest, x, admit).through_weights()
+    }
+
+    fn through_weights(self) -> Self {
+        let leaves = |tree| self.forest.leaves(tree).as_samples();
+        let trees = (0..self.forest.n_trees()).filter_map(leaves).collect();
         Self {
-            by_member: true,
-            ..Self::new(forest, x, admit)
+            weights: Some(TrainingWeights::new(trees)),
+            ..self
         }
     }
 
@@ -138,48 +144,11 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
     pub(crate) fn load(&mut self, rows: Range<usize>) {
         self.rows = rows.clone();
         self.leaves.resize(rows.len() * self.forest.n_trees(), 0);
-        self.forest.route(&mut self.scratch, rows, &mut self.leaves);
-        if self.by_member {
-            self.gather_members();
-        }
-    }
-
-    /// Writes the members of all rows, tree by tree, after counting them to find where those of each row start.
-    fn gather_members(&mut self) {
-        let n_rows = self.rows.len();
-        let mut start = std::mem::take(&mut self.member_start);
-        start.clear();
-        start.resize(n_rows + 1, 0);
-        self.for_each_leaf(|row, samples, leaf| start[row + 1] += samples.members(leaf).0.len());
-        for row in 0..n_rows {
-            start[row + 1] += start[row];
-        }
-        let mut members = std::mem::take(&mut self.members);
-        members.resize(start[n_rows], (0, 0.0));
-        let mut next = start.clone();
-        self.for_each_leaf(|row, samples, leaf| {
-            let next = &mut next[row];
-            samples.for_each_member(leaf, |member, share| {
-                members[*next] = (member, share);
-                *next += 1;
-            });
-        });
-        (self.member_start, self.members) = (start, members);
-    }
-
-    /// Calls `f(row, leaves of the tree, leaf)` for the rows of the block that are admitted for a tree, tree by tree.
-    #[inline]
-    fn for_each_leaf(&self, mut f: impl FnMut(usize, &SampleLeaves, u32)) {
-        let n_rows = self.rows.len();
-        for tree in 0..self.forest.n_trees() {
-            let Some(samples) = self.forest.leaves(tree).as_samples() else {
-                continue;
-            };
-            for (row, &leaf) in self.leaves[tree * n_rows..][..n_rows].iter().enumerate() {
-                if self.admits(tree, row) {
-                    f(row, samples, leaf);
-                }
-            }
+        self.forest
+            .route(&mut self.scratch, rows.clone(), &mut self.leaves);
+        if let Some(weights) = &mut self.weights {
+            let admit = &self.admit;
+            weights.compute(&self.leaves, |tree, row| admit(tree, rows.start + row));
         }
     }
 
@@ -188,21 +157,21 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         self.leaves[tree * self.rows.len() + row]
     }
 
-    /// Returns the training rows in the leaves that a row of the block reaches, tree by tree, with their weights within
-    /// the leaf.
-    pub(crate) fn members(&self, row: usize) -> &[(u32, f64)] {
-        &self.members[self.member_start[row]..self.member_start[row + 1]]
+    /// Returns the training rows in the leaves that a row of the block reaches, with the sums of their weights within
+    /// the leaves; nothing without [`with_weights`](Self::with_weights).
+    pub(crate) fn weights(&self, row: usize) -> &[(u32, f64)] {
+        self.weights.as_ref().map_or(&[], |weights| weights.of(row))
     }
 
     /// Calls `f(row, outputs, value)` for terms that sum to the leaf values of some rows of the block over the trees;
     /// `value` is to be added to each of `outputs`. The terms of a row come tree by tree.
     #[inline]
     pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[u32], f64)) {
-        match (self.outputs, self.by_member) {
-            (Some(TrainingOutputs::Labels(labels)), true) => {
+        match (self.outputs, &self.weights) {
+            (Some(TrainingOutputs::Labels(labels)), Some(weights)) => {
                 let labels_of = |member: u32| csr_row(&labels, member as usize).0;
                 for row in rows {
-                    for members in self.members(row).chunks(AHEAD) {
+                    for members in weights.of(row).chunks(AHEAD) {
                         for &(member, _) in members {
                             read_ahead(labels_of(member));
                         }
@@ -212,9 +181,9 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
                     }
                 }
             }
-            (Some(outputs), true) => {
+            (Some(outputs), Some(weights)) => {
                 for row in rows {
-                    for &(member, share) in self.members(row) {
+                    for &(member, share) in weights.of(row) {
                         outputs.for_each(member, share, |j, v| f(row, &[j], v));
                     }
                 }

@@ -38,7 +38,9 @@ pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result
         k,
         BlockPredictor::new,
         |predictor, i, sums| {
-            predictor.for_each(i..i + 1, |_, outputs, value| sums.add_to(outputs, value));
+            predictor.for_each(i..i + 1, |_, outputs, value| {
+                sums.add_all(outputs.iter().map(|&j| (j, value)));
+            });
         },
         mean(forest.n_trees()),
     ))

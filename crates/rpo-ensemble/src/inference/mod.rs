@@ -7,3 +7,4 @@ pub(crate) mod mean;
 pub(crate) mod sums;
 pub(crate) mod traversal;
 pub(crate) mod values;
+mod weights;

@@ -19,19 +19,19 @@ impl SparseSums {
 
     #[inline]
     pub(crate) fn add(&mut self, output: u32, value: f64) {
-        self.add_to(&[output], value);
+        self.add_all(std::iter::once((output, value)));
     }
 
-    /// Adds a value to some sums. Whether a sum is new is unpredictable, so there is no branch: each output is written
+    /// Adds values to some sums. Whether a sum is new is unpredictable, so there is no branch: each output is written
     /// to the list, and overwritten by the next one unless it was new.
     #[inline]
-    pub(crate) fn add_to(&mut self, outputs: &[u32], value: f64) {
+    pub(crate) fn add_all(&mut self, terms: impl ExactSizeIterator<Item = (u32, f64)>) {
         let mut n_met = self.n_met;
-        if self.met.len() < n_met + outputs.len() {
-            self.met.resize(2 * (n_met + outputs.len()), 0);
+        if self.met.len() < n_met + terms.len() {
+            self.met.resize(2 * (n_met + terms.len()), 0);
         }
         let (values, met) = (&mut self.values[..], &mut self.met[..]);
-        for &output in outputs {
+        for (output, value) in terms {
             let sum = &mut values[output as usize];
             met[n_met] = output;
             n_met += usize::from(*sum == 0.0);
