@@ -57,6 +57,7 @@
 //! Source: Joly, Wehenkel, Geurts, *Gradient tree boosting with random output projections for multi-label
 //! classification and multi-output regression* (2019); Friedman, *Greedy function approximation* (2001).
 
+mod block_scores;
 mod booster;
 mod check;
 mod choices;

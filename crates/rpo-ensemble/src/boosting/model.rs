@@ -1,10 +1,12 @@
 //! The fitted model.
 
 use super::link::{LinkBlock, Links};
+use super::routing::WIDE;
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
+use crate::inference::traversal::{LazyTraversal, Traversal};
 use rpo_core::{Domain, FeatureImportances, TreeEnsemble};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ pub struct Boosted {
     pub(super) links: Links,
     pub(super) n_features: usize,
     pub(super) n_train: usize,
+    traversal: LazyTraversal,
 }
 
 /// Trees are ordered by step.
@@ -120,6 +123,7 @@ impl Boosted {
             links,
             n_features,
             n_train,
+            traversal: LazyTraversal::default(),
         })
     }
 
@@ -147,12 +151,25 @@ impl Boosted {
     #[must_use]
     pub fn truncate(mut self, n_steps: usize) -> Self {
         self.trees.truncate(n_steps.saturating_mul(self.trees_per_step));
+        self.traversal = LazyTraversal::default();
         self
     }
 
     /// Adds the trees of a step.
     pub(super) fn push(&mut self, trees: Vec<BoostingStep<AxisRule>>) {
         self.trees.extend(trees);
+        self.traversal = LazyTraversal::default();
+    }
+
+    /// Returns a compact layout of the trees for predictions.
+    pub(super) fn traversal(&self) -> &Traversal {
+        self.traversal.get_or_make(|| {
+            if self.n_features > WIDE {
+                return Traversal::Rules;
+            }
+            let structures: Vec<_> = self.trees.iter().map(|tree| &tree.structure).collect();
+            Traversal::new(&structures, self.n_features)
+        })
     }
 }
 

@@ -1,22 +1,20 @@
 //! Predictions of boosted models.
 //!
-//! Samples are predicted in groups whose sums stay in the cache of a core: each tree routes a block of samples, then
-//! adds the values of its leaves to every sample of the group, step by step in `f64`. The scores of a sample therefore
-//! depend on that sample alone, and the scores after m steps are those of the model truncated at m, bit for bit
-//! ([`Stages`](super::Stages)).
+//! Blocks of samples are routed through the trees, whose values are summed step by step in `f64`
+//! ([`BlockScores`]). The scores of a sample therefore depend on that sample alone, and the scores after m steps are
+//! those of the model truncated at m, bit for bit ([`Stages`](super::Stages)).
 
+use super::block_scores::BlockScores;
 use super::link::prediction;
 use super::model::Boosted;
-use super::routing::Samples;
 use crate::error::EnsembleError;
 use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, TreeEnsemble, csr_of_rows,
-    keep_top, top_of,
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, csr_of_rows, keep_top,
+    top_of,
 };
-use std::ops::Range;
 
 /// The outputs and predictions that are kept for each sample.
 type TopRows = Vec<Vec<(u32, f32)>>;
@@ -45,7 +43,7 @@ impl Predictor for Boosted {
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
         Domain::Count.check("k", k)?;
-        let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
+        let (n, d, block) = (x.n_rows(), self.n_outputs(), BlockScores::block_size(self, x));
         let common = self.links.common();
         let blocks: Vec<Result<TopRows, EnsembleError>> = (0..n.div_ceil(block))
             .into_par_iter()
@@ -54,7 +52,7 @@ impl Predictor for Boosted {
                 let mut rows = Vec::with_capacity(range.len());
                 let mut checked = Ok(());
                 let mut predictions = Array1::zeros(if common.is_none() { d } else { 0 });
-                self.for_each_row(x, range, |row, scores| {
+                BlockScores::new(self, x).for_each(range, |row, scores| {
                     let top = match common {
                         Some(link) => top_by_score(link, scores, k),
                         None => {
@@ -112,14 +110,14 @@ impl Boosted {
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
-        let block = Samples::good_size(x);
+        let block = BlockScores::block_size(self, x);
         let checked: Vec<Result<(), EnsembleError>> = out
             .axis_chunks_iter_mut(Axis(0), block)
             .into_par_iter()
             .enumerate()
             .map(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
                 let start = i * block;
-                self.for_each_row(x, start..start + out.nrows(), |row, scores| {
+                BlockScores::new(self, x).for_each(start..start + out.nrows(), |row, scores| {
                     convert(scores, out.row_mut(row - start));
                 });
                 let mut rows = out.rows().into_iter().enumerate();
@@ -128,32 +126,6 @@ impl Boosted {
             .collect();
         checked.into_iter().collect::<Result<(), _>>()?;
         Ok(out)
-    }
-
-    /// Calls `see` with the index and the scores of each sample in a range.
-    fn for_each_row(&self, x: MatrixView<'_>, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
-        let (d, n_rows) = (self.n_outputs(), range.len());
-        let mut samples = Samples::new(x);
-        samples.load(range.clone());
-        // Leaf indices by tree, then sample.
-        let mut leaves = vec![0; n_rows * self.trees().len()];
-        samples.leaves(self.trees().iter().map(|tree| &tree.structure), &mut leaves);
-        let group = ((64 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
-        let mut sums = vec![0.0; group * d];
-        for start in (0..n_rows).step_by(group) {
-            let rows = start..(start + group).min(n_rows);
-            let sums = &mut sums[..rows.len() * d];
-            sums.chunks_exact_mut(d)
-                .for_each(|row| row.copy_from_slice(self.initial()));
-            for (tree, leaves) in self.trees().iter().zip(leaves.chunks(n_rows)) {
-                for (row, &leaf) in sums.chunks_exact_mut(d).zip(&leaves[rows.clone()]) {
-                    tree.values.add(leaf, row);
-                }
-            }
-            for (row, sums) in rows.zip(sums.chunks_exact(d)) {
-                see(range.start + row, sums);
-            }
-        }
     }
 
     pub(super) fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {

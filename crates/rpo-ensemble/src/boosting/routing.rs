@@ -1,17 +1,21 @@
 //! Routing samples to leaves for any number of features.
 
+use crate::inference::traversal::{Traversal, TraversalScratch};
 use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, csr_row};
-use rpo_tree::{AxisRule, RowBlock, Structure};
+use rpo_tree::{AxisRule, Structure};
 use std::ops::Range;
 
 /// With more features than this, values are looked up among the stored values of a sparse sample. With fewer, samples
-/// are made dense, which takes memory for every feature.
-const WIDE: usize = 1 << 20;
+/// are made dense or turned into bits, which takes memory for every feature.
+pub(super) const WIDE: usize = 1 << 20;
+
+/// Largest number of samples that are routed together.
+const MOST_SAMPLES: usize = 256;
 
 /// Consecutive samples, ready to be routed through trees.
 pub(super) enum Samples<'x> {
-    Spread(RowBlock<'x>),
+    Spread(TraversalScratch<'x>),
     Stored(CsrView<'x>, Range<usize>),
 }
 
@@ -19,41 +23,40 @@ impl<'x> Samples<'x> {
     pub(super) fn new(x: MatrixView<'x>) -> Self {
         match x {
             MatrixView::Sparse(x) if x.cols() > WIDE => Self::Stored(x, 0..0),
-            x => Self::Spread(RowBlock::new(x)),
+            x => Self::Spread(TraversalScratch::new(x)),
         }
     }
 
     /// Returns the number of samples that are best routed together.
-    pub(super) fn good_size(x: MatrixView<'_>) -> usize {
+    pub(super) fn good_size(traversal: &Traversal, x: MatrixView<'_>) -> usize {
         match x {
-            MatrixView::Sparse(x) if x.cols() > WIDE => 256,
-            x => RowBlock::good_size(x),
+            MatrixView::Sparse(x) if x.cols() > WIDE => MOST_SAMPLES,
+            x => traversal.block_size(x).min(MOST_SAMPLES),
         }
     }
 
     /// Loads the samples in a range.
-    pub(super) fn load(&mut self, range: Range<usize>) {
+    pub(super) fn load(&mut self, traversal: &Traversal, range: Range<usize>) {
         match self {
-            Self::Spread(block) => block.load(range),
+            Self::Spread(scratch) => scratch.load(traversal, range),
             Self::Stored(_, samples) => *samples = range,
         }
     }
 
-    /// Writes the leaf of each sample, tree by tree.
+    /// Writes the leaves of the samples in some trees, by tree, then sample. `structure` returns the structure of a
+    /// tree of the traversal.
     pub(super) fn leaves<'t>(
         &self,
-        trees: impl Iterator<Item = &'t Structure<AxisRule>>,
+        traversal: &Traversal,
+        structure: impl Fn(usize) -> &'t Structure<AxisRule>,
+        trees: Range<usize>,
         leaves: &mut [u32],
     ) {
         match self {
-            Self::Spread(block) => {
-                let rows = block.rows();
-                for (tree, leaves) in trees.zip(leaves.chunks_mut(rows.len().max(1))) {
-                    tree.leaves(&rows, leaves);
-                }
-            }
+            Self::Spread(scratch) => scratch.leaves(traversal, structure, trees, leaves),
             Self::Stored(x, range) => {
-                for (tree, leaves) in trees.zip(leaves.chunks_mut(range.len().max(1))) {
+                let leaves = leaves.chunks_mut(range.len().max(1));
+                for (tree, leaves) in trees.map(structure).zip(leaves) {
                     for (leaf, sample) in leaves.iter_mut().zip(range.clone()) {
                         let (features, values) = csr_row(x, sample);
                         *leaf = tree.leaf_of_stored(features, values);
@@ -66,13 +69,14 @@ impl<'x> Samples<'x> {
 
 /// Returns the leaf of each sample in a tree.
 pub(super) fn apply(tree: &Structure<AxisRule>, x: MatrixView<'_>) -> Vec<u32> {
+    let traversal = &Traversal::Rules;
     let mut leaves = vec![0; x.n_rows()];
-    let size = Samples::good_size(x.reborrow());
+    let size = Samples::good_size(traversal, x.reborrow());
     leaves.par_chunks_mut(size).enumerate().for_each_init(
         || Samples::new(x.reborrow()),
         |samples, (i, leaves)| {
-            samples.load(i * size..i * size + leaves.len());
-            samples.leaves(std::iter::once(tree), leaves);
+            samples.load(traversal, i * size..i * size + leaves.len());
+            samples.leaves(traversal, |_| tree, 0..1, leaves);
         },
     );
     leaves

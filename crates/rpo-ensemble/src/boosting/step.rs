@@ -91,6 +91,7 @@ impl StepValues {
     }
 
     /// Adds the values of a leaf to the scores of a sample. The dense cases are loops over slices.
+    #[inline(always)]
     pub(super) fn add(&self, leaf: u32, scores: &mut [f64]) {
         match self {
             Self::Product { leaves, outputs } => {

@@ -6,7 +6,7 @@ use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
 use super::params::ForestParams;
 use crate::error::{EnsembleError, check_lengths, mismatch};
-use crate::inference::mean::{check_features, zeros};
+use crate::inference::mean::{check_features, spans, zeros};
 use crate::inference::traversal::TraversalScratch;
 use crate::options::FitOptions;
 use crate::projection::ProjectionChoice;
@@ -17,7 +17,7 @@ use rpo_core::{
     Apply, CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, FeatureImportances, ForestLearner, Learner,
     Matrix, MatrixView, Merge, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
 };
-use rpo_tree::{LeafModel, RowBlock};
+use rpo_tree::LeafModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -162,7 +162,7 @@ impl SingleTargetForest {
         out: &mut Array2<f32>,
         admit: impl Fn(usize, usize) -> bool + Sync,
     ) {
-        let block = RowBlock::good_size(x);
+        let (_, block) = spans(&self.forest, x);
         let blocks = out
             .axis_chunks_iter_mut(Axis(0), block)
             .into_par_iter()
@@ -286,7 +286,7 @@ impl Predictor for SingleTargetForest {
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         check_features(x, self.n_features())?;
         Domain::Count.check("k", k)?;
-        let (n, block) = (x.n_rows(), RowBlock::good_size(x));
+        let (n, (_, block)) = (x.n_rows(), spans(&self.forest, x));
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()
             .map(|i| {

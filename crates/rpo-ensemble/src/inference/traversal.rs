@@ -8,6 +8,7 @@ use super::values::BranchlessTraversal;
 use rpo_core::MatrixView;
 use rpo_tree::{RowBlock, Rule, Structure};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Compact node layouts that make prediction faster.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,24 @@ impl Traversal {
             Self::Bitset(_) => MOST_ROWS,
             Self::Branchless(_) | Self::Rules => RowBlock::good_size(x),
         }
+    }
+}
+
+/// The traversal of a model whose trees may still change, made when it is first used.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LazyTraversal(OnceLock<Traversal>);
+
+impl LazyTraversal {
+    /// Returns the traversal, which `make` makes if it does not exist yet.
+    pub(crate) fn get_or_make(&self, make: impl FnOnce() -> Traversal) -> &Traversal {
+        self.0.get_or_init(make)
+    }
+}
+
+/// The traversal follows from the trees, so it makes no difference between models.
+impl PartialEq for LazyTraversal {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 

@@ -1,18 +1,18 @@
-//! Predictions as weights of training rows.
+//! Predictions as weights of training samples.
 //!
-//! A leaf that refers to training rows predicts their mean, so a forest predicts a weighted sum of training outputs
-//! (boosting paper, appendix B). The trees of a forest send a row to leaves that share most of their training rows:
-//! on delicious, the leaves of 100 trees have 570 training rows, 55 of which are distinct. Their weights are therefore
-//! summed first, and each distinct row's outputs are read once.
+//! A leaf that refers to training samples predicts their mean, so a forest predicts a weighted sum of training outputs
+//! (boosting paper, appendix B). The trees of a forest send a row to leaves that share most of their training samples:
+//! on delicious, the leaves of 100 trees have 570 training samples, 55 of which are distinct. Their weights are therefore
+//! summed first, and each distinct sample's outputs are read once.
 
 use super::sums::SparseSums;
 use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
 
-/// The training rows that predict each row of a block, with their weights.
+/// The training samples that predict each row of a block, with their weights.
 pub(super) struct TrainingWeights<'f> {
     trees: Vec<&'f SampleLeaves>,
-    /// By row of the block. Training rows come in the order in which the trees meet them, and weights are summed in
+    /// By row of the block. Training samples come in the order in which the trees meet them, and weights are summed in
     /// the order of the trees, so neither depends on the block.
     weights: Vec<(u32, f64)>,
     /// For each row of the block, the end of its weights.
@@ -60,7 +60,7 @@ impl<'f> TrainingWeights<'f> {
         }
     }
 
-    /// Returns the training rows that predict a row of the block, with their weights, which sum to the number of trees
+    /// Returns the training samples that predict a row of the block, with their weights, which sum to the number of trees
     /// that take part.
     pub(super) fn of(&self, row: usize) -> &[(u32, f64)] {
         let start = row.checked_sub(1).map_or(0, |before| self.end[before]);
