@@ -2,8 +2,8 @@
 //!
 //! A leaf that refers to training samples predicts their mean, so a forest predicts a weighted sum of training outputs
 //! (boosting paper, appendix B). The trees of a forest send a row to leaves that share most of their training samples:
-//! on delicious, the leaves of 100 trees have 570 training samples, 55 of which are distinct. Their weights are therefore
-//! summed first, and each distinct sample's outputs are read once.
+//! on delicious, the leaves of 100 trees have 570 of them, 55 of which are distinct. Their weights are therefore summed
+//! first, and the outputs of each are read once.
 
 use super::sums::SparseSums;
 use rpo_tree::LeafModel;
@@ -60,8 +60,8 @@ impl<'f> TrainingWeights<'f> {
         }
     }
 
-    /// Returns the training samples that predict a row of the block, with their weights, which sum to the number of trees
-    /// that take part.
+    /// Returns the training samples that predict a row of the block, with their weights, which sum to the number of
+    /// trees that take part.
     pub(super) fn of(&self, row: usize) -> &[(u32, f64)] {
         let start = row.checked_sub(1).map_or(0, |before| self.end[before]);
         &self.weights[start..self.end[row]]
