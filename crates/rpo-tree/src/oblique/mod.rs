@@ -23,6 +23,7 @@ mod least_squares;
 mod logistic;
 mod loss;
 mod penalty;
+mod product;
 mod real;
 mod rule;
 mod scaling;

@@ -1,14 +1,15 @@
 //! Hyperplanes as rules.
 
+use super::product::product_at;
 use crate::error::TreeError;
 use crate::rule::{AxisRule, Row, Rule};
 use rpo_core::{Mismatch, ParameterError};
 
 /// A sparse hyperplane: samples with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
-/// Only non-zero weights are stored, by increasing feature. The sum is computed in `f64` in that order, so that a
-/// sample goes the same way in dense and sparse matrices, in growing and in prediction. A sample with a missing value
-/// in a feature of the hyperplane goes left; fits reject missing values beforehand.
+/// Only non-zero weights are stored, by increasing feature. The sum is computed in `f64`, in an order that depends on
+/// them alone, so that a sample goes the same way in dense and sparse matrices, in growing and in prediction. A sample
+/// with a missing value in a feature of the hyperplane goes left; fits reject missing values beforehand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObliqueRule {
     features: Box<[u32]>,
@@ -61,10 +62,9 @@ impl ObliqueRule {
     /// Returns `Σ w_j x_j + b`.
     #[inline]
     pub(crate) fn margin(&self, values: &[f32]) -> f64 {
-        let terms = self.features.iter().zip(&self.weights);
-        let sum: f64 = terms
-            .map(|(&j, &w)| f64::from(w) * f64::from(values[j as usize]))
-            .sum();
+        let sum: f64 = product_at(&self.features, &self.weights, values, |w, x| {
+            f64::from(w) * f64::from(x)
+        });
         sum + f64::from(self.bias)
     }
 }

@@ -1,6 +1,7 @@
 //! Sparse design matrix.
 
 use super::design::{Batch, DesignMatrix};
+use super::product::product_at;
 use super::real::Real;
 
 /// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, with the
@@ -51,14 +52,11 @@ impl<T: Real> SparseDesign<T> {
         }
     }
 
+    /// Returns the columns and values of a row of S.
     #[inline]
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, T)> {
+    fn row(&self, row: usize) -> (&[u32], &[T]) {
         let range = self.start[row] as usize..self.start[row + 1] as usize;
-        let values = self.values[range.clone()].iter();
-        self.columns[range]
-            .iter()
-            .zip(values)
-            .map(|(&j, &v)| (j as usize, v))
+        (&self.columns[range.clone()], &self.values[range])
     }
 
     #[inline]
@@ -71,7 +69,8 @@ impl<T: Real> SparseDesign<T> {
             .sum();
         let offset = T::from_f64(bias[0].to_f64() - centre);
         for (i, out) in out.iter_mut().enumerate() {
-            *out = offset + self.row(row(i)).map(|(j, v)| v * features[j]).sum();
+            let (columns, values) = self.row(row(i));
+            *out = offset + product_at(columns, values, features, |v, w| v * w);
         }
     }
 
@@ -82,8 +81,9 @@ impl<T: Real> SparseDesign<T> {
         let mut sum = 0.0;
         for (i, &v) in v.iter().enumerate() {
             sum += v.to_f64();
-            for (j, value) in self.row(row(i)) {
-                features[j] += v * value;
+            let (columns, values) = self.row(row(i));
+            for (&j, &value) in columns.iter().zip(values) {
+                features[j as usize] += v * value;
             }
         }
         bias[0] = T::from_f64(sum);
