@@ -202,7 +202,7 @@ pub(super) struct HashedRows {
     values: Vec<f32>,
     /// The columns of the current row as bits; cleared between rows.
     words: Vec<u64>,
-    /// The nonzero words as bits; cleared between rows.
+    /// The nonzero words as bits, if there are many words; cleared between rows.
     summary: Vec<u64>,
     /// Number of columns of the row before each word.
     before: Vec<u32>,
@@ -250,19 +250,32 @@ impl HashedRows {
     /// Called inside [`vectorized`], since processors with its instructions count bits in one instruction.
     #[inline(always)]
     fn sort_entries(&mut self) {
+        /// Up to this many words are inspected one after the other: to note which are nonzero, every entry would wait
+        /// for the one before it.
+        const FEW_WORDS: usize = 64;
         let (words, summary, before) = (&mut self.words[..], &mut self.summary[..], &mut self.before[..]);
         let bit = |column: u32| 1_u64 << (column % 64);
         for &(column, _) in &self.entries {
-            let word = column / 64;
-            words[word as usize] |= bit(column);
-            summary[word as usize / 64] |= bit(word);
+            words[column as usize / 64] |= bit(column);
         }
         let start = self.columns.len();
         let mut end = start;
-        for_each_set(summary, |word| {
-            before[word] = (end - start) as u32;
-            end += words[word].count_ones() as usize;
-        });
+        let mut count = |word: &u64, before: &mut u32| {
+            *before = (end - start) as u32;
+            end += word.count_ones() as usize;
+        };
+        if words.len() <= FEW_WORDS {
+            words
+                .iter()
+                .zip(&mut *before)
+                .for_each(|(word, before)| count(word, before));
+        } else {
+            for &(column, _) in &self.entries {
+                let word = column / 64;
+                summary[word as usize / 64] |= bit(word);
+            }
+            for_each_set(summary, |word| count(&words[word], &mut before[word]));
+        }
         self.columns.resize(end, 0);
         self.values.resize(end, 0.0);
         let (columns, values) = (&mut self.columns[start..], &mut self.values[start..]);
@@ -273,8 +286,12 @@ impl HashedRows {
             columns[place] = column;
             values[place] += value;
         }
-        for_each_set(summary, |word| words[word] = 0);
-        summary.fill(0);
+        if words.len() <= FEW_WORDS {
+            words.fill(0);
+        } else {
+            for_each_set(summary, |word| words[word] = 0);
+            summary.fill(0);
+        }
         self.ends.push(end);
     }
 
