@@ -1,4 +1,4 @@
-//! Products of a sparse row with several dense vectors at once, and the largest of them.
+//! Products of a sparse row with several dense vectors at once, and the largest of them; squared lengths.
 
 use rpo_core::vectorized;
 use std::ops::{AddAssign, Mul};
@@ -101,6 +101,26 @@ where
         reach.trailing_zeros() as usize
     };
     (first, sums[first])
+}
+
+/// Returns the sum of the squares, computed as four interleaved sums: the additions to a single one would wait for each
+/// other.
+#[inline]
+pub(crate) fn squared_length<T: Copy>(values: &[T]) -> f64
+where
+    f64: From<T>,
+{
+    let mut sums = [0.0; 4];
+    let mut add = |values: &[T]| {
+        for (sum, &value) in sums.iter_mut().zip(values) {
+            let value = f64::from(value);
+            *sum += value * value;
+        }
+    };
+    let (values, last) = values.as_chunks::<4>();
+    values.iter().for_each(|values| add(values));
+    add(last);
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// Returns the width of a table for `n` vectors: one for which [`add_products`] is fast, padded with zeros.

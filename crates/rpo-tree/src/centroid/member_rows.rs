@@ -1,6 +1,7 @@
 //! Training samples in the form used in means.
 
 use super::Routing;
+use crate::products::squared_length;
 use rpo_core::{CsrView, csr_row, math};
 use std::borrow::Cow;
 
@@ -124,7 +125,7 @@ impl Grid {
 
     /// Appends a row scaled to unit length, or zeros for a row of zeros.
     fn scale(&self, values: &[f32], units: &mut Vec<f32>) {
-        let square: f64 = values.iter().map(|&v| f64::from(v).powi(2)).sum();
+        let square = squared_length(values);
         let share = if square > 0.0 { square.sqrt().recip() } else { 0.0 };
         units.extend(values.iter().map(|&v| {
             let unit = (share * f64::from(v)) as f32;

@@ -29,6 +29,7 @@ pub use rule::CentroidRule;
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample, StoredCentroids};
 
 use crate::cluster::Points;
+use crate::products::squared_length;
 use rpo_core::{Seed, vectorized};
 use std::fmt::Debug;
 
@@ -107,19 +108,14 @@ impl Routing for Euclidean {
 
 impl Scoring for Euclidean {
     fn score(&self, mean: &mut SparseVector) -> f64 {
-        -mean.square() / 2.0
+        -squared_length(&mean.values) / 2.0
     }
 }
 
 impl SparseVector {
-    /// Squared length.
-    fn square(&self) -> f64 {
-        self.values.iter().map(|v| v * v).sum()
-    }
-
     /// Scales to unit length; the zero vector is unchanged.
     fn normalize(&mut self) {
-        let length = self.square().sqrt();
+        let length = squared_length(&self.values).sqrt();
         if length > 0.0 {
             self.divide(length);
         }
