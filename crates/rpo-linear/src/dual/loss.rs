@@ -19,6 +19,7 @@ pub enum MarginLoss {
 
 impl MarginLoss {
     /// Returns the logarithm of the probability of a label with this score.
+    #[inline(always)]
     pub(crate) fn log_probability(self, score: f32) -> f32 {
         -math::softplus(-f64::from(self.slope() * score)) as f32
     }
@@ -27,6 +28,7 @@ impl MarginLoss {
     /// does not estimate probabilities; a = 3 maps its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²),
     /// which other label trees use, it also ranks labels beyond the margin: frequent and rare labels with margins
     /// above 1.
+    #[inline(always)]
     pub(crate) fn slope(self) -> f32 {
         match self {
             Self::SquaredHinge => 3.0,

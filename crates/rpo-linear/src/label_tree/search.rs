@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use rpo_core::math;
-use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top};
+use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top, vectorized};
 
 use super::structure::Node;
 use super::{LabelTree, LabelTreeModel};
@@ -69,19 +69,31 @@ impl Search {
             self.next.clear();
             for &(node, before) in &self.beam {
                 tree.weights[node as usize].scores(&self.features, &self.values, &mut self.scores);
+                // Logarithms of the probabilities of the paths to the children or labels.
+                vectorized(
+                    #[inline(always)]
+                    || {
+                        for score in &mut self.scores {
+                            *score = before + loss.log_probability(*score);
+                        }
+                    },
+                );
                 match tree.structure.nodes[node as usize] {
                     Node::Split { first, .. } => {
-                        let children = (first..).zip(&self.scores);
-                        let children = children.map(|(child, &z)| (child, before + loss.log_probability(z)));
-                        self.next.extend(children);
+                        self.next.extend((first..).zip(self.scores.iter().copied()));
                     }
                     Node::Leaf { first, n } => {
+                        vectorized(
+                            #[inline(always)]
+                            || {
+                                for score in &mut self.scores {
+                                    *score = math::exp(f64::from(*score)) as f32;
+                                }
+                            },
+                        );
                         let labels = &tree.structure.labels[first as usize..(first + n) as usize];
-                        let labels = labels.iter().zip(&self.scores);
-                        let labels = labels.map(|(&l, &z)| {
-                            (l, math::exp(f64::from(before + loss.log_probability(z))) as f32)
-                        });
-                        self.found.extend(labels);
+                        self.found
+                            .extend(labels.iter().copied().zip(self.scores.iter().copied()));
                     }
                 }
             }
