@@ -40,7 +40,7 @@ pub enum Splitting {
     /// The best threshold of each drawn feature.
     #[default]
     Best,
-    /// One random threshold per drawn feature (Extra-Trees).
+    /// One random threshold per drawn feature (Extra-Trees); the midpoint for a feature that is 0 or one other value.
     Random,
 }
 

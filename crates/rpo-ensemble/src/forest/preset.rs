@@ -11,8 +11,8 @@ pub enum ForestPreset {
     /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
     #[default]
     RandomForest,
-    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature, otherwise like
-    /// the random forest.
+    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per drawn feature
+    /// ([`ThresholdSearch::Random`](rpo_tree::splitter::ThresholdSearch::Random)), otherwise like the random forest.
     ExtraTrees,
     /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
     /// all features.

@@ -43,6 +43,8 @@ struct DenseColumn {
     values: Vec<f32>,
     /// True if values are category codes, which splits separate one by one.
     is_categorical: bool,
+    /// True if values are zero and one other number, in all rows of the training set.
+    is_binary: bool,
     /// Computed when a search first needs them; random thresholds never do.
     ranks: OnceLock<Coded>,
 }
@@ -125,6 +127,7 @@ impl DenseColumns {
             (!column.is_categorical).then(|| DenseColumn {
                 values: rows.iter().map(|&row| column.values[row as usize]).collect(),
                 is_categorical: false,
+                is_binary: column.is_binary,
                 ranks: OnceLock::new(),
             })
         };
@@ -152,6 +155,11 @@ impl DenseColumns {
         self.columns[feature as usize].is_categorical
     }
 
+    /// Returns true if all values of a feature are zero or one other number, and both occur.
+    pub(crate) fn is_binary(&self, feature: u32) -> bool {
+        self.columns[feature as usize].is_binary
+    }
+
     /// Returns the distinct values of a feature, and the ranks of its values by row. The rarest categories, beyond
     /// those that splits distinguish, have the rank of missing values.
     pub(crate) fn ranks(&self, feature: u32) -> &(ColumnValues, Ranks) {
@@ -174,6 +182,7 @@ impl DenseColumns {
             values,
             is_categorical,
             ranks,
+            ..
         } = &self.columns[feature as usize];
         ranks.get_or_init(|| match is_categorical {
             true => Coded {
@@ -194,10 +203,17 @@ fn columns_of(x: ArrayView2<'_, f32>) -> impl Iterator<Item = DenseColumn> + use
         }
     }
     columns.into_iter().map(|values| DenseColumn {
+        is_binary: is_binary(&values),
         values,
         is_categorical: false,
         ranks: OnceLock::new(),
     })
+}
+
+/// Returns true if all values are zero or one other number, and both occur.
+fn is_binary(values: &[f32]) -> bool {
+    let other = values.iter().copied().find(|&v| v != 0.0);
+    other.is_some_and(|other| values.contains(&0.0) && values.iter().all(|&v| v == 0.0 || v == other))
 }
 
 fn code(column: &[f32]) -> Coded {

@@ -29,8 +29,8 @@ struct Marks {
 const LANES: usize = 8;
 
 impl RandomThreshold {
-    /// Splits a node of `n_rows` rows at a threshold that `uniform` in [0, 1) draws between its smallest and its
-    /// largest value; each child needs `min_leaf` rows. Returns `None` if the feature is constant, `Some(None)` if the
+    /// Splits a node of `n_rows` rows at the threshold that `choose` returns for its smallest and its largest value,
+    /// at least the one and less than the other; each child needs `min_leaf` rows. Returns `None` if the feature is constant, `Some(None)` if the
     /// split is rejected.
     ///
     /// `rows`, increasing, hold `values`; all other rows hold zero. Missing values (NaN) go to the better side. If all
@@ -39,7 +39,7 @@ impl RandomThreshold {
         &mut self,
         (rows, values): (&[u32], impl Iterator<Item = f32>),
         sizes: (usize, usize),
-        uniform: f64,
+        choose: impl Fn(f32, f32) -> f32,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
         vectorized(
@@ -50,7 +50,7 @@ impl RandomThreshold {
                 // Whole lanes, padded with a value that does not change the range.
                 let first = self.values.first().copied().unwrap_or_default();
                 self.values.resize(rows.len().next_multiple_of(LANES), first);
-                self.search(rows, sizes, uniform, criterion)
+                self.search(rows, sizes, choose, criterion)
             },
         )
     }
@@ -60,7 +60,7 @@ impl RandomThreshold {
         &mut self,
         rows: &[u32],
         (n_rows, min_leaf): (usize, usize),
-        uniform: f64,
+        choose: impl Fn(f32, f32) -> f32,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
         let Self {
@@ -96,7 +96,7 @@ impl RandomThreshold {
             keep_better(&mut best, admits(missing.n).then(apart));
             return Some(best);
         }
-        let threshold = draw(low, high, uniform);
+        let threshold = choose(low, high);
         let zero_left = threshold >= 0.0;
         let at = f32x8::splat(threshold);
         if zero_left {
@@ -288,7 +288,7 @@ mod tests {
             for entries in [all, stored] {
                 let (rows, values): (Vec<u32>, Vec<f32>) = entries.into_iter().unzip();
                 let cells = (&rows[..], values.into_iter());
-                let found = RandomThreshold::default().split(cells, (n, min_leaf), uniform, &mut criterion);
+                let found = RandomThreshold::default().split(cells, (n, min_leaf), |low, high| draw(low, high, uniform), &mut criterion);
                 // Sums are whole numbers, so that scores do not depend on the side that is moved.
                 prop_assert_eq!(found.map(|f| f.is_some()), expected.map(|e| e.is_some()));
                 if let (Some(Some(found)), Some(Some(expected))) = (found, expected) {

@@ -48,6 +48,29 @@ fn is_one_leaf(_: &Data, grown: &Grown<AxisRule>) {
     assert_eq!(grown.importances(2), [0.0, 0.0]);
 }
 
+/// A feature of zeros and one other value has the same threshold in every node, also where thresholds are drawn.
+#[test]
+fn binary_features_are_split_at_their_midpoint() {
+    let bit = |i: usize, j: usize| i >> j & 1 == 1;
+    let values = [(0.0, 1.0), (-3.0, 0.0), (0.0, 0.25), (1.0, 2.0)];
+    let x = Array2::from_shape_fn(
+        (16, 4),
+        |(i, j)| if bit(i, j) { values[j].1 } else { values[j].0 },
+    );
+    let y = Array2::from_shape_fn((16, 1), |(i, _)| i as f32);
+    everywhere(&x, &y, |_, grown| {
+        let mut drawn = Vec::new();
+        for (_, rule) in grown.structure.splits() {
+            let (low, high) = values[rule.feature() as usize];
+            match rule.feature() {
+                3 => drawn.push(rule.threshold()),
+                _ => assert_eq!(rule.threshold(), (low + high) / 2.0),
+            }
+        }
+        assert!(!drawn.is_empty() && drawn.iter().all(|t| (1.0..2.0).contains(t)));
+    });
+}
+
 #[test]
 fn nothing_to_split_is_one_leaf() {
     const NAN: f32 = f32::NAN;

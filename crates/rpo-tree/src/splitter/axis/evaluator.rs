@@ -2,7 +2,7 @@
 
 use super::params::{AxisParams, ThresholdSearch};
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseColumns, MOST_ROWS, Ranks, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, MOST_ROWS, Ranks, SparseRanks, threshold_between};
 use crate::splitter::NodeRows;
 use crate::splitter::bounded::BoundedSearch;
 use crate::splitter::candidates::RandomOrder;
@@ -130,7 +130,12 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 let uniform = uniform(self.threshold_seed, feature);
                 let sizes = (rows.len(), self.params.min_samples_leaf);
                 let random = &mut self.buffers.random;
-                random.split((rows, values), sizes, uniform, self.criterion)
+                // A feature that is binary in the training set has the same threshold in every node.
+                if columns.is_binary(feature) {
+                    random.split((rows, values), sizes, threshold_between, self.criterion)
+                } else {
+                    random.split((rows, values), sizes, drawn(uniform), self.criterion)
+                }
             }
         }
     }
@@ -183,7 +188,12 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
             ThresholdSearch::Random => {
                 let places = categories.places(&column.1, rows);
                 let uniform = uniform(self.threshold_seed, feature);
-                random.split((rows, places), (rows.len(), min_leaf), uniform, self.criterion)
+                random.split(
+                    (rows, places),
+                    (rows.len(), min_leaf),
+                    drawn(uniform),
+                    self.criterion,
+                )
             }
         }
     }
@@ -197,14 +207,8 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
     ) -> Option<Option<SplitCandidate>> {
         let outline = columns.outline(feature);
         if let Some(rank) = outline.only_rank {
-            let threshold = match self.params.thresholds {
-                // Of the two ranks, the other one is that of zero.
-                ThresholdSearch::Best => Threshold::Between(0, 1),
-                ThresholdSearch::Random => {
-                    let value = columns.values(feature).value(rank);
-                    Threshold::At(drawn_beside_zero(self.threshold_seed, feature, value))
-                }
-            };
+            // Of the two ranks, the other one is that of zero.
+            let threshold = Threshold::Between(0, 1);
             return self.binary(rank == 0, threshold, entries);
         }
         match self.params.thresholds {
@@ -227,7 +231,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 let values = entries.iter().map(|entry| values.value(entry.rank()));
                 let uniform = uniform(self.threshold_seed, feature);
                 let sizes = (self.node.rows.len(), self.params.min_samples_leaf);
-                random.split((rows_held, values), sizes, uniform, self.criterion)
+                random.split((rows_held, values), sizes, drawn(uniform), self.criterion)
             }
         }
     }
@@ -265,7 +269,7 @@ fn uniform(seed: Seed, feature: u32) -> f64 {
     (seed.hash(u64::from(feature)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Returns the random threshold of a feature that has one value besides zero.
-pub(super) fn drawn_beside_zero(seed: Seed, feature: u32, value: f32) -> f32 {
-    random::draw(value.min(0.0), value.max(0.0), uniform(seed, feature))
+/// Returns the function that draws a threshold between a node's smallest and largest value.
+fn drawn(uniform: f64) -> impl Fn(f32, f32) -> f32 {
+    move |low, high| random::draw(low, high, uniform)
 }

@@ -4,8 +4,7 @@
 //! value besides zero, the rows of such a node that hold a feature fit into one word: a candidate costs a few
 //! instructions, and splitting a node is splitting a word.
 
-use super::evaluator::drawn_beside_zero;
-use super::params::{AxisParams, ThresholdSearch};
+use super::params::AxisParams;
 use super::search::AxisSearch;
 use super::varying::is_among;
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
@@ -220,10 +219,7 @@ impl AxisSearch {
             return None;
         }
         let value = values[feature as usize];
-        let threshold = match params.thresholds {
-            ThresholdSearch::Best => threshold_between(value.min(0.0), value.max(0.0)),
-            ThresholdSearch::Random => drawn_beside_zero(node.seed.purpose("threshold"), feature, value),
-        };
+        let threshold = threshold_between(value.min(0.0), value.max(0.0));
         let left = if value < 0.0 {
             holding
         } else {
