@@ -4,6 +4,7 @@ use crate::{
     Average, Baseline, Curve, EmptySamples, Evaluation, Gain, Mean, MetricError, OutputMetric, Ranking,
     SetMetric, at_k, ranking,
 };
+use rpo_core::ParameterError;
 use std::fmt;
 use std::str::FromStr;
 
@@ -418,22 +419,24 @@ impl FromStr for Metric {
     type Err = MetricError;
 
     /// # Errors
-    /// A name that does not belong to a metric, including every `@0`.
+    /// [`MetricError::UnknownMetric`] for a name that does not belong to a metric, [`MetricError::Parameter`] if a k is
+    /// no whole number from 1.
     fn from_str(name: &str) -> Result<Self, MetricError> {
-        let found = match name.split_once('@') {
-            None => WORDS
-                .iter()
-                .find(|(word, _)| *word == name)
-                .map(|&(_, metric)| metric),
-            Some((word, k)) => {
-                let k = k.parse().ok().filter(|&k| k > 0);
-                let metric = AT_K.iter().find(|(prefix, _)| *prefix == word);
-                metric.zip(k).map(|((_, metric), k)| metric(k))
-            }
-        };
-        found.ok_or_else(|| MetricError::UnknownMetric {
+        let unknown = || MetricError::UnknownMetric {
             name: name.to_owned(),
-        })
+        };
+        let Some((word, k)) = name.split_once('@') else {
+            let found = WORDS.iter().find(|(word, _)| *word == name);
+            return found.map(|&(_, metric)| metric).ok_or_else(unknown);
+        };
+        let (_, metric) = AT_K
+            .iter()
+            .find(|(prefix, _)| *prefix == word)
+            .ok_or_else(unknown)?;
+        match k.parse() {
+            Ok(k) if k > 0 => Ok(metric(k)),
+            _ => Err(ParameterError::out_of_range("K", k, "a whole number from 1").into()),
+        }
     }
 }
 
@@ -453,13 +456,15 @@ mod tests {
 
     #[test]
     fn other_names_are_refused() {
-        for name in [
-            "", "LRAP", "p", "p@", "p@0", "p@-1", "p@1.5", "lrap@1", "@3", "q@1",
-        ] {
+        for name in ["", "LRAP", "p", "lrap@1", "@3", "q@1"] {
             let expected = MetricError::UnknownMetric {
                 name: name.to_owned(),
             };
             assert_eq!(name.parse::<Metric>(), Err(expected));
+        }
+        for k in ["", "0", "-1", "1.5", "K"] {
+            let expected = ParameterError::out_of_range("K", k, "a whole number from 1");
+            assert_eq!(format!("p@{k}").parse::<Metric>(), Err(expected.into()));
         }
     }
 }

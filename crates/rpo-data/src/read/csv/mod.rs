@@ -1,8 +1,11 @@
 //! Separated values below a line of names.
 
 mod delimiter;
+mod fields;
+mod quoted;
 
 pub(super) use delimiter::delimiter_of_options;
+pub(super) use fields::present;
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
@@ -13,10 +16,10 @@ use crate::message::lossy;
 use crate::names::Names;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use delimiter::delimiter_of;
-use memchr::{memchr, memchr_iter};
-use rpo_core::Mismatch;
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use fields::{check_count, is_blank, parse_record, parse_row, visit_fields};
+use memchr::memchr;
+use quoted::QuotedLines;
+use std::io::BufRead;
 
 /// A streaming reader of [`Format::Csv`](super::Format::Csv): reads the names of the columns first, then one row at a
 /// time.
@@ -156,81 +159,6 @@ impl<R: BufRead> CsvReader<R> {
     }
 }
 
-/// The lines of records with quotes, for the `csv` crate: up to the line that closes the last quote.
-#[derive(Debug)]
-struct QuotedLines<R> {
-    lines: LineReader<R>,
-    delimiter: u8,
-    /// Bytes of the current line that have not been read yet.
-    rest: VecDeque<u8>,
-    /// True if the preceding bytes open a quote without closing it.
-    inside: bool,
-    /// The reason why there are no more lines: an error, or the end of the file.
-    failed: Option<Option<ReadError>>,
-}
-
-impl<R: BufRead> QuotedLines<R> {
-    fn new(lines: LineReader<R>, delimiter: u8) -> Self {
-        Self {
-            lines,
-            delimiter,
-            rest: VecDeque::new(),
-            inside: false,
-            failed: None,
-        }
-    }
-
-    /// Makes the current line the next to be read. First removes the blanks around its fields, which the `csv` crate
-    /// would keep, and checks the positions of quotes, which it does not check.
-    fn give_line(&mut self) -> Result<(), ReadError> {
-        let (line, delimiter) = (self.lines.line(), self.delimiter);
-        let is_text = |byte: &&u8| !is_blank(**byte, delimiter);
-        let separates = |byte: Option<&u8>| byte.is_none_or(|b| *b == delimiter);
-        for (at, &byte) in line.iter().enumerate() {
-            let before = line[..at].iter().rfind(is_text);
-            let after = line[at + 1..].iter().find(is_text);
-            let (starts, ends) = (separates(before), separates(after));
-            match byte {
-                b'"' => {
-                    let is_doubled =
-                        |neighbour: Option<usize>| neighbour.and_then(|at| line.get(at)) == Some(&b'"');
-                    let fits = if self.inside {
-                        ends || is_doubled(Some(at + 1))
-                    } else {
-                        starts || is_doubled(at.checked_sub(1))
-                    };
-                    if !fits {
-                        let text = lossy(&line[at + 1..]);
-                        return Err(self.lines.error(ReadErrorKind::StrayQuote(text)).at_byte(at));
-                    }
-                    self.inside = !self.inside;
-                }
-                b if is_blank(b, delimiter) && !self.inside && (starts || ends || before == Some(&b'"')) => {
-                    continue;
-                }
-                _ => {}
-            }
-            self.rest.push_back(byte);
-        }
-        self.rest.push_back(b'\n');
-        Ok(())
-    }
-}
-
-impl<R: BufRead> Read for QuotedLines<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.rest.is_empty() {
-            // The line last read ends inside quotes.
-            match self.lines.advance() {
-                Ok(true) => self.failed = self.give_line().err().map(Some),
-                Ok(false) => self.failed = Some(None),
-                Err(e) => self.failed = Some(Some(e)),
-            }
-        }
-        self.rest.read(out)
-    }
-}
-
 /// Returns true if the names look like the values of a row: numbers (or missing values), not all of them distinct
 /// integers.
 fn is_row(names: &Names) -> bool {
@@ -254,82 +182,10 @@ fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Re
     Ok(false)
 }
 
-/// Returns true for a blank or tab that is not the delimiter.
-#[inline]
-fn is_blank(byte: u8, delimiter: u8) -> bool {
-    matches!(byte, b' ' | b'\t') && byte != delimiter
-}
-
-/// Returns the text of a field; `None` if it is a missing value.
-pub(super) fn present(text: &[u8]) -> Option<&[u8]> {
-    Some(text).filter(|text| !matches!(*text, b"" | b"NA"))
-}
-
-fn visit_fields(
-    line: &[u8],
-    delimiter: u8,
-    n_columns: usize,
-    mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
-) -> Result<(), Fault> {
-    let (mut at, mut count) = (0, 0);
-    for field in line.split(|&b| b == delimiter) {
-        if count < n_columns {
-            visit(count, present(field.trim_ascii())).map_err(|kind| (at, kind))?;
-        }
-        count += 1;
-        at += field.len() + 1;
-    }
-    check_count(n_columns, count, line.len())
-}
-
-fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    // `None` once the line has ended: a delimiter after the last column would start another field.
-    let mut rest = Some(line);
-    for column in columns {
-        let Some(mut field) = rest else { break };
-        while let [first, after @ ..] = field
-            && is_blank(*first, delimiter)
-        {
-            field = after;
-        }
-        let (value, after) = match number::scan(field) {
-            Some((value, length)) if field.get(length).is_none_or(|b| *b == delimiter) => {
-                (value, &field[length..])
-            }
-            _ => {
-                let (text, after) = field.split_at(memchr(delimiter, field).unwrap_or(field.len()));
-                let at = line.len() - field.len();
-                (parse_field(text.trim_ascii_end(), at, column)?, after)
-            }
-        };
-        row.push_dense(value);
-        rest = after.get(1..);
-    }
-    let more = rest.map_or(0, |rest| 1 + memchr_iter(delimiter, rest).count());
-    check_count(columns.len(), row.values().len() + more, line.len())
-}
-
-fn parse_record(record: &ByteRecord, columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    for (field, column) in record.iter().zip(columns) {
-        row.push_dense(parse_field(field.trim_ascii(), 0, column)?);
-    }
-    check_count(columns.len(), record.len(), 0)
-}
-
-fn parse_field(text: &[u8], at: usize, column: &str) -> Result<f64, Fault> {
-    let Some(text) = present(text) else {
-        return Ok(f64::NAN);
-    };
-    number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text)))
-}
-
-fn check_count(expected: usize, given: usize, at: usize) -> Result<(), Fault> {
-    Mismatch::check("values of the row", expected, given).map_err(|e| (at, e.into()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::Mismatch;
 
     fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
         let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), None)?;
