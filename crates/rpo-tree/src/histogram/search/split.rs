@@ -1,0 +1,68 @@
+//! Splits of one feature.
+
+/// Limits on admissible splits and on the ordering of categories.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::histogram) struct Limits {
+    /// At least 1.
+    pub(in crate::histogram) min_samples_leaf: usize,
+    /// Smoothing of the means of ordered categories.
+    pub(in crate::histogram) category_smoothing: f64,
+    pub(in crate::histogram) min_category_count: usize,
+}
+
+/// The best split of a feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::histogram) struct Split {
+    pub(in crate::histogram) score: f64,
+    /// The last bin on the left, and the next bin that holds a sample; `None` if that is the bin of missing values.
+    pub(in crate::histogram) last: usize,
+    pub(in crate::histogram) next: Option<usize>,
+    pub(in crate::histogram) missing_left: bool,
+}
+
+/// Result of scanning a feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::histogram) enum Scanned {
+    /// All samples of the node lie in one bin.
+    Constant,
+    /// No split is admissible.
+    NoSplit,
+    Split(Split),
+}
+
+/// The bins of a feature that hold an observed value of the node.
+pub(in crate::histogram) struct Sides<'a, F> {
+    pub(in crate::histogram) bins: &'a [u16],
+    /// Returns the number of samples up to and including the i-th bin.
+    pub(in crate::histogram) n_up_to: F,
+    /// Numbers of samples of the node, and of those whose value is missing.
+    pub(in crate::histogram) n: f64,
+    pub(in crate::histogram) n_missing: f64,
+}
+
+/// Chooses between the best splits with missing values on the right and on the left (each a score and the position of
+/// the last bin on the left). Among equal scores the smaller threshold wins, then missing values on the right.
+pub(in crate::histogram) fn choose<F: Fn(usize) -> f64>(
+    right: Option<(f64, usize)>,
+    left: Option<(f64, usize)>,
+    sides: &Sides<'_, F>,
+) -> Scanned {
+    let left_wins = match (right, left) {
+        (Some((r, i)), Some((l, j))) => l > r || (l == r && j < i),
+        (right, _) => right.is_none(),
+    };
+    let Some((score, i)) = (if left_wins { left } else { right }) else {
+        return Scanned::NoSplit;
+    };
+    Scanned::Split(Split {
+        score,
+        last: usize::from(sides.bins[i]),
+        next: sides.bins.get(i + 1).map(|&bin| usize::from(bin)),
+        // If the node has no missing value, missing values will follow the larger child.
+        missing_left: if sides.n_missing > 0.0 {
+            left_wins
+        } else {
+            2.0 * (sides.n_up_to)(i) > sides.n
+        },
+    })
+}
