@@ -5,11 +5,11 @@ use super::real::Real;
 /// Returns Σ `multiply(values[i], dense[indices[i]])`, computed as four interleaved sums: the additions to a single one
 /// would wait for each other.
 #[inline(always)]
-pub(super) fn product_at<V: Copy, T: Real>(
+pub(super) fn product_at<V: Copy, D: Copy, T: Real>(
     indices: &[u32],
     values: &[V],
-    dense: &[V],
-    multiply: impl Fn(V, V) -> T,
+    dense: &[D],
+    multiply: impl Fn(V, D) -> T,
 ) -> T {
     let mut sums = [T::default(); 4];
     let mut add = |indices: &[u32], values: &[V]| {

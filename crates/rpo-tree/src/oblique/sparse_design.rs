@@ -3,6 +3,7 @@
 use super::design::{Batch, DesignMatrix};
 use super::product::product_at;
 use super::real::Real;
+use std::ops::Range;
 
 /// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, with the
 /// centring c never written out. A product costs the entries of S and one pass over c.
@@ -10,8 +11,12 @@ use super::real::Real;
 pub(crate) struct SparseDesign<T> {
     start: Vec<u32>,
     columns: Vec<u32>,
+    /// Empty if columns have [units](Self::units).
     values: Vec<T>,
     centre: Vec<T>,
+    /// The value of the entries of each column, if all entries of a column are equal; empty otherwise. Products then
+    /// read no values, and multiply once per column.
+    units: Vec<T>,
 }
 
 impl<T: Real> SparseDesign<T> {
@@ -42,21 +47,37 @@ impl<T: Real> SparseDesign<T> {
         self.columns.clear();
         self.values.clear();
         self.start.push(0);
+        self.units.clear();
+        self.units.resize(self.centre.len(), T::default());
+        let mut are_equal = true;
         for row in 0..n_rows {
-            let (columns, values) = (&mut self.columns, &mut self.values);
+            let (columns, values, units) = (&mut self.columns, &mut self.values, &mut self.units);
             fill(row, &mut |column, value| {
                 columns.push(column);
                 values.push(value);
+                let unit = &mut units[column as usize];
+                if *unit == T::default() {
+                    *unit = value;
+                }
+                are_equal &= *unit == value && value != T::default();
             });
             self.start.push(columns.len() as u32);
         }
+        if are_equal {
+            self.values.clear();
+        } else {
+            self.units.clear();
+        }
     }
 
-    /// Returns the columns and values of a row of S.
+    fn has_units(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns the range of entries of a row of S.
     #[inline]
-    fn row(&self, row: usize) -> (&[u32], &[T]) {
-        let range = self.start[row] as usize..self.start[row + 1] as usize;
-        (&self.columns[range.clone()], &self.values[range])
+    fn row(&self, row: usize) -> Range<usize> {
+        self.start[row] as usize..self.start[row + 1] as usize
     }
 
     #[inline]
@@ -68,9 +89,17 @@ impl<T: Real> SparseDesign<T> {
             .map(|(w, c)| w.to_f64() * c.to_f64())
             .sum();
         let offset = T::from_f64(bias[0].to_f64() - centre);
+        let scaled = features.iter().zip(&self.units).map(|(&w, &unit)| unit * w);
+        let scaled: Vec<T> = scaled.collect();
         for (i, out) in out.iter_mut().enumerate() {
-            let (columns, values) = self.row(row(i));
-            *out = offset + product_at(columns, values, features, |v, w| v * w);
+            let entries = self.row(row(i));
+            let columns = &self.columns[entries.clone()];
+            *out = offset
+                + if self.has_units() {
+                    product_at(columns, columns, &scaled, |_, w| w)
+                } else {
+                    product_at(columns, &self.values[entries], features, |v, w| v * w)
+                };
         }
     }
 
@@ -81,12 +110,20 @@ impl<T: Real> SparseDesign<T> {
         let mut sum = 0.0;
         for (i, &v) in v.iter().enumerate() {
             sum += v.to_f64();
-            let (columns, values) = self.row(row(i));
-            for (&j, &value) in columns.iter().zip(values) {
-                features[j as usize] += v * value;
+            let entries = self.row(row(i));
+            let columns = &self.columns[entries.clone()];
+            if self.has_units() {
+                columns.iter().for_each(|&j| features[j as usize] += v);
+            } else {
+                for (&j, &value) in columns.iter().zip(&self.values[entries]) {
+                    features[j as usize] += v * value;
+                }
             }
         }
         bias[0] = T::from_f64(sum);
+        for (out, &unit) in features.iter_mut().zip(&self.units) {
+            *out = *out * unit;
+        }
         for (out, &centre) in features.iter_mut().zip(&self.centre) {
             *out = *out - centre * bias[0];
         }
@@ -124,8 +161,9 @@ impl<T: Real> DesignMatrix<T> for SparseDesign<T> {
         // (s − c)² − c² over the entries, and c² for every row.
         let n = self.n_rows() as f64;
         let whole: f64 = self.centre.iter().map(|c| c.to_f64().powi(2)).sum();
-        let entries = self.columns.iter().zip(&self.values).map(|(&j, v)| {
-            let (v, c) = (v.to_f64(), self.centre[j as usize].to_f64());
+        let entries = self.columns.iter().enumerate().map(|(i, &j)| {
+            let value = self.values.get(i).unwrap_or_else(|| &self.units[j as usize]);
+            let (v, c) = (value.to_f64(), self.centre[j as usize].to_f64());
             v * (v - 2.0 * c)
         });
         n * (whole + 1.0) + entries.sum::<f64>()
@@ -146,8 +184,10 @@ mod tests {
             cells in prop::collection::vec(prop::option::weighted(0.3, -2.0..2.0), 14 * 20),
             vectors in prop::collection::vec(-1.0..1.0, 14 + 21 + 20),
             subset in prop::collection::vec(0_u32..14, 0..9),
+            has_units: bool,
         ) {
-            let cell = |i: usize, j: usize| cells[i * 20 + j].unwrap_or(0.0);
+            let value = |v: f64, j: usize| if has_units { 0.5 - j as f64 } else { v };
+            let cell = |i: usize, j: usize| cells[i * 20 + j].map_or(0.0, |v| value(v, j));
             let centre: Vec<f64> = vectors[35..35 + p].to_vec();
             let dense = DenseDesign::new(n, p, |i, row| {
                 (0..p).for_each(|j| row[j] = cell(i, j) - centre[j]);
@@ -155,6 +195,7 @@ mod tests {
             let sparse = SparseDesign::new(n, centre.clone(), |i, push| {
                 (0..p).filter(|&j| cell(i, j) != 0.0).for_each(|j| push(j as u32, cell(i, j)));
             });
+            prop_assert!(!has_units || sparse.has_units());
             let a = |i: usize, j: usize| if j == p { 1.0 } else { cell(i, j) - centre[j] };
             let subset: Vec<u32> = subset.into_iter().map(|i| i % n as u32).collect();
             let all: Vec<u32> = (0..n as u32).collect();
