@@ -110,7 +110,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         let outputs = first
             .filter(|_| (0..forest.n_trees()).all(shared))
             .map(|o| TrainingOutputs::new(o.view()));
-        let predictor = Self {
+        let mut predictor = Self {
             forest,
             scratch: forest.scratch(x),
             admit,
@@ -120,24 +120,24 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
             outputs,
         };
         if outputs.is_some() && forest.n_outputs() > FEW_OUTPUTS {
-            predictor.through_weights()
-        } else {
-            predictor
+            predictor.use_weights();
         }
+        predictor
     }
 
     /// Creates a predictor with [`weights`](Self::weights). All leaves must refer to training rows.
     pub(crate) fn with_weights(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
-        Self::new(forest, x, admit).through_weights()
+        let mut predictor = Self::new(forest, x, admit);
+        predictor.use_weights();
+        predictor
     }
 
-    fn through_weights(self) -> Self {
-        let leaves = |tree| self.forest.leaves(tree).as_samples();
-        let trees = (0..self.forest.n_trees()).filter_map(leaves).collect();
-        Self {
-            weights: Some(TrainingWeights::new(trees)),
-            ..self
-        }
+    fn use_weights(&mut self) {
+        let forest = self.forest;
+        self.weights.get_or_insert_with(|| {
+            let leaves = |tree| forest.leaves(tree).as_samples();
+            TrainingWeights::new((0..forest.n_trees()).filter_map(leaves).collect())
+        });
     }
 
     /// Routes the given rows of `x`.

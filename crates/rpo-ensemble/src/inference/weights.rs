@@ -25,12 +25,13 @@ impl<'f> TrainingWeights<'f> {
     /// Takes the leaves of the trees.
     pub(super) fn new(trees: Vec<&'f SampleLeaves>) -> Self {
         let n_train = trees.first().map_or(0, |leaves| leaves.outputs().n_rows());
+        let most_leaves = trees.iter().map(|leaves| leaves.n_leaves()).max();
         Self {
             trees,
             weights: Vec::new(),
             end: Vec::new(),
             sums: SparseSums::new(n_train),
-            reached: ReachedLeaves::default(),
+            reached: ReachedLeaves::new(most_leaves.unwrap_or(0)),
         }
     }
 
@@ -73,20 +74,30 @@ impl<'f> TrainingWeights<'f> {
 const AT_ONCE: usize = 256;
 
 /// The leaves that some rows reach.
-#[derive(Default)]
 struct ReachedLeaves {
     /// The members of the leaves and their weights within the leaf, each leaf once.
     members: Vec<(u32, f64)>,
     /// By row, then tree: the leaf's range of members.
-    ranges: Vec<(u32, u32)>,
+    ranges: Vec<(usize, usize)>,
     n_trees: usize,
     /// Number of trees added.
     n_added: usize,
     /// By leaf of the tree that is added: its range of members, if it was reached; empty otherwise, and between calls.
-    known: Vec<(u32, u32)>,
+    known: Vec<(usize, usize)>,
 }
 
 impl ReachedLeaves {
+    /// Creates the buffers for trees of up to `most_leaves` leaves.
+    fn new(most_leaves: usize) -> Self {
+        Self {
+            members: Vec::new(),
+            ranges: Vec::new(),
+            n_trees: 0,
+            n_added: 0,
+            known: vec![(0, 0); most_leaves],
+        }
+    }
+
     fn clear(&mut self, n_rows: usize, n_trees: usize) {
         self.members.clear();
         self.ranges.clear();
@@ -96,15 +107,12 @@ impl ReachedLeaves {
 
     /// Adds the leaves of the next tree that some rows reach.
     fn add(&mut self, samples: &SampleLeaves, reached: impl Iterator<Item = (usize, u32)> + Clone) {
-        if self.known.len() < samples.n_leaves() {
-            self.known.resize(samples.n_leaves(), (0, 0));
-        }
         for (row, leaf) in reached.clone() {
             let known = &mut self.known[leaf as usize];
             if known.1 == 0 {
-                known.0 = self.members.len() as u32;
+                known.0 = self.members.len();
                 samples.for_each_member(leaf, |member, share| self.members.push((member, share)));
-                known.1 = self.members.len() as u32;
+                known.1 = self.members.len();
             }
             self.ranges[row * self.n_trees + self.n_added] = *known;
         }
@@ -115,8 +123,7 @@ impl ReachedLeaves {
     /// Returns the members of the leaves that a row reaches, tree by tree.
     fn members(&self, row: usize) -> impl Iterator<Item = &[(u32, f64)]> {
         let ranges = &self.ranges[row * self.n_trees..][..self.n_trees];
-        let members = |&(start, end): &(u32, u32)| &self.members[start as usize..end as usize];
-        ranges.iter().map(members)
+        ranges.iter().map(|&(start, end)| &self.members[start..end])
     }
 }
 

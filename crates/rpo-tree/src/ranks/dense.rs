@@ -213,7 +213,7 @@ fn columns_of(x: ArrayView2<'_, f32>) -> impl Iterator<Item = DenseColumn> + use
 /// Returns true if all values are zero or one other number, and both occur.
 fn is_binary(values: &[f32]) -> bool {
     let other = values.iter().copied().find(|&v| v != 0.0);
-    other.is_some_and(|other| values.contains(&0.0) && values.iter().all(|&v| v == 0.0 || v == other))
+    other.is_some_and(|other| values.iter().all(|&v| v == 0.0 || v == other) && values.contains(&0.0))
 }
 
 fn code(column: &[f32]) -> Coded {

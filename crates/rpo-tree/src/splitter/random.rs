@@ -29,9 +29,9 @@ struct Marks {
 const LANES: usize = 8;
 
 impl RandomThreshold {
-    /// Splits a node of `n_rows` rows at the threshold that `choose` returns for its smallest and its largest value,
-    /// at least the one and less than the other; each child needs `min_leaf` rows. Returns `None` if the feature is constant, `Some(None)` if the
-    /// split is rejected.
+    /// Splits a node of `n_rows` rows at the threshold that `choose` returns for its smallest and its largest value, at
+    /// least the one and less than the other; each child needs `min_leaf` rows. Returns `None` if the feature is
+    /// constant, `Some(None)` if the split is rejected.
     ///
     /// `rows`, increasing, hold `values`; all other rows hold zero. Missing values (NaN) go to the better side. If all
     /// observed values are equal, they are separated from the missing ones.
