@@ -99,7 +99,7 @@ impl CriterionVisitor for Both<'_> {
         let params = GrowParams::default();
         group.bench_function(name(&format!("grow-{how}-{layout}"), data, m), |b| {
             b.iter(|| {
-                let grown = grow(&splitter, &mut workspace, rows.clone(), &params, SEED);
+                let grown = grow(&splitter, &mut workspace, rows.clone(), &params, SEED).unwrap();
                 assert!(grown.structure.n_leaves() > rows.len() / 4);
                 grown
             });

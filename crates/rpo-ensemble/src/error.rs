@@ -145,8 +145,11 @@ pub enum EnsembleError {
         /// The requirement.
         needs: &'static str,
     },
-    /// Scores overflowed, as happens with values near the largest floating-point numbers.
-    #[error("step {step} is not finite; scale the outputs down")]
+    /// Numbers overflowed, as happens with outputs near the largest floating-point numbers, or a custom loss has a
+    /// derivative that is not finite.
+    #[error(
+        "step {step} of boosting is not finite; scale the outputs down, or mend the derivatives of a custom loss"
+    )]
     Diverged {
         /// The step, from 0.
         step: usize,

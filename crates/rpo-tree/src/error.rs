@@ -14,6 +14,9 @@ pub enum TreeError {
         /// Number of features given.
         columns: usize,
     },
+    /// A tree is to be grown on no rows.
+    #[error("a tree cannot be grown on no rows")]
+    NoRows,
     /// A count beyond the range of 32-bit indices.
     #[error("{what} is {given}; at most {limit} are supported")]
     TooLarge {

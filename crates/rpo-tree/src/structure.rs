@@ -1,9 +1,9 @@
 //! The structure of a tree: rules without predictions.
 
 use crate::TreeError;
-use crate::input::RowBlock;
+use crate::input::{RowBlock, check_csr};
 use crate::rule::{AxisRule, Row, Rule};
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, Mismatch};
 
 /// A node: a rule with children, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,16 +166,20 @@ impl<R: Rule> Structure<R> {
 
     /// Returns the leaf that each sample of `x` (samples x features, NaN for missing) reaches.
     ///
-    /// # Panics
-    /// If `x` has fewer [features](Self::n_features) than the rules read, or is sparse by columns.
-    pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
+    /// # Errors
+    /// [`TreeError::NotCsr`], and [`TreeError::Mismatch`] if `x` has fewer [features](Self::n_features) than the rules
+    /// read.
+    pub fn apply(&self, x: MatrixView<'_>) -> Result<Vec<u32>, TreeError> {
+        check_csr("features", x)?;
+        let needed = self.n_features();
+        Mismatch::check("features", needed.max(x.n_cols()), x.n_cols())?;
         let mut leaves = vec![0; x.n_rows()];
         let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
         for (i, leaves) in leaves.chunks_mut(size).enumerate() {
             block.load(i * size..i * size + leaves.len());
             self.leaves(&block.rows(), leaves);
         }
-        leaves
+        Ok(leaves)
     }
 
     /// Depth of each node; the root has depth 0.

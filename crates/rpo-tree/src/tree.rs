@@ -1,7 +1,6 @@
 //! Trees: a structure and the predictions of its leaves.
 
 use crate::error::TreeError;
-use crate::input::check_csr;
 use crate::leaves::{LeafBuilder, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
@@ -46,30 +45,28 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// Predicts the outputs (samples x outputs) of the samples of `x`: the values of their leaves, summed in `f64` and
     /// rounded to `f32`.
     ///
-    /// # Panics
+    /// # Errors
     /// See [`Structure::apply`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, TreeError> {
+        let leaves = self.structure.apply(x)?;
         let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
         let mut sums = vec![0.0; self.leaves.n_outputs()];
-        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.structure.apply(x)) {
+        for (mut row, leaf) in out.rows_mut().into_iter().zip(leaves) {
             sums.fill(0.0);
             self.leaves.for_each(leaf, |j, v| sums[j as usize] += v);
             row.iter_mut()
                 .zip(&sums)
                 .for_each(|(out, &sum)| *out = sum as f32);
         }
-        out
+        Ok(out)
     }
 
     /// Replaces the leaves by new ones made from the samples of `x` that reach them: other outputs, other samples, or
     /// both, as for honest trees (structure and predictions from different samples: Wager and Athey 2018).
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, [`TreeError::NotCsr`], and the errors of the
+    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, the errors of [`Structure::apply`], and those of the
     /// builder; for [`LeafKind`](crate::LeafKind), those of its [`LeafBuilder`](crate::LeafBuilder).
-    ///
-    /// # Panics
-    /// If `x` has fewer [features](Structure::n_features) than the rules read.
     pub fn relabel<B: LeafBuilder>(
         self,
         builder: &B,
@@ -77,9 +74,8 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Tree<R, B::Leaves>, TreeError> {
-        check_csr("features", x)?;
         Mismatch::check("rows of outputs", x.n_rows(), outputs.n_rows())?;
-        let members = LeafMembers::from_assignment(&self.structure.apply(x), self.structure.n_leaves())?;
+        let members = LeafMembers::from_assignment(&self.structure.apply(x)?, self.structure.n_leaves())?;
         let leaves = builder.build(&members, weights, outputs)?;
         Tree::new(self.structure, leaves)
     }

@@ -158,7 +158,7 @@ mod tests {
                         for (mut scores, leaf) in expected
                             .rows_mut()
                             .into_iter()
-                            .zip(tree.structure.apply(x.into()))
+                            .zip(tree.structure.apply(x.into()).unwrap())
                         {
                             tree.values.for_each(leaf, |j, value| scores[j as usize] += value);
                         }

@@ -110,6 +110,9 @@ impl<'a> Booster<'a> {
         let Some(first) = group.first() else {
             return Ok(Vec::new());
         };
+        if group.iter().any(|booster| !booster.target.is_finite()) {
+            return Err(EnsembleError::Diverged { step });
+        }
         let trees = Trees {
             params: first.params,
             features: first.features,

@@ -170,6 +170,16 @@ impl Target {
         (fitting(Some(gradients), shape), curvatures)
     }
 
+    /// Returns true if all gradients and second derivatives are finite; those of a custom loss may not be.
+    pub(super) fn is_finite(&self) -> bool {
+        // Without short-circuiting, so that the comparison is vectorized.
+        let all = |values: &Array2<f32>| values.iter().fold(true, |all, v| all & v.is_finite());
+        match self {
+            Self::Variance { z, .. } => all(z),
+            Self::SecondOrder(target) => all(&target.gradients) && target.curvatures.as_ref().is_none_or(all),
+        }
+    }
+
     /// Returns the unit of gains: ‖φ‖² for squares of projected residuals, 1 for second-order gains.
     pub(super) fn unit(&self) -> f64 {
         match self {

@@ -43,14 +43,14 @@ impl Trees<'_> {
                 let mut splitters = splitters.collect::<Result<Vec<_>, EnsembleError>>()?;
                 HistogramSplitter::share_root(&mut splitters, rows);
                 let trees = splitters.par_iter().zip(targets);
-                Ok(trees
+                trees
                     .map(|(splitter, (_, seed))| {
                         self.features.with_workspace(splitter, |workspace| {
                             let seed = seed.purpose("grow");
-                            grow(splitter, workspace, rows.clone(), &self.params.grow, seed)
+                            Ok(grow(splitter, workspace, rows.clone(), &self.params.grow, seed)?)
                         })
                     })
-                    .collect())
+                    .collect()
             }
         }
     }
@@ -172,6 +172,6 @@ impl CriterionVisitor for Growth<'_> {
         let splitter = AxisSplitter::new(self.columns, criterion, self.axis)?;
         let splitter = splitter.with_category_targets(self.targets)?;
         let (mut workspace, seed) = (splitter.workspace(), self.seed.purpose("grow"));
-        Ok(grow(&splitter, &mut workspace, self.rows, self.grow, seed))
+        Ok(grow(&splitter, &mut workspace, self.rows, self.grow, seed)?)
     }
 }

@@ -13,7 +13,7 @@ use rpo_projections::Hashing;
 use rpo_tree::centroid::{
     CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
 };
-use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
+use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, TreeError, grow_parallel};
 use std::sync::Arc;
 
 impl ForestLearner for CraftmlParams {
@@ -72,7 +72,7 @@ impl CraftmlParams {
         let training = TrainingSet::new(x, Arc::new(y.to_owned()))?;
         if x.n_rows() == 0 || x.n_cols() == 0 {
             let (rows, columns) = (x.n_rows(), x.n_cols());
-            return Err(rpo_tree::TreeError::Empty { rows, columns }.into());
+            return Err(TreeError::Empty { rows, columns }.into());
         }
         let (p, d) = (x.n_cols(), y.n_cols());
         for tree in params.indices() {
@@ -147,7 +147,7 @@ impl CraftmlTrainer {
                     CentroidKind::Values => StoredCentroids::Weights,
                 };
                 let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes, stored)?;
-                (Some(hasher), self.grow(&splitter, seed))
+                (Some(hasher), self.grow(&splitter, seed)?)
             }
             CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
                 let targets = ProjectedLabels {
@@ -160,7 +160,7 @@ impl CraftmlTrainer {
                     _ => StoredCentroids::Weights,
                 };
                 let splitter = CentroidSplitter::new(x, &targets, &routing, nodes, stored)?;
-                (None, self.grow(&splitter, seed))
+                (None, self.grow(&splitter, seed)?)
             }
         };
         let kind = params
@@ -180,7 +180,11 @@ impl CraftmlTrainer {
         }
     }
 
-    fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {
+    fn grow<T: ClusterTargets>(
+        &self,
+        splitter: &CentroidSplitter<'_, T>,
+        seed: Seed,
+    ) -> Result<Grown<CentroidRule>, TreeError> {
         let rows = (0..self.labels.rows() as u32).collect();
         grow_parallel(splitter, rows, &self.params.grow_params(), seed.purpose("grow"))
     }

@@ -200,7 +200,7 @@ impl TreeInput<'_> {
             features: subset.as_deref(),
         };
         let splitter = HistogramSplitter::new(features, targets, search)?;
-        Ok(self.grow_with(&splitter))
+        self.grow_with(&splitter)
     }
 
     /// Grows the tree by a custom criterion and the other parameters of the forest.
@@ -220,7 +220,7 @@ impl TreeInput<'_> {
         };
         let splitter = AxisSplitter::new(self.ranked_features(), criterion, search)?;
         let splitter = splitter.with_category_targets(targets)?;
-        Ok(self.grow_with(&splitter))
+        self.grow_with(&splitter)
     }
 
     /// Returns the parameters of the search, and the features that the tree uses if it does not use all.
@@ -251,14 +251,17 @@ impl TreeInput<'_> {
     }
 
     /// Grows the tree with a custom splitter, within the limits of the parameters on depth, leaves and samples.
-    pub fn grow_with<S: Splitter>(&self, splitter: &S) -> Grown<S::Rule> {
-        grow(
+    ///
+    /// # Errors
+    /// [`EnsembleError::Tree`] if the splitter has fewer samples than the training set.
+    pub fn grow_with<S: Splitter>(&self, splitter: &S) -> Result<Grown<S::Rule>, EnsembleError> {
+        Ok(grow(
             splitter,
             &mut splitter.workspace(),
             self.samples(),
             &self.params.grow_params(),
             self.seed.purpose("grow"),
-        )
+        )?)
     }
 
     /// Computes the leaves as means of the outputs, in the storage that the parameters choose.

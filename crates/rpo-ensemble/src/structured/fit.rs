@@ -159,7 +159,7 @@ impl<'a> TreeView<'a, '_, '_> {
             rows,
             &params.grow_params(),
             self.seed.purpose("grow"),
-        );
+        )?;
         let weights = vec![1.0; labels.rows()];
         let leaves = LeafKind::Sparse.build(&grown.members, &weights, outputs)?;
         Ok(Tree::new(grown.structure, leaves)?)

@@ -165,7 +165,7 @@ fn check_leaves_and_gains(leaf_l2: Option<f64>) {
     let shrunk = |r: f64, alpha: f64| (r.abs() - alpha).max(0.0) * r.signum();
     let tree = &model.trees()[0];
     let structure = &tree.structure;
-    let reached = structure.apply((&x).into());
+    let reached = structure.apply((&x).into()).unwrap();
     for leaf in 0..structure.n_leaves() {
         let reaches = |i: &usize| reached[*i] as usize == leaf;
         let rows: Vec<usize> = all.iter().copied().filter(reaches).collect();

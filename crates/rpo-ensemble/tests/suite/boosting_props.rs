@@ -96,7 +96,7 @@ fn square_steps_take_off_what_they_promise() {
         let StepValues::Product { leaves, outputs } = &tree.values else {
             panic!("a step of Algorithm 3")
         };
-        let of_row = tree.structure.apply(x.view());
+        let of_row = tree.structure.apply(x.view()).unwrap();
         let squares: f64 = of_row
             .iter()
             .map(|&l| f64::from(leaves[l as usize]).powi(2))

@@ -129,7 +129,7 @@ fn predictions_are_means_over_trees() {
         let mut expected = Array2::<f64>::zeros((40, 24));
         for (index, tree) in forest.trees().iter().enumerate() {
             if tree.features == FeatureMap::Identity {
-                let routed = tree.structure().unwrap().apply((&unseen).into());
+                let routed = tree.structure().unwrap().apply((&unseen).into()).unwrap();
                 assert_eq!(routed, leaves.column(index).to_vec());
             }
             for row in 0..40 {

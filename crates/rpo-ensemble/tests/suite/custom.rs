@@ -8,7 +8,7 @@ use rpo_core::{
 };
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 use rpo_ensemble::{
-    EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
+    Bins, EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
 };
 use rpo_projections::Components;
 use rpo_tree::criterion::Variance;
@@ -67,6 +67,10 @@ impl Splitter for Terciles<'_> {
     type Rule = Interval;
     type Workspace = Vec<f32>;
 
+    fn n_rows(&self) -> usize {
+        self.0.nrows()
+    }
+
     fn workspace(&self) -> Vec<f32> {
         Vec::new()
     }
@@ -124,7 +128,7 @@ impl Grower for Outside {
         let MatrixView::Dense(x) = tree.features else {
             panic!("the features of this test are dense");
         };
-        Ok(tree.grow_with(&Terciles(x)))
+        tree.grow_with(&Terciles(x))
     }
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Interval>) -> Result<Largest, EnsembleError> {
@@ -186,7 +190,7 @@ fn a_forest_of_custom_parts_predicts_leaves_samples_out_and_merges() {
         let sample = x.slice(s![row..=row, ..]);
         let mut sums = [0.0; 8];
         for tree in forest.trees() {
-            let leaf = tree.tree.structure().apply(sample.into())[0];
+            let leaf = tree.tree.structure().apply(sample.into()).unwrap()[0];
             tree.tree.leaves().for_each(leaf, |j, v| sums[j as usize] += v);
         }
         sums.map(|sum| (sum * (1.0 / 6.0)) as f32)
@@ -327,6 +331,46 @@ fn losses_that_are_no_numbers_are_refused() {
                 panic!("{error}")
             };
             assert_eq!((what, row, output, target), (broken, 7, 1, 2.0));
+        }
+    }
+}
+
+/// Half the square of the residual, whose gradient is no number once the score leaves 0.
+#[derive(Debug)]
+struct BrokenLater;
+
+impl Loss for BrokenLater {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        (y - score).powi(2) / 2.0
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        if score.abs() > 1e-3 { f64::NAN } else { y - score }
+    }
+
+    fn curvature(&self, _: f64, _: f64) -> Option<f64> {
+        Some(1.0)
+    }
+}
+
+#[test]
+fn losses_that_are_no_numbers_later_stop_the_fit() {
+    // Sums of outputs are 0, and with them the initial scores.
+    let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
+    let y = Array2::from_shape_fn((20, 2), |(i, _)| if i < 10 { -1.0 } else { 1.0 });
+    for algorithm in Algorithm::ALL {
+        for bins in [Bins::Exact, Bins::MOST] {
+            let params = BoostingParams {
+                iterations: 4,
+                bins,
+                ..BoostingParams::from(algorithm)
+            };
+            let options = BoostingOptions {
+                loss: Some(Arc::new(BrokenLater)),
+                ..BoostingOptions::default()
+            };
+            let refusal = params.fit_with((&x).into(), (&y).into(), options).unwrap_err();
+            assert_eq!(refusal, EnsembleError::Diverged { step: 1 }, "{algorithm:?}");
         }
     }
 }

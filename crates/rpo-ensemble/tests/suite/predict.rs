@@ -16,7 +16,7 @@ fn naive(forest: &Forest, x: &Array2<f32>, counts: impl Fn(usize, usize) -> bool
         let mut n = 0.0;
         for (_, tree) in trees {
             let x = x.select(Axis(0), &[i]);
-            let leaf = tree.tree.structure().apply((&x).into())[0];
+            let leaf = tree.tree.structure().apply((&x).into()).unwrap()[0];
             let mut answer = Array1::<f64>::zeros(forest.n_outputs());
             tree.tree.leaves().for_each(leaf, |j, v| answer[j as usize] += v);
             row += &answer;
@@ -313,7 +313,10 @@ fn leaves_are_those_of_each_tree() {
         let leaves = forest.apply(x.view()).unwrap();
         assert_eq!(leaves.dim(), (150, 5));
         for (t, tree) in forest.trees().iter().enumerate() {
-            assert_eq!(leaves.column(t).to_vec(), tree.tree.structure().apply(x.view()));
+            assert_eq!(
+                leaves.column(t).to_vec(),
+                tree.tree.structure().apply(x.view()).unwrap()
+            );
         }
     }
 }

@@ -113,7 +113,7 @@ fn naive_scores(
     let mut sums = Array2::<f64>::zeros((x.nrows(), forest.n_outputs()));
     let mut totals = sums.clone();
     for (t, tree) in forest.trees().iter().enumerate() {
-        let answers = tree.tree.predict(x.into());
+        let answers = tree.tree.predict(x.into()).unwrap();
         for ((i, j), answer) in answers.indexed_iter().filter(|((i, _), _)| admit(t, *i)) {
             let weight = if forest.clustered_labels()[t].contains(&(j as u32)) {
                 5.0

@@ -292,6 +292,10 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
     type Rule = CentroidRule;
     type Workspace = CentroidWorkspace;
 
+    fn n_rows(&self) -> usize {
+        self.x.rows()
+    }
+
     fn workspace(&self) -> CentroidWorkspace {
         CentroidWorkspace {
             sample: Vec::new(),

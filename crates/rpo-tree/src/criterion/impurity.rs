@@ -63,7 +63,7 @@ impl Impurity<'_> {
     ///     fn visit<C: Criterion + Sync>(self, criterion: C) -> Self::Output {
     ///         let splitter = AxisSplitter::new(self.0, criterion, AxisParams::default())?;
     ///         let rows = (0..4).collect();
-    ///         Ok(grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0)))
+    ///         grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0))
     ///     }
     /// }
     ///

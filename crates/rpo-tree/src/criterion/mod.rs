@@ -148,12 +148,12 @@ const AHEAD: usize = 32;
 /// let columns = RankedFeatures::new((&x).into(), &[])?;
 /// let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
-/// let grown = grow(&splitter, &mut splitter.workspace(), (0..5).collect(), &stump, Seed::new(0));
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..5).collect(), &stump, Seed::new(0))?;
 ///
 /// let y = Array2::from_shape_fn((5, 1), |(i, _)| counts[i] as f32);
 /// let leaves = LeafKind::Dense.build(&grown.members, &[1.0; 5], &Arc::new(Matrix::from(y)))?;
 /// let tree = Tree::new(grown.structure, leaves)?;
-/// assert_eq!(tree.predict((&array![[1.0], [3.5]]).into()), array![[1.0 / 3.0], [60.0]]);
+/// assert_eq!(tree.predict((&array![[1.0], [3.5]]).into())?, array![[1.0 / 3.0], [60.0]]);
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 pub trait Criterion: Clone + Send {

@@ -7,10 +7,11 @@ mod subtree;
 pub use parallel::grow_parallel;
 pub use subtree::Subtree;
 
+use crate::error::check_exist;
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
-use crate::splitter::{NodeRows, Splitter};
+use crate::splitter::{NodeRows, Splitter, check_increasing};
 use crate::structure::{Node, Structure};
 use crate::{CheckParams, TreeError};
 use rpo_core::{Domain, Seed};
@@ -69,7 +70,7 @@ pub struct Grown<R> {
     pub members: LeafMembers,
 }
 
-/// Grows a structure on the given rows of the training set, which should have positive weight.
+/// Grows a structure on the given rows of the training set, which are increasing and should have positive weight.
 ///
 /// Growth is depth-first without [`max_leaves`](GrowParams::max_leaves), otherwise best-first: the open node whose
 /// split has the largest gain is split next (among equal gains the node created first) as long as the number of leaves
@@ -77,17 +78,17 @@ pub struct Grown<R> {
 /// and best-first growth without a binding limit find the same tree, with nodes and leaves numbered depth-first, child
 /// 0 first, or in the order of growth.
 ///
-/// # Panics
-/// If `rows` is empty or not strictly increasing.
+/// # Errors
+/// [`TreeError::NoRows`], [`TreeError::Mismatch`] for a row that the splitter does not have, and
+/// [`TreeError::Parameter`] for rows that are not increasing or a limit out of range.
 pub fn grow<S: Splitter>(
     splitter: &S,
     workspace: &mut S::Workspace,
     rows: Vec<u32>,
     params: &GrowParams,
     seed: Seed,
-) -> Grown<S::Rule> {
-    assert!(!rows.is_empty(), "a tree needs rows");
-    assert!(rows.is_sorted_by(|a, b| a < b), "rows are strictly increasing");
+) -> Result<Grown<S::Rule>, TreeError> {
+    check(splitter, &rows, params)?;
     let mut growth = Growth::new(splitter, workspace, params, rows);
     let root = Pending {
         node: 0,
@@ -100,7 +101,17 @@ pub fn grow<S: Splitter>(
         None => growth.depth_first(root),
         Some(max_leaves) => growth.best_first(root, max_leaves),
     }
-    growth.finish()
+    Ok(growth.finish())
+}
+
+/// Refuses rows that a tree cannot be grown on and limits out of range.
+fn check(splitter: &impl Splitter, rows: &[u32], params: &GrowParams) -> Result<(), TreeError> {
+    params.check()?;
+    let Some(&last) = rows.last() else {
+        return Err(TreeError::NoRows);
+    };
+    check_increasing("rows", rows)?;
+    check_exist("rows", &[last], splitter.n_rows())
 }
 
 /// A node that holds rows `start..end` and is waiting to be split.

@@ -4,7 +4,8 @@
 //! joined at the end. No task waits for another, so no stack grows with the depth of the tree, which can be as large as
 //! the number of rows.
 
-use super::{GrowParams, Grown, Growth, Pending, Subtree, grow};
+use super::{GrowParams, Grown, Growth, Pending, Subtree, check, grow};
+use crate::TreeError;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::Splitter;
@@ -22,18 +23,18 @@ const WORTH_IT: usize = 4096;
 /// It is meant for few trees on many samples; an ensemble of many trees grows faster with one thread per tree.
 /// Best-first growth has to keep its order and stays on one thread.
 ///
-/// # Panics
+/// # Errors
 /// See [`grow`].
 pub fn grow_parallel<S: Splitter>(
     splitter: &S,
     rows: Vec<u32>,
     params: &GrowParams,
     seed: Seed,
-) -> Grown<S::Rule> {
+) -> Result<Grown<S::Rule>, TreeError> {
     if params.max_leaves.is_some() || rows.len() < WORTH_IT {
         return grow(splitter, &mut splitter.workspace(), rows, params, seed);
     }
-    assert!(rows.is_sorted_by(|a, b| a < b), "rows are strictly increasing");
+    check(splitter, &rows, params)?;
     let tasks = Tasks {
         splitter,
         params,
@@ -48,7 +49,7 @@ pub fn grow_parallel<S: Splitter>(
     };
     rayon::scope(|scope| tasks.run(whole, scope));
     let parts = tasks.parts.into_inner().expect(UNHARMED);
-    put_together(parts)
+    Ok(put_together(parts))
 }
 
 /// A node whose subtree is to be grown.

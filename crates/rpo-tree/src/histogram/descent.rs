@@ -262,10 +262,10 @@ mod tests {
             let params = GrowParams { max_leaves: Some(max_leaves), ..GrowParams::default() };
             // Some of the samples are left out.
             let rows = (0..60).filter(|i| i % 3 > 0).collect();
-            let tree = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(seed)).structure;
+            let tree = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(seed)).unwrap().structure;
             match features.leaves(&tree, view) {
                 Some(leaves) => {
-                    prop_assert_eq!(leaves, tree.apply((&x).into()));
+                    prop_assert_eq!(leaves, tree.apply((&x).into()).unwrap());
                 }
                 None => prop_assert!(is_sparse),
             }

@@ -189,12 +189,12 @@ impl Index<usize> for LeafMembers {
 /// let columns = RankedFeatures::new((&x).into(), &[])?;
 /// let splitter = AxisSplitter::new(&columns, Variance::new(y.view(), &[1.0; 6]), AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
-/// let grown = grow(&splitter, &mut splitter.workspace(), (0..6).collect(), &stump, Seed::new(0));
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..6).collect(), &stump, Seed::new(0))?;
 ///
 /// let outputs = Arc::new(Matrix::from(y));
 /// let leaves = Median.build(&grown.members, &[1.0; 6], &outputs)?;
 /// let tree = Tree::new(grown.structure, leaves)?;
-/// assert_eq!(tree.predict((&array![[1.0], [4.0]]).into()), array![[2.0], [501.0]]);
+/// assert_eq!(tree.predict((&array![[1.0], [4.0]]).into())?, array![[2.0], [501.0]]);
 /// # Ok::<(), TreeError>(())
 /// ```
 pub trait LeafModel: Send + Sync {

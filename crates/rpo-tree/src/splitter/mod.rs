@@ -71,6 +71,10 @@ pub struct ProposedSplit<R> {
 ///     type Rule = AxisRule;
 ///     type Workspace = Vec<f32>; // values of a node
 ///
+///     fn n_rows(&self) -> usize {
+///         self.0.nrows()
+///     }
+///
 ///     fn workspace(&self) -> Vec<f32> {
 ///         Vec::new()
 ///     }
@@ -97,13 +101,13 @@ pub struct ProposedSplit<R> {
 /// let x = array![[0.0, 5.0], [1.0, 9.0], [2.0, 1.0], [3.0, 4.0]];
 /// let splitter = Median(x.view());
 /// let params = GrowParams { max_depth: Some(2), ..GrowParams::default() };
-/// let grown = grow(&splitter, &mut splitter.workspace(), (0..4).collect(), &params, Seed::new(0));
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..4).collect(), &params, Seed::new(0))?;
 /// assert_eq!(grown.structure.n_leaves(), 4);
 ///
 /// let y = Arc::new(Matrix::from(array![[10.0], [20.0], [30.0], [40.0]]));
 /// let leaves = LeafKind::Dense.build(&grown.members, &[1.0; 4], &y)?;
 /// let tree = Tree::new(grown.structure, leaves)?;
-/// assert_eq!(tree.predict((&array![[0.5, 7.0], [9.0, 0.0]]).into()), array![[20.0], [30.0]]);
+/// assert_eq!(tree.predict((&array![[0.5, 7.0], [9.0, 0.0]]).into())?, array![[20.0], [30.0]]);
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 pub trait Splitter: Sync {
@@ -111,6 +115,9 @@ pub trait Splitter: Sync {
     type Rule: Rule;
     /// Buffers and node statistics, one per thread.
     type Workspace: Send;
+
+    /// Number of rows of the training set.
+    fn n_rows(&self) -> usize;
 
     /// Makes a workspace for a thread.
     fn workspace(&self) -> Self::Workspace;

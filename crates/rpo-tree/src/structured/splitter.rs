@@ -179,6 +179,10 @@ impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
     type Rule = B::Rule;
     type Workspace = (LabelClustering, B::Workspace);
 
+    fn n_rows(&self) -> usize {
+        self.labels.rows()
+    }
+
     fn workspace(&self) -> Self::Workspace {
         let n_labels = self.used.len();
         let clustering = LabelClustering {

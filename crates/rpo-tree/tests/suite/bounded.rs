@@ -103,8 +103,8 @@ proptest! {
         let (rows, seed) = (weighted_rows(&weights), Seed::new(seed));
         let bounded = AxisSplitter::new(&columns, criterion.clone(), axis).unwrap();
         let unbounded = AxisSplitter::new(&columns, Unbounded(criterion), axis).unwrap();
-        let grown = grow(&bounded, &mut bounded.workspace(), rows.clone(), &params, seed);
-        let expected = grow(&unbounded, &mut unbounded.workspace(), rows, &params, seed);
+        let grown = grow(&bounded, &mut bounded.workspace(), rows.clone(), &params, seed).unwrap();
+        let expected = grow(&unbounded, &mut unbounded.workspace(), rows, &params, seed).unwrap();
         prop_assert!(grown == expected);
     }
 }

@@ -24,7 +24,7 @@ fn grow_exact(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) ->
     let splitter = AxisSplitter::new(&columns, criterion, axis).unwrap();
     let splitter = splitter.with_category_targets(targets).unwrap();
     let rows = weighted_rows(&data.weights);
-    grow(&splitter, &mut splitter.workspace(), rows, limits, seed)
+    grow(&splitter, &mut splitter.workspace(), rows, limits, seed).unwrap()
 }
 
 /// Like [`grow_exact`], but on bins.
@@ -38,7 +38,7 @@ fn grow_binned(data: &Data, axis: AxisParams, limits: &GrowParams, seed: Seed) -
     };
     let splitter = HistogramSplitter::new(&features, targets, axis).unwrap();
     let rows = weighted_rows(&data.weights);
-    grow(&splitter, &mut splitter.workspace(), rows, limits, seed)
+    grow(&splitter, &mut splitter.workspace(), rows, limits, seed).unwrap()
 }
 
 fn even_columns(data: &Data) -> Vec<u32> {

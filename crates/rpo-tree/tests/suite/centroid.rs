@@ -100,6 +100,7 @@ fn grow_on(
         &leaves_of(5),
         Seed::new(seed),
     )
+    .unwrap()
 }
 
 /// Returns the training rows per leaf as sets that do not depend on the numbering of leaves.
@@ -131,7 +132,7 @@ proptest! {
         prop_assert_eq!(all, (0..150).collect::<Vec<u32>>());
         // The rule that grew the tree routes dense and sparse rows the same way.
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
-            let reached = grown.structure.apply(view);
+            let reached = grown.structure.apply(view).unwrap();
             for leaf in 0..grown.members.n_leaves() {
                 prop_assert!(!grown.members[leaf].is_empty());
                 for &row in &grown.members[leaf] {
@@ -200,7 +201,7 @@ proptest! {
         let [grown, recorded] = [StoredCentroids::Weights, StoredCentroids::Members].map(|stored| {
             let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params, stored).unwrap();
             let rows = (0..n as u32).collect();
-            grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed))
+            grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed)).unwrap()
         });
         let recorded = RecordedTree::of(&recorded.structure, recorded.members, max).unwrap();
         prop_assert_eq!((recorded.n_nodes, recorded.depth), (grown.structure.nodes().len(), grown.structure.depth()));
@@ -215,7 +216,7 @@ proptest! {
         let mut work = RouteBuffers::default();
         for samples in [&x, &unseen] {
             let view = samples.view();
-            let expected = grown.structure.apply(MatrixView::Sparse(view));
+            let expected = grown.structure.apply(MatrixView::Sparse(view)).unwrap();
             let mut leaves = vec![u32::MAX; samples.rows()];
             recorded.leaves(p, n, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
             prop_assert_eq!(&leaves, &expected);
@@ -261,10 +262,11 @@ fn centroids_of_large_nodes_are_kept() {
             &leaves_of(500),
             Seed::new(1),
         )
+        .unwrap()
     });
     let recorded = RecordedTree::of(&recorded.structure, recorded.members, Some(1000)).unwrap();
     let view = x.view();
-    let expected = grown.structure.apply(MatrixView::Sparse(view));
+    let expected = grown.structure.apply(MatrixView::Sparse(view)).unwrap();
     let loaded = Cell::new(0);
     let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
         loaded.set(loaded.get() + rows.len());
@@ -308,7 +310,8 @@ fn subtrees_in_parallel_are_the_same_tree() {
         rows.clone(),
         &leaves_of(50),
         Seed::new(1),
-    );
+    )
+    .unwrap();
     assert!(
         alone.structure.depth() > 2,
         "children are large enough to be split off"
@@ -318,7 +321,8 @@ fn subtrees_in_parallel_are_the_same_tree() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let together = pool.install(|| grow_parallel(&splitter, rows.clone(), &leaves_of(50), Seed::new(1)));
+        let together =
+            pool.install(|| grow_parallel(&splitter, rows.clone(), &leaves_of(50), Seed::new(1)).unwrap());
         assert!(alone == together, "{threads} threads");
     }
 }
@@ -349,7 +353,7 @@ fn nodes_that_cannot_be_split_are_leaves() {
             ..GrowParams::default()
         };
         let rows = (0..60).collect();
-        let grown = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(1));
+        let grown = grow(&splitter, &mut splitter.workspace(), rows, &params, Seed::new(1)).unwrap();
         grown.structure.depth()
     };
     assert!(splitter_of(None) > 3);

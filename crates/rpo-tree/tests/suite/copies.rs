@@ -39,8 +39,8 @@ fn same_tree_without_copies<C: Criterion + Sync>(criterion: &C, weights: &[f32])
         assert!(copied.of_subtree(&(100..2_000).collect::<Vec<_>>()).is_some());
         let uncopied = NodeByNode(&copied);
         let (rows, seed) = (weighted_rows(weights), Seed::new(3));
-        let expected = grow(&uncopied, &mut uncopied.workspace(), rows.clone(), &params, seed);
-        let grown = grow(&copied, &mut copied.workspace(), rows, &params, seed);
+        let expected = grow(&uncopied, &mut uncopied.workspace(), rows.clone(), &params, seed).unwrap();
+        let grown = grow(&copied, &mut copied.workspace(), rows, &params, seed).unwrap();
         assert!(grown == expected, "{thresholds:?}");
         assert!(grown.structure.n_leaves() > 1_000);
     }

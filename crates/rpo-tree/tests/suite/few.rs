@@ -30,14 +30,16 @@ impl CriterionVisitor for GrowTwice<'_> {
                 rows.clone(),
                 &self.limits,
                 seed,
-            ),
+            )
+            .unwrap(),
             grow(
                 &node_by_node,
                 &mut node_by_node.workspace(),
                 rows,
                 &self.limits,
                 seed,
-            ),
+            )
+            .unwrap(),
         ]
     }
 }

@@ -178,11 +178,11 @@ impl<'a> Check<'a> {
         let sparse = csr(x);
         assert_eq!(expected.len(), x.nrows());
         for view in [x.into(), MatrixView::Sparse(sparse.view())] {
-            for (leaf, expected) in tree.structure().apply(view).into_iter().zip(expected) {
+            for (leaf, expected) in tree.structure().apply(view).unwrap().into_iter().zip(expected) {
                 let tolerance = self.tolerance.predictions_absolute;
                 self.close(&answer(leaves, leaf), expected, tolerance, "leaf answer");
             }
-            for (row, expected) in tree.predict(view).rows().into_iter().zip(expected) {
+            for (row, expected) in tree.predict(view).unwrap().rows().into_iter().zip(expected) {
                 for (&found, &expected) in row.iter().zip(expected) {
                     let tolerance =
                         self.tolerance.predictions_absolute + expected.abs() * f64::from(f32::EPSILON);

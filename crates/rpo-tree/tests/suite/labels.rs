@@ -50,8 +50,8 @@ proptest! {
         let sparse = csr(&data.x);
         let predictions = KINDS.map(|kind| {
             let tree = label(&data, &grown, kind);
-            let predicted = tree.predict((&data.x).into());
-            assert_eq!(predicted, tree.predict(MatrixView::Sparse(sparse.view())));
+            let predicted = tree.predict((&data.x).into()).unwrap();
+            assert_eq!(predicted, tree.predict(MatrixView::Sparse(sparse.view())).unwrap());
             predicted
         });
         prop_assert_eq!(&predictions[0], &predictions[1]);
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(&again, &tree);
 
         let honest = tree.relabel(&kind, (&other.x).into(), &other.weights, &outputs(&other)).unwrap();
-        let leaf_of = honest.structure().apply((&other.x).into());
+        let leaf_of = honest.structure().apply((&other.x).into()).unwrap();
         let all = super::common::weighted_rows(&other.weights);
         for leaf in 0..honest.structure().n_leaves() as u32 {
             let mut rows = all.clone();
@@ -108,6 +108,6 @@ proptest! {
         let data = Data::unweighted(data.x, data.y.mapv(|v| (64.0 * v).round() / 64.0));
         prop_assume!(data.has_distinct_rows());
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(seed));
-        prop_assert_eq!(label(&data, &grown, LeafKind::Samples).predict((&data.x).into()), data.y);
+        prop_assert_eq!(label(&data, &grown, LeafKind::Samples).predict((&data.x).into()).unwrap(), data.y);
     }
 }

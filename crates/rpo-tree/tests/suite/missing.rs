@@ -32,7 +32,7 @@ fn grown(data: &Data, axis: AxisParams, params: &GrowParams) -> Grown<AxisRule> 
     let criterion = ObservedVariance::new(data.y.view(), &data.weights);
     let splitter = AxisSplitter::new(&columns, criterion, axis).unwrap();
     let rows = (0..data.x.nrows() as u32).collect();
-    grow(&splitter, &mut splitter.workspace(), rows, params, Seed::new(1))
+    grow(&splitter, &mut splitter.workspace(), rows, params, Seed::new(1)).unwrap()
 }
 
 /// Returns the mean of an output over the rows in which it is observed.
@@ -137,7 +137,7 @@ proptest! {
         let criterion = SparseObservedVariance::new(sparse_y.view(), &data.weights);
         let splitter = AxisSplitter::new(&columns, criterion, axis).unwrap();
         let rows = (0..60).collect();
-        let sparse = grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(1));
+        let sparse = grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(1)).unwrap();
         let mut pairs = vec![(0, 0)];
         while let Some((i, j)) = pairs.pop() {
             let (a, b) = (dense.gains[i], sparse.gains[j]);
@@ -170,7 +170,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     let leaves = label(&[1.0, 1.0, 0.0, 1.0], &grown.members, &[0.0; 2]).unwrap();
     let tree = Tree::new(grown.structure.clone(), leaves).unwrap();
     // Row 2 is next to row 3 below the root's right child.
-    let found = tree.predict(MatrixView::from(&data.x));
+    let found = tree.predict(MatrixView::from(&data.x)).unwrap();
     assert_eq!(
         found,
         ndarray::array![[0.0, 1.0], [0.0, 1.0], [8.0, 0.0], [8.0, 0.0]]

@@ -20,5 +20,6 @@ mod missing;
 mod naive;
 mod parallel;
 mod props;
+mod refusals;
 mod seams;
 mod structured;

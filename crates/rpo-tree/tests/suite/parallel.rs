@@ -26,7 +26,7 @@ fn trees_may_be_as_deep_as_rows_are_many() {
     let grown = small_stacks
         .build()
         .unwrap()
-        .install(|| grow_parallel(&splitter, weighted_rows(&weights), &params, Seed::new(0)));
+        .install(|| grow_parallel(&splitter, weighted_rows(&weights), &params, Seed::new(0)).unwrap());
     assert_eq!(grown.structure.depth(), 1_500);
     let one_thread = grow(
         &splitter,
@@ -34,6 +34,7 @@ fn trees_may_be_as_deep_as_rows_are_many() {
         weighted_rows(&weights),
         &params,
         Seed::new(0),
-    );
+    )
+    .unwrap();
     assert!(grown == one_thread);
 }

@@ -89,7 +89,7 @@ proptest! {
         let sparse = csr(&data.x);
         let mut held: Vec<u32> = Vec::new();
         for view in [(&data.x).into(), MatrixView::Sparse(sparse.view())] {
-            let leaf_of = grown.structure.apply(view);
+            let leaf_of = grown.structure.apply(view).unwrap();
             held.clear();
             for leaf in 0..grown.structure.n_leaves() {
                 let rows = &grown.members[leaf];
@@ -216,7 +216,7 @@ proptest! {
         let grow = |data: &Data| data.grow(Layout::DENSE, AxisParams::default(), &GrowParams::default(), Seed::new(4));
         let (a, b) = (grow(&data), grow(&permuted));
         prop_assert_eq!(&a, &b);
-        let predict = |data: &Data, grown| label(data, grown, LeafKind::Dense).predict((&data.x).into());
+        let predict = |data: &Data, grown| label(data, grown, LeafKind::Dense).predict((&data.x).into()).unwrap();
         prop_assert_eq!(permute(predict(&data, &a)), predict(&permuted, &b));
     }
 
@@ -284,7 +284,7 @@ proptest! {
         let params = GrowParams { max_depth, ..GrowParams::default() };
         let predict = |data: &Data, x: &Array2<f32>| {
             let grown = data.grow(Layout::DENSE, AxisParams::default(), &params, Seed::new(4));
-            label(data, &grown, LeafKind::Dense).predict(x.into())
+            label(data, &grown, LeafKind::Dense).predict(x.into()).unwrap()
         };
         let x = data.x.mapv(|v| v + 0.25);
         for (a, b) in predict(&data, &x).iter().zip(&predict(&repeated, &x)) {

@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 fn grow_with<S: Splitter>(splitter: &S, weights: &[f32], params: &GrowParams, seed: u64) -> Grown<S::Rule> {
     let rows = weighted_rows(weights);
-    grow(splitter, &mut splitter.workspace(), rows, params, Seed::new(seed))
+    grow(splitter, &mut splitter.workspace(), rows, params, Seed::new(seed)).unwrap()
 }
 
 /// Checks that every row is routed to the leaf that holds it, from dense and from sparse rows.
 fn check_routing<R: Rule>(grown: &Grown<R>, x: &Array2<f32>) {
     let sparse = csr(x);
     for view in [x.into(), MatrixView::Sparse(sparse.view())] {
-        let leaf_of = grown.structure.apply(view);
+        let leaf_of = grown.structure.apply(view).unwrap();
         for leaf in 0..grown.members.n_leaves() {
             let rows = &grown.members[leaf];
             assert!(!rows.is_empty());
@@ -41,6 +41,7 @@ fn predict<R: Rule>(grown: &Grown<R>, data: &Data) -> Array2<f32> {
     Tree::new(grown.structure.clone(), leaves)
         .unwrap()
         .predict((&data.x).into())
+        .unwrap()
 }
 
 /// Returns a value as hyperplanes and centroids read it: missing counts as 0.
@@ -86,6 +87,10 @@ impl<'a> Splitter for Oblique<'a> {
     type Rule = Hyperplane;
     /// The criterion, and (sum, row) along a direction.
     type Workspace = (Variance<'a>, Vec<(f32, u32)>);
+
+    fn n_rows(&self) -> usize {
+        self.data.x.nrows()
+    }
 
     fn workspace(&self) -> Self::Workspace {
         let data = self.data;
@@ -213,6 +218,10 @@ impl Splitter for KMeans<'_> {
     /// Nothing is kept between nodes.
     type Workspace = ();
 
+    fn n_rows(&self) -> usize {
+        self.data.x.nrows()
+    }
+
     fn workspace(&self) {}
 
     fn split(&self, node: NodeRows<'_>, (): &mut (), children: &mut [u16]) -> Option<ProposedSplit<Nearest>> {
@@ -271,6 +280,10 @@ struct OneOutput<'a> {
 impl Splitter for OneOutput<'_> {
     type Rule = AxisRule;
     type Workspace = AxisSearch;
+
+    fn n_rows(&self) -> usize {
+        self.columns.n_rows()
+    }
 
     fn workspace(&self) -> AxisSearch {
         AxisSearch::new(self.columns, None)
@@ -463,10 +476,10 @@ fn leaves_may_answer_with_medians() {
     let rule = AxisRule::new(0, 5.0, false);
     let nodes = vec![Node::Split { rule, first_child: 1 }, Node::Leaf(0), Node::Leaf(1)];
     let structure = Structure::try_from(nodes).unwrap();
-    let members = LeafMembers::from_assignment(&structure.apply((&x).into()), 2).unwrap();
+    let members = LeafMembers::from_assignment(&structure.apply((&x).into()).unwrap(), 2).unwrap();
     let tree = Tree::new(structure.clone(), Medians::label(&members, &y)).unwrap();
     assert_eq!(
-        tree.predict((&array![[1.0], [99.0]]).into()),
+        tree.predict((&array![[1.0], [99.0]]).into()).unwrap(),
         array![[2.0, 0.0], [7.0, 5.0]]
     );
     assert_eq!(tree.into_parts().0, structure);

@@ -95,6 +95,7 @@ impl Problem {
             &GrowParams::default(),
             Seed::new(5),
         )
+        .unwrap()
     }
 }
 
@@ -136,7 +137,7 @@ proptest! {
         prop_assert_eq!(&grown, &problem.grow(variant, view));
         let split = grown.structure.n_leaves() > 1;
         for view in [(&problem.x).into(), view] {
-            let leaf_of = grown.structure.apply(view);
+            let leaf_of = grown.structure.apply(view).unwrap();
             for leaf in 0..grown.members.n_leaves() {
                 let rows = &grown.members[leaf];
                 prop_assert!(!split || rows.len() >= problem.min_samples_leaf);

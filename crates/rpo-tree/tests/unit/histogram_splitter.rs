@@ -30,7 +30,7 @@ proptest! {
         HistogramSplitter::share_root(&mut shared, &rows);
         for (alone, shared) in alone.iter().zip(&shared) {
             let grow = |s: &HistogramSplitter<'_>, n: usize| {
-                grow(s, &mut s.workspace(), rows[..n].to_vec(), &GrowParams::default(), Seed::new(0))
+                grow(s, &mut s.workspace(), rows[..n].to_vec(), &GrowParams::default(), Seed::new(0)).unwrap()
             };
             prop_assert_eq!(grow(alone, rows.len()), grow(shared, rows.len()));
             prop_assert_eq!(grow(alone, rows.len() - 5), grow(shared, rows.len() - 5));
@@ -52,7 +52,7 @@ proptest! {
         let mut splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
         let grown = |splitter: &HistogramSplitter<'_>| {
             let rows = (0..40).collect();
-            grow(splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0))
+            grow(splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0)).unwrap()
         };
         let expected = grown(&splitter);
         let mut others = vec![

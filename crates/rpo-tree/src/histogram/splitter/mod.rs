@@ -43,7 +43,7 @@ use rpo_core::ParameterError;
 /// let features = BinnedFeatures::new((&x).into(), 255, &[])?;
 /// let targets = SplitTargets { gradients: z.view(), weights: &[1.0; 500], ..SplitTargets::default() };
 /// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
-/// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0))?;
 /// let (_, rule) = grown.structure.splits().next().expect("the root is split");
 /// assert_eq!(rule.test().feature, 1);
 /// # Ok::<(), rpo_tree::TreeError>(())
@@ -140,6 +140,10 @@ impl<'a> HistogramSplitter<'a> {
 impl Splitter for HistogramSplitter<'_> {
     type Rule = AxisRule;
     type Workspace = HistogramWorkspace;
+
+    fn n_rows(&self) -> usize {
+        self.features.n_rows()
+    }
 
     fn workspace(&self) -> HistogramWorkspace {
         let all = 0..self.features.n_features() as u32;

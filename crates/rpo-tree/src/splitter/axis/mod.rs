@@ -117,6 +117,10 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     /// The search, the criterion, and the node on which the criterion was started.
     type Workspace = (AxisSearch, C, Option<usize>);
 
+    fn n_rows(&self) -> usize {
+        self.columns.n_rows()
+    }
+
     fn workspace(&self) -> Self::Workspace {
         let search = AxisSearch::new(&self.columns, self.subset);
         (search, self.criterion.clone(), None)

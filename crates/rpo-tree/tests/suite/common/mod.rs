@@ -43,6 +43,7 @@ pub(crate) fn grow_axis<C: Criterion + Sync>(
         params,
         seed,
     )
+    .unwrap()
 }
 
 /// A splitter that splits every node individually: it neither copies subtrees nor grows them whole.
@@ -51,6 +52,10 @@ pub(crate) struct NodeByNode<'s, S>(pub(crate) &'s S);
 impl<S: Splitter> Splitter for NodeByNode<'_, S> {
     type Rule = S::Rule;
     type Workspace = S::Workspace;
+
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
 
     fn workspace(&self) -> S::Workspace {
         self.0.workspace()
