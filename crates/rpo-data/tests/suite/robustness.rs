@@ -256,6 +256,8 @@ fn targets_are_found_and_their_task() {
     let unknown = kind(text, &with(Targets::Names(names(&["z"]))));
     let (name, nearest) = ("z".into(), None);
     assert_eq!(unknown, ReadErrorKind::UnknownTarget { name, nearest });
+    let repeated = kind(text, &with(Targets::Names(names(&["y", "b", "y"]))));
+    assert_eq!(repeated, ReadErrorKind::RepeatedTarget("y".into()));
     let many = kind(text, &with(Targets::First(4)));
     assert_eq!(many, ReadErrorKind::TooManyTargets { asked: 4, columns: 3 });
     let not_01 = kind(

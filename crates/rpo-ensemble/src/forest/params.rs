@@ -91,12 +91,12 @@ pub struct ForestParams {
     /// Fraction of the samples that each tree grows on, drawn without replacement.
     ///
     /// In (0, 1]: round(fraction · n) samples.
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub row_share: Option<f64>,
     /// Fraction of the features that each tree uses.
     ///
     /// In (0, 1]: round(fraction · p) features, among which nodes draw `max_features`.
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub feature_share: f64,
     /// Criterion that scores splits. On labels gini grows the same trees as variance.
     pub criterion: CriterionKind,

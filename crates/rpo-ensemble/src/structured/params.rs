@@ -78,13 +78,13 @@ pub struct StructuredForestParams {
     /// Fraction of the samples that each tree grows on, drawn without replacement.
     ///
     /// In (0, 1]. At 1 no sample is out of bag, so there are no scores to find thresholds on.
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub row_share: f64,
     /// Fraction of the features that each tree uses.
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub feature_share: f64,
     /// Fraction of the labels that each tree clusters; leaves predict all labels.
-    #[schemars(range(max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub label_share: f64,
     /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
     ///

@@ -48,8 +48,7 @@ pub fn grow_parallel<S: Splitter>(
         seed,
     };
     rayon::scope(|scope| tasks.run(whole, scope));
-    let parts = tasks.parts.into_inner().expect(UNHARMED);
-    Ok(put_together(parts))
+    Ok(put_together(tasks.into_parts()))
 }
 
 /// A node whose subtree is to be grown.
@@ -85,6 +84,10 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<S: Splitter> Tasks<'_, S> {
+    fn into_parts(self) -> Vec<Option<Part<S::Rule>>> {
+        self.parts.into_inner().expect(UNHARMED)
+    }
+
     fn run<'t>(&'t self, task: Task, scope: &Scope<'t>) {
         let Task {
             part: place,

@@ -460,6 +460,9 @@ pub enum ReadErrorKind {
         /// The most similar column name, if there is a similar one.
         nearest: Option<Box<str>>,
     },
+    /// A target that is named twice.
+    #[error("target {} is named twice", quoted(.0))]
+    RepeatedTarget(String),
     /// More targets than columns.
     #[error("{asked} targets requested, but the file has only {columns} columns")]
     TooManyTargets {
