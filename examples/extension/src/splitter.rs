@@ -46,11 +46,11 @@ impl Grower for SumOfPairs {
         let dense = |matrix: rpo::core::MatrixView<'_>| matrix.to_dense(usize::MAX);
         let features = dense(tree.features).map_err(EnsembleError::Features)?;
         let targets = dense(tree.targets()).map_err(EnsembleError::Outputs)?;
-        Ok(tree.grow_with(&PairSplitter {
+        tree.grow_with(&PairSplitter {
             features: features.view(),
             criterion: Variance::new(targets.view(), tree.weights),
             pairs: self.pairs,
-        }))
+        })
     }
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<PairSum>) -> Result<Leaves, EnsembleError> {
@@ -105,6 +105,10 @@ impl<'a> Splitter for PairSplitter<'a> {
     type Rule = PairSum;
     /// The statistics, and the sums of a node's samples with their indices.
     type Workspace = (Variance<'a>, Vec<(f32, u32)>);
+
+    fn n_rows(&self) -> usize {
+        self.features.nrows()
+    }
 
     fn workspace(&self) -> Self::Workspace {
         (self.criterion.clone(), Vec::new())
