@@ -58,6 +58,11 @@ def library(x: Any) -> str | None:
     return None
 
 
+def check_in_memory(x: Any) -> None:
+    """Refuse a table whose values are not in memory; see `library`."""
+    library(x)
+
+
 def without_batches(x: Any) -> Any:
     """Return a RecordBatch as a Table, whose names scikit-learn reads, and any other object as it is."""
     return _table_of(x) if library(x) == "pyarrow" and not hasattr(x, "to_batches") else x

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ._frames import check_in_memory
 from ._types import Borrowed, CsrArrays
 
 
@@ -30,6 +31,7 @@ def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
     """Return a dense matrix as a C-ordered array; refuse sparse ones."""
     if sp.issparse(matrix):
         raise ValueError(f"{name} must be dense here, with a value for every output")
+    check_in_memory(matrix)
     check_real(matrix, name)
     try:
         array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])

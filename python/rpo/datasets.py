@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from os import PathLike, fspath
 from typing import Any
 
@@ -24,7 +24,7 @@ def load_arff(path: Path, targets: Any, *, missing_outputs: bool = False, **opti
     ----------
     path : path
         The file.
-    targets : int, path, or sequence of str
+    targets : int, path, or names
         The outputs: the number of last columns, or, if negative, of first columns; a MULAN label file (.xml); or names.
     missing_outputs : bool, default=False
         Allows missing outputs, which become NaN.
@@ -56,11 +56,11 @@ def load_svmlight(path: Path, **options: Any) -> Bunch:
 
 
 def _targets(targets: Any) -> Any:
-    if isinstance(targets, (int, np.integer)):
+    if isinstance(targets, (int, np.integer)) and not isinstance(targets, bool):
         return {"last": int(targets)} if targets >= 0 else {"first": -int(targets)}
     if isinstance(targets, (str, PathLike)):
         return {"label-file": fspath(targets)}
-    if isinstance(targets, Sequence):
+    if isinstance(targets, Iterable):
         return {"names": [str(name) for name in targets]}
     raise TypeError(f"targets must be a number, a label file or names, got {targets!r}")
 

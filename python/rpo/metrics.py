@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arguments import names_of, whole
+from ._frames import check_in_memory
 from ._matrix import borrow, dense
 
 __all__ = [
@@ -324,6 +325,7 @@ def _regression(
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return numbers with one column for each output."""
+    check_in_memory(values)
     array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     return dense(array.reshape(-1, 1) if array.ndim == 1 else array, name, np.float64)
 

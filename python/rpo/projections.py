@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
 from ._bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from ._frames import check_in_memory
 from ._matrix import borrow
 from ._seeds import seed_of
 from ._state import unchanged_by_failure
@@ -70,6 +71,7 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         features : array or sparse matrix of shape (n_samples, n_features), optional
             The features of the samples, for "label-embedding".
         """
+        check_in_memory(X)
         with unchanged_by_failure(self):
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
             given = None if features is None else borrow(features, "features")
@@ -86,6 +88,7 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the components (n_samples, n_components) of outputs (n_samples, n_outputs)."""
         check_is_fitted(self)
+        check_in_memory(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
         # In double precision, as the rounding of a sample in single precision would depend on its position in X.
         return np.asarray(X @ self.components_.T.astype(np.float64), dtype=np.float32)

@@ -54,7 +54,7 @@ def test_stages_are_of_models_with_steps(labels, numbers):
     X, Y = labels
     with pytest.raises(NotFittedError):
         rpo.GradientBoostingClassifier().staged_predict(X)
-    with pytest.raises(ValueError, match="random-forest has no steps"):
+    with pytest.raises(ValueError, match="random-forest has no predictions step by step"):
         rpo.RandomForestClassifier(2).fit(X, Y).model_.staged_predict(X)
     model = rpo.GradientBoostingRegressor(5).fit(*numbers)
     with pytest.raises(ValueError, match="features"):

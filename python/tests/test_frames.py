@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import rpo
+from rpo import metrics
+from rpo.projections import OutputProjection
 
 pd = pytest.importorskip("pandas")
 
@@ -207,6 +209,8 @@ def test_tables_that_are_not_read_are_refused_with_what_reads_them(table):
             lambda unread=unread: model.predict(unread),
             lambda unread=unread: model.model_.predict(unread),
             lambda unread=unread: rpo.describe(unread, y),
+            lambda unread=unread: OutputProjection(n_components=2).fit(unread),
+            lambda unread=unread: metrics.rmse(unread, np.zeros((len(y), 1))),
         ):
             with pytest.raises(TypeError, match=reader):
                 call()

@@ -179,7 +179,9 @@ def test_files_are_read_as_the_command_reads_them(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,2,3.5\n4,,NA\n")
     with pytest.raises(ValueError, match=r"a\.csv"):
         datasets.load_csv(tmp_path / "a.csv", ["y"])
-    table = datasets.load_csv(tmp_path / "a.csv", ["y"], missing_outputs=True)
+    with pytest.raises(TypeError, match="targets must be a number, a label file or names, got True"):
+        datasets.load_csv(tmp_path / "a.csv", True)
+    table = datasets.load_csv(tmp_path / "a.csv", np.array(["y"]), missing_outputs=True)
     assert np.isnan(table.target[1, 0])
     assert np.isnan(table.data[1, 1])
     (tmp_path / "a.txt").write_text("2 3 4\n0,2 0:1.5\n1 1:1 2:2\n")

@@ -83,11 +83,11 @@ pub(crate) fn note_unfilled(model: &Model) {
     if let Some((name, others)) = unfilled.split_first() {
         let others = match others.len() {
             0 => String::new(),
-            1 => ", nor has 1 other".to_owned(),
-            n => format!(", nor have {n} others"),
+            1 => " (and 1 other)".to_owned(),
+            n => format!(" (and {n} others)"),
         };
         note(&format!(
-            "feature {name:?} has no value in any training sample{others}: 0 is filled in"
+            "feature {name:?}{others} has no value in any training sample: 0 is filled in"
         ));
     }
 }

@@ -148,7 +148,10 @@ impl<'a> LabelSets<'a> {
     ///
     /// Labels that are not listed are not predicted, so that k should be at least the largest number of labels that a
     /// sample may have.
-    pub(crate) fn from_top_k<S: Real>(
+    ///
+    /// # Errors
+    /// Thresholds that are not one per label.
+    pub fn from_top_k<S: Real>(
         top: &TopK<S>,
         thresholds: &Thresholds,
     ) -> Result<LabelSets<'static>, MetricError> {

@@ -150,7 +150,7 @@ fn columns_without_any_value_are_named() {
     let run = folder.run(&format!("{train} --impute mean"));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(
-        run.stderr.contains("\"b\" has no value") && run.stderr.contains("1 other"),
+        run.stderr.contains("\"b\" (and 1 other) has no value"),
         "{}",
         run.stderr
     );

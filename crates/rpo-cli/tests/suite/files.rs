@@ -395,8 +395,9 @@ fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
     assert_eq!((&found, silent.as_str()), (&same, ""));
     assert_eq!(
         notes,
-        "note: 2 labels, the first \"4\", which samples have 3 times, are none of the model's: they are left out\n\
-         note: 2 features, the first \"9\", which samples have 2 times, are none of the model's: they are left out\n"
+        "note: 2 labels, which occur 3 times (the first is \"4\"), are not among the model's labels: they are left out\n\
+         note: 2 features, which occur 2 times (the first is \"9\"), are not among the model's features: they are left \
+         out\n"
     );
     let predicted = folder.run("predict --data test.svm --model m.rpo");
     assert!(

@@ -84,15 +84,15 @@ fn the_option_that_was_given_is_named() {
         ),
         (
             format!("{train} --dates day --categorical day"),
-            "--categorical reads \"day\" as category, --dates as date: a column has one type",
+            "--categorical reads \"day\" as category, but --dates as date: a column has one type",
         ),
         (
             format!("{train} --types day=category,day=date"),
-            "--types reads \"day\" as category, --types as date: a column has one type",
+            "--types reads \"day\" as category, but --types as date: a column has one type",
         ),
         (
             format!("{train} --text day --categorical day"),
-            "--categorical reads \"day\" as category, --text as text: a column has one type",
+            "--categorical reads \"day\" as category, but --text as text: a column has one type",
         ),
         (
             format!("{train} --params x.json"),

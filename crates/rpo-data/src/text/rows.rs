@@ -115,7 +115,7 @@ impl TextRows {
             };
             let n_rows = self.counts.ends.len();
             format!(
-                "the terms of {name:?} in the first {n_rows} rows, which fewer units in a row or hashing make fewer,"
+                "the terms of {name:?} in the first {n_rows} rows (hashing, or terms of fewer units, would reduce them)"
             )
         })
     }

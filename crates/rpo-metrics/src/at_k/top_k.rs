@@ -130,17 +130,17 @@ impl<S: Real> TopK<S> {
     }
 
     /// Returns the number of samples.
-    pub(crate) fn n_samples(&self) -> usize {
+    pub fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Returns the number of labels that were ranked.
-    pub(crate) fn n_labels(&self) -> usize {
+    pub fn n_labels(&self) -> usize {
         self.n_labels
     }
 
     /// Returns the k of the lists.
-    pub(crate) fn k(&self) -> usize {
+    pub fn k(&self) -> usize {
         self.k
     }
 

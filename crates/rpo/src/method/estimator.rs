@@ -306,11 +306,11 @@ impl FitContext<'_> {
             return Ok(());
         };
         let counts = |what: &str, ours: usize, theirs: usize| match ours == theirs {
-            true => format!("has other {what}"),
+            true => format!("has different {what}"),
             false => format!("has {theirs} {what} in place of {ours}"),
         };
         let difference = if withheld.task() != data.task() {
-            "is of another task".to_owned()
+            "is for another task".to_owned()
         } else if withheld.feature_names() != data.feature_names() || withheld.nominal() != data.nominal() {
             counts("features", data.n_features(), withheld.n_features())
         } else if withheld.output_names() != data.output_names() {
@@ -321,7 +321,7 @@ impl FitContext<'_> {
         Err(MethodError::Data {
             method: estimator.method().to_owned(),
             problem: format!(
-                "scores its steps on samples like those it is fitted to; what was withheld {difference}"
+                "needs withheld samples with the columns of the training samples, but the withheld data {difference}"
             ),
         })
     }

@@ -16,9 +16,11 @@ pub(super) fn note_left_out(data: &Dataset, owner: &str) {
             n => format!("{n} times"),
         };
         note(&match others.n_distinct() {
-            1 => format!("{what} {first:?}, which samples have {times}, is none of {owner}: it is left out"),
+            1 => format!(
+                "{what} {first:?}, which occurs {times}, is not among {owner} {what}s: it is left out"
+            ),
             n => format!(
-                "{n} {what}s, the first {first:?}, which samples have {times}, are none of {owner}: they are left out"
+                "{n} {what}s, which occur {times} (the first is {first:?}), are not among {owner} {what}s: they are left out"
             ),
         });
     }

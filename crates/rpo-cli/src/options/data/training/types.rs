@@ -24,7 +24,7 @@ impl TrainingOptions {
             match types.insert(name.clone(), (option, kind)) {
                 Some((other, earlier)) if earlier != kind => {
                     return Err(CliError::Usage(format!(
-                        "{other} reads {name:?} as {earlier}, {option} as {kind}: a column has one type, leave one out"
+                        "{other} reads {name:?} as {earlier}, but {option} as {kind}: a column has one type, so drop one of the options"
                     )));
                 }
                 _ => {}
