@@ -43,7 +43,7 @@ impl Seed {
 
     /// Returns the seed for one kind of decision, named so that two kinds never share a stream.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub const fn purpose(self, name: &str) -> Self {
         // FNV-1a over the name: stable, and names are compile-time constants.
         let (bytes, mut hash, mut i) = (name.as_bytes(), 0xcbf2_9ce4_8422_2325_u64, 0);

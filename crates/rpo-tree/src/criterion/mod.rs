@@ -34,6 +34,7 @@ mod impurity;
 mod label_counts;
 mod label_entropy;
 mod label_products;
+mod node_bits;
 mod observed;
 mod observed_sparse;
 mod packed_labels;

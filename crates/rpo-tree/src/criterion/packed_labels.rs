@@ -9,6 +9,7 @@
 //! per row: the number of marked rows that have it is a bit count, 64 rows at a time.
 
 use super::grid::are_whole;
+use super::node_bits::NodeBits;
 use super::side_by_side::{self, SideBySide};
 use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
@@ -32,43 +33,8 @@ pub(crate) struct PackedLabelVariance<const BLOCKS: usize> {
     /// Sums of the node; the lane of the weight is 0.
     total: Lanes<BLOCKS>,
     moved: Lanes<BLOCKS>,
+    /// For weights of 1.
     marked: Option<NodeBits<BLOCKS>>,
-}
-
-/// The lanes of a node's rows as bits, for weights of 1.
-#[derive(Debug, Clone, Default)]
-struct NodeBits<const BLOCKS: usize> {
-    /// Number of the node's rows.
-    n_rows: usize,
-    /// By 64 rows: bit i of a lane is that of the i-th row; empty until first used.
-    lanes: Vec<[[u64; WIDTH]; BLOCKS]>,
-}
-
-impl<const BLOCKS: usize> NodeBits<BLOCKS> {
-    fn begin(&mut self, n_rows: usize) {
-        self.n_rows = n_rows;
-        self.lanes.clear();
-    }
-
-    /// Returns the lanes of these rows, which are all rows of the node.
-    #[inline(always)]
-    fn lanes(&mut self, rows: &[u32], lanes: &[Lanes<BLOCKS>]) -> &[[[u64; WIDTH]; BLOCKS]] {
-        if self.lanes.is_empty() {
-            for rows in rows.chunks(64) {
-                let mut bits = [[0; WIDTH]; BLOCKS];
-                for (i, &row) in rows.iter().enumerate() {
-                    for (bits, lanes) in bits.iter_mut().zip(&lanes[row as usize]) {
-                        let of_row = lanes.as_array_ref();
-                        for j in 0..WIDTH {
-                            bits[j] |= (of_row[j] as u64) << i;
-                        }
-                    }
-                }
-                self.lanes.push(bits);
-            }
-        }
-        &self.lanes
-    }
 }
 
 impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
@@ -100,13 +66,16 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
             flat[WIDTH * BLOCKS - 1] = weight as i16;
             lanes.map(i16x8::new)
         };
+        let rows: Vec<Lanes<BLOCKS>> = weights.iter().enumerate().map(lanes).collect();
+        let bits = |row: &Lanes<BLOCKS>| row.map(|block| block.to_array().map(|lane| lane != 0));
+        let are_ones = weights.iter().all(|w| *w == 1.0);
         Some(Self {
-            rows: weights.iter().enumerate().map(lanes).collect(),
+            marked: are_ones.then(|| NodeBits::new(rows.iter().map(bits))),
+            rows,
             sums: NodeSums::default(),
             norm: 0,
             total: [i16x8::ZERO; BLOCKS],
             moved: [i16x8::ZERO; BLOCKS],
-            marked: weights.iter().all(|w| *w == 1.0).then(NodeBits::default),
         })
     }
 }
@@ -186,7 +155,7 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         total.iter_mut().zip(&out).for_each(|(total, out)| *total -= *out);
         self.begin(total, self.sums.weight - f64::from(weight));
         if let Some(marked) = &mut self.marked {
-            marked.begin(marked.n_rows - rows.len());
+            marked.begin(marked.n_rows() - rows.len());
         }
         true
     }
@@ -206,15 +175,14 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
 
     #[inline(always)]
     fn move_marked(&mut self, rows: &[u32], marks: &[u64]) -> bool {
-        let Some(marked) = self.marked.as_mut().filter(|marked| marked.n_rows == rows.len()) else {
+        let Some(marked) = self
+            .marked
+            .as_mut()
+            .filter(|marked| marked.n_rows() == rows.len())
+        else {
             return false;
         };
-        let mut counts = [[0; WIDTH]; BLOCKS];
-        for (bits, &marks) in marked.lanes(rows, &self.rows).iter().zip(marks) {
-            for (count, bits) in counts.as_flattened_mut().iter_mut().zip(bits.as_flattened()) {
-                *count += (bits & marks).count_ones() as i16;
-            }
-        }
+        let counts = marked.count(rows, marks, &self.rows);
         add(&mut self.moved, &counts.map(i16x8::new));
         true
     }

@@ -159,6 +159,8 @@ struct Growth<'s, S: Splitter> {
     buffer: Vec<u32>,
     /// Unused vectors of children.
     spare: Vec<Vec<u16>>,
+    /// The end of the rows of each child of the node that was split last.
+    ends: Vec<usize>,
     nodes: Vec<Node<S::Rule>>,
     gains: Vec<f64>,
     leaves: Vec<(usize, usize)>,
@@ -174,6 +176,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             params,
             buffer: Vec::new(),
             spare: Vec::new(),
+            ends: Vec::new(),
             nodes: vec![Node::Leaf(0)],
             gains: vec![0.0],
             leaves: Vec::new(),
@@ -277,11 +280,17 @@ impl<'s, S: Splitter> Growth<'s, S> {
 
     /// Notifies the splitter of the children of a node that was split.
     fn announce(&mut self, parent: usize, children: &[Pending], searched: bool) {
-        let children: Vec<_> = children
-            .iter()
-            .map(|child| (child.of(&self.rows), searched && child.may_split(self.params)))
-            .collect();
-        self.splitter.opened(parent, &children, self.workspace);
+        let (rows, params) = (&self.rows[..], self.params);
+        let of = |child: &Pending| (child.of(rows), searched && child.may_split(params));
+        let (pair, many): ([_; 2], Vec<_>);
+        let children = if let [left, right] = children {
+            pair = [of(left), of(right)];
+            &pair[..]
+        } else {
+            many = children.iter().map(of).collect();
+            &many[..]
+        };
+        self.splitter.opened(parent, children, self.workspace);
     }
 
     /// Searches for a split.
@@ -305,35 +314,32 @@ impl<'s, S: Splitter> Growth<'s, S> {
         })
     }
 
-    /// Sorts the rows of a node by child, keeping their order; returns the end of the rows of each child, the rule and
-    /// its gain.
-    fn partition(&mut self, ready: Ready<S::Rule>) -> (Vec<usize>, S::Rule, f64) {
+    /// Sorts the rows of a node by child, keeping their order, and writes the end of the rows of each child; returns the
+    /// rule and its gain.
+    fn partition(&mut self, ready: Ready<S::Rule>) -> (S::Rule, f64) {
         let Ready {
             pending: Pending { start, end, .. },
             rule,
             gain,
             children,
         } = ready;
-        let rows = &mut self.rows[start..end];
-        let mut child_ends = vec![rows.len(); rule.arity()];
-        if child_ends.len() == 2 {
-            child_ends[0] = partition_in_two(rows, &children, &mut self.buffer);
+        let (rows, ends) = (&mut self.rows[start..end], &mut self.ends);
+        ends.clear();
+        ends.resize(rule.arity(), rows.len());
+        if let [left, _] = &mut ends[..] {
+            *left = partition_in_two(rows, &children, &mut self.buffer);
         } else {
             let by_child = children.iter().map(|&child| usize::from(child));
-            partition(
-                by_child.zip(rows.iter().copied()),
-                &mut child_ends,
-                &mut self.buffer,
-            );
+            partition(by_child.zip(rows.iter().copied()), ends, &mut self.buffer);
             rows.copy_from_slice(&self.buffer[..end - start]);
         }
         debug_assert!(
-            child_ends[0] > 0 && child_ends.is_sorted_by(|a, b| a < b),
+            ends[0] > 0 && ends.is_sorted_by(|a, b| a < b),
             "a splitter leaves no child empty"
         );
+        ends.iter_mut().for_each(|end| *end += start);
         self.spare.push(children);
-        child_ends.iter_mut().for_each(|child_end| *child_end += start);
-        (child_ends, rule, gain)
+        (rule, gain)
     }
 
     /// Turns a node into a split and passes its children to `child`.
@@ -345,14 +351,14 @@ impl<'s, S: Splitter> Growth<'s, S> {
             seed,
             ..
         } = ready.pending;
-        let (child_ends, rule, gain) = self.partition(ready);
+        let (rule, gain) = self.partition(ready);
         let first_child = self.nodes.len();
         self.nodes[node] = Node::Split {
             rule,
             first_child: first_child as u32,
         };
         self.gains[node] = gain;
-        for (i, end) in child_ends.into_iter().enumerate() {
+        for (i, &end) in self.ends.iter().enumerate() {
             self.nodes.push(Node::Leaf(0));
             self.gains.push(0.0);
             child(Pending {

@@ -119,10 +119,10 @@ impl<S: Splitter> Tasks<'_, S> {
         let part = match split {
             None => Part::Whole(growth.into_subtree()),
             Some(ready) => {
-                let (child_ends, rule, gain) = growth.partition(ready);
-                let first_child = self.make_room(child_ends.len());
+                let (rule, gain) = growth.partition(ready);
+                let first_child = self.make_room(growth.ends.len());
                 let mut start = 0;
-                for (i, end) in child_ends.into_iter().enumerate() {
+                for (i, &end) in growth.ends.iter().enumerate() {
                     let child = Task {
                         part: first_child + i,
                         rows: growth.rows[start..end].to_vec(),

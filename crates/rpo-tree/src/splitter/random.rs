@@ -7,7 +7,7 @@
 use super::sweep::{SplitCandidate, Threshold, is_admissible, keep_better};
 use crate::criterion::{Criterion, MOST_FEW, SomeRows};
 use rpo_core::vectorized;
-use wide::{CmpGt, CmpLe, f32x8};
+use wide::{CmpGt, f32x8};
 
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,9 @@ struct Marks {
 
 /// Number of values compared side by side.
 const LANES: usize = 8;
+
+/// Number of rows whose values are compared at once.
+pub(super) const FEW: usize = LANES;
 
 impl RandomThreshold {
     /// Splits a node of `n_rows` rows at the threshold that `choose` returns for its smallest and its largest value, at
@@ -50,7 +53,31 @@ impl RandomThreshold {
                 // Whole lanes, padded with a value that does not change the range.
                 let first = self.values.first().copied().unwrap_or_default();
                 self.values.resize(rows.len().next_multiple_of(LANES), first);
-                self.search(rows, sizes, choose, criterion)
+                let values = std::mem::take(&mut self.values);
+                let found = self.search(rows, values.as_chunks().0, sizes, choose, criterion);
+                self.values = values;
+                found
+            },
+        )
+    }
+
+    /// Like [`split`](Self::split), for all rows of a node of at most [`FEW`] rows, given the values of the feature by
+    /// row: these never leave the processor's registers.
+    pub(super) fn split_few(
+        &mut self,
+        rows: &[u32],
+        column: &[f32],
+        min_leaf: usize,
+        choose: impl Fn(f32, f32) -> f32,
+        criterion: &mut impl Criterion,
+    ) -> Option<Option<SplitCandidate>> {
+        vectorized(
+            #[inline(always)]
+            || {
+                // Padded with a value that does not change the range.
+                let last = rows.len() - 1;
+                let lanes = [std::array::from_fn(|i| column[rows[i.min(last)] as usize])];
+                self.search(rows, &lanes, (rows.len(), min_leaf), choose, criterion)
             },
         )
     }
@@ -59,20 +86,16 @@ impl RandomThreshold {
     fn search(
         &mut self,
         rows: &[u32],
+        lanes: &[[f32; LANES]],
         (n_rows, min_leaf): (usize, usize),
         choose: impl Fn(f32, f32) -> f32,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
-        let Self {
-            values,
-            moved,
-            missing,
-        } = self;
-        let (lanes, _) = values.as_chunks();
+        let Self { moved, missing, .. } = self;
         missing.clear();
         let any_nan = |any: f32x8, &values: &[f32; LANES]| any | f32x8::new(values).is_nan();
         if lanes.iter().fold(f32x8::ZERO, any_nan).any() {
-            missing.mark(lanes, rows.len(), f32x8::is_nan);
+            missing.mark(lanes, rows.len(), f32x8::is_nan, false, &[]);
         }
         let (low, high) = range(lanes, missing.n > 0, rows.len() < n_rows)?;
         if low == high && missing.n == 0 {
@@ -99,11 +122,14 @@ impl RandomThreshold {
         let threshold = choose(low, high);
         let zero_left = threshold >= 0.0;
         let at = f32x8::splat(threshold);
-        if zero_left {
-            moved.mark(lanes, rows.len(), |value| value.cmp_gt(at));
-        } else {
-            moved.mark(lanes, rows.len(), |value| value.cmp_le(at));
-        }
+        // Without a branch on the side of zero, which cannot be predicted.
+        moved.mark(
+            lanes,
+            rows.len(),
+            |value| value.cmp_gt(at),
+            !zero_left,
+            &missing.words,
+        );
         let mut best = None;
         for with_missing in [false, true] {
             if with_missing && missing.n == 0 {
@@ -139,16 +165,25 @@ impl Marks {
         self.n = 0;
     }
 
-    /// Marks those of the first `n` rows whose values satisfy `fits`.
+    /// Marks those of the first `n` rows whose values satisfy `fits`; if `flip`, the others but those of `except`.
     #[inline(always)]
-    fn mark(&mut self, values: &[[f32; LANES]], n: usize, fits: impl Fn(f32x8) -> f32x8) {
+    fn mark(
+        &mut self,
+        values: &[[f32; LANES]],
+        n: usize,
+        fits: impl Fn(f32x8) -> f32x8,
+        flip: bool,
+        except: &[u64],
+    ) {
         self.words.clear();
-        for of_word in values.chunks(64 / LANES) {
+        let flip = u64::from(flip).wrapping_neg();
+        for (w, of_word) in values.chunks(64 / LANES).enumerate() {
             let mut word = 0;
             for &values in of_word.iter().rev() {
                 word = word << LANES | fits(f32x8::new(values)).move_mask() as u64;
             }
-            self.words.push(word);
+            let except = except.get(w).copied().unwrap_or(0);
+            self.words.push(word ^ flip & !except);
         }
         if let Some(last) = self.words.last_mut()
             && !n.is_multiple_of(64)

@@ -372,6 +372,7 @@ impl<'a, E: Entry> Feature<'a, E> {
 /// must not depend on the order in which candidates are visited, which changes with the position of zero among the
 /// values. Candidates whose score is not finite are ignored: targets are not finite, or the weight of one side is
 /// negligible beside the other.
+#[inline]
 pub(super) fn keep_better(best: &mut Option<SplitCandidate>, candidate: Option<SplitCandidate>) {
     let beats = |c: &SplitCandidate, b: &SplitCandidate| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);

@@ -23,6 +23,8 @@ pub(super) struct Buffers {
     dense: DenseSearch<u64>,
     narrow: DenseSearch<u32>,
     bounded: BoundedSearch,
+    /// The candidates of features, in order.
+    pub(super) scored: Vec<Option<Option<SplitCandidate>>>,
     pub(super) categories: CategorySearch,
 }
 
@@ -109,6 +111,30 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         search.offer(feature, candidate, |held| self.wins_tie(feature, held));
     }
 
+    /// Returns the outcome of offering these candidates one after the other, for nodes of more than two rows.
+    pub(super) fn best_of(
+        &self,
+        features: &[u32],
+        candidates: &[Option<Option<SplitCandidate>>],
+    ) -> SearchOutcome {
+        let admissible = |i: usize| candidates[i].as_ref().and_then(Option::as_ref);
+        let mut best = None;
+        for (i, candidate) in (0..candidates.len()).filter_map(|i| Some((i, admissible(i)?))) {
+            let beats = |&(held, score): &(usize, f64)| {
+                candidate.score > score
+                    || candidate.score == score && self.wins_tie(features[i], features[held])
+            };
+            if best.as_ref().is_none_or(beats) {
+                best = Some((i, candidate.score));
+            }
+        }
+        match best {
+            Some((i, _)) => SearchOutcome::Best(admissible(i).map(|&candidate| (features[i], candidate))),
+            None if candidates.iter().any(Option::is_some) => SearchOutcome::Best(None),
+            None => SearchOutcome::AllConstant,
+        }
+    }
+
     pub(super) fn dense(&mut self, columns: &DenseColumns, feature: u32) -> Option<Option<SplitCandidate>> {
         let rows = self.node.rows;
         if columns.is_categorical(feature) {
@@ -125,16 +151,21 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 }
             }
             ThresholdSearch::Random => {
-                let values = columns.values(feature);
-                let values = rows.iter().map(|&row| values[row as usize]);
-                let uniform = uniform(self.threshold_seed, feature);
-                let sizes = (rows.len(), self.params.min_samples_leaf);
-                let random = &mut self.buffers.random;
+                let (column, random) = (columns.values(feature), &mut self.buffers.random);
+                let min_leaf = self.params.min_samples_leaf;
+                let (values, sizes) = (
+                    rows.iter().map(|&row| column[row as usize]),
+                    (rows.len(), min_leaf),
+                );
                 // A feature that is binary in the training set has the same threshold in every node.
                 if columns.is_binary(feature) {
-                    random.split((rows, values), sizes, threshold_between, self.criterion)
+                    return random.split((rows, values), sizes, threshold_between, self.criterion);
+                }
+                let choose = drawn(uniform(self.threshold_seed, feature));
+                if rows.len() <= random::FEW {
+                    random.split_few(rows, column, min_leaf, choose, self.criterion)
                 } else {
-                    random.split((rows, values), sizes, drawn(uniform), self.criterion)
+                    random.split((rows, values), sizes, choose, self.criterion)
                 }
             }
         }

@@ -198,8 +198,18 @@ fn search_dense<C: Criterion>(
     features: &[u32],
 ) -> SearchOutcome {
     let mut search = SearchOutcome::AllConstant;
-    if evaluator.params.thresholds == ThresholdSearch::Best {
-        evaluator.bound(columns, features);
+    match evaluator.params.thresholds {
+        ThresholdSearch::Best => evaluator.bound(columns, features),
+        // Compared only when all are scored: which one is better cannot be predicted, and no score waits for that.
+        ThresholdSearch::Random if evaluator.node.rows.len() > 2 => {
+            let mut scored = std::mem::take(&mut evaluator.buffers.scored);
+            scored.clear();
+            scored.extend(features.iter().map(|&feature| evaluator.dense(columns, feature)));
+            let search = evaluator.best_of(features, &scored);
+            evaluator.buffers.scored = scored;
+            return search;
+        }
+        ThresholdSearch::Random => {}
     }
     for &feature in features {
         if !evaluator.is_beaten(feature, &search) {
