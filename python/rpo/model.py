@@ -232,7 +232,9 @@ class Model:
         """
         stages = self._native.stages(self._features(X), n_threads=threads(n_threads))
         if stages is None:
-            raise ValueError(f"{self.parameters.get('method', 'the model')} has no predictions step by step; only boosting has")
+            raise ValueError(
+                f"{self.parameters.get('method', 'the model')} has no predictions step by step; only boosting has"
+            )
         return stages
 
     def oob_predictions(self, X: Any, *, n_threads: int = 0) -> tuple[NDArray[np.float32], NDArray[np.uint32]] | None:

@@ -2,7 +2,7 @@
 
 use wide::i16x8;
 
-/// Number of labels in a block.
+/// Number of labels in a block, one lane each.
 pub(super) const WIDTH: usize = 8;
 
 /// For each label of a node one bit per row, so that the number of marked rows that have it is a bit count.

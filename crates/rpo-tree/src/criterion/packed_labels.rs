@@ -9,14 +9,11 @@
 //! per row: the number of marked rows that have it is a bit count, 64 rows at a time.
 
 use super::grid::are_whole;
-use super::node_bits::NodeBits;
+use super::node_bits::{NodeBits, WIDTH};
 use super::side_by_side::{self, SideBySide};
 use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
-
-/// Number of lanes of one block.
-const WIDTH: usize = 8;
 
 /// One number per label, and the weight in the very last lane.
 type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];

@@ -282,6 +282,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
     fn announce(&mut self, parent: usize, children: &[Pending], searched: bool) {
         let (rows, params) = (&self.rows[..], self.params);
         let of = |child: &Pending| (child.of(rows), searched && child.may_split(params));
+        // Without an allocation for two children, as most nodes have.
         let (pair, many): ([_; 2], Vec<_>);
         let children = if let [left, right] = children {
             pair = [of(left), of(right)];

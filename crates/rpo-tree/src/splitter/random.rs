@@ -318,12 +318,20 @@ mod tests {
             let mut criterion = SingleVariance::new(targets[..n].iter().map(|&t| f32::from(t)), &weights);
             criterion.start(&(0..n as u32).collect::<Vec<_>>());
             let expected = naive(&cells, min_leaf, uniform, &mut criterion);
+            let choose = |low, high| draw(low, high, uniform);
+            if n <= FEW {
+                let rows: Vec<u32> = (0..n as u32).collect();
+                let mut random = RandomThreshold::default();
+                let found = random.split_few(&rows, &cells, min_leaf, choose, &mut criterion);
+                let values = cells.iter().copied();
+                prop_assert_eq!(found, random.split((&rows, values), (n, min_leaf), choose, &mut criterion));
+            }
             let all: Vec<(u32, f32)> = (0..).zip(cells).collect();
             let stored: Vec<(u32, f32)> = all.iter().copied().filter(|(_, v)| *v != 0.0).collect();
             for entries in [all, stored] {
                 let (rows, values): (Vec<u32>, Vec<f32>) = entries.into_iter().unzip();
                 let cells = (&rows[..], values.into_iter());
-                let found = RandomThreshold::default().split(cells, (n, min_leaf), |low, high| draw(low, high, uniform), &mut criterion);
+                let found = RandomThreshold::default().split(cells, (n, min_leaf), choose, &mut criterion);
                 // Sums are whole numbers, so that scores do not depend on the side that is moved.
                 prop_assert_eq!(found.map(|f| f.is_some()), expected.map(|e| e.is_some()));
                 if let (Some(Some(found)), Some(Some(expected))) = (found, expected) {
