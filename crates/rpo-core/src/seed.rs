@@ -43,6 +43,7 @@ impl Seed {
 
     /// Returns the seed for one kind of decision, named so that two kinds never share a stream.
     #[must_use]
+    // Always, so that the hash of the name is computed by the compiler.
     #[inline(always)]
     pub const fn purpose(self, name: &str) -> Self {
         // FNV-1a over the name: stable, and names are compile-time constants.

@@ -97,6 +97,10 @@ pub enum TreeError {
 
 /// Returns [`TreeError::Mismatch`] unless all indices are below `n`.
 pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Result<(), TreeError> {
-    let needed = indices.iter().max().map_or(0, |&last| last as usize + 1);
-    Ok(Mismatch::check(what, needed.max(n), n)?)
+    check_at_least(what, indices.iter().max().map_or(0, |&last| last as usize + 1), n)
+}
+
+/// Returns [`TreeError::Mismatch`] unless there are as many as needed, or more.
+pub(crate) fn check_at_least(what: &'static str, needed: usize, given: usize) -> Result<(), TreeError> {
+    Ok(Mismatch::check(what, needed.max(given), given)?)
 }

@@ -1,9 +1,9 @@
 //! The structure of a tree: rules without predictions.
 
-use crate::TreeError;
+use crate::error::{TreeError, check_at_least};
 use crate::input::{RowBlock, check_csr};
 use crate::rule::{AxisRule, Row, Rule};
-use rpo_core::{MatrixView, Mismatch};
+use rpo_core::MatrixView;
 
 /// A node: a rule with children, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub enum Node<R> {
 pub struct Structure<R> {
     nodes: Vec<Node<R>>,
     n_leaves: u32,
+    /// The most features that any rule needs.
+    n_features: usize,
 }
 
 impl<R: Rule> TryFrom<Vec<Node<R>>> for Structure<R> {
@@ -69,17 +71,31 @@ impl<R: Rule> TryFrom<Vec<Node<R>>> for Structure<R> {
             }
         }
         Ok(Self {
+            n_features: n_features(&nodes),
             nodes,
             n_leaves: n_leaves as u32,
         })
     }
 }
 
+/// Returns the most features that any rule needs.
+fn n_features<R: Rule>(nodes: &[Node<R>]) -> usize {
+    let needed = nodes.iter().map(|node| match node {
+        Node::Split { rule, .. } => rule.n_features(),
+        Node::Leaf(_) => 0,
+    });
+    needed.max().unwrap_or(0)
+}
+
 impl<R: Rule> Structure<R> {
     /// Creates a structure from the nodes made by a grower.
     pub(crate) fn from_grower(nodes: Vec<Node<R>>, n_leaves: u32) -> Self {
         debug_assert!(Self::try_from(nodes.clone()).is_ok_and(|s| s.n_leaves == n_leaves));
-        Self { nodes, n_leaves }
+        Self {
+            n_features: n_features(&nodes),
+            nodes,
+            n_leaves,
+        }
     }
 
     /// Returns the nodes, root first.
@@ -117,10 +133,7 @@ impl<R: Rule> Structure<R> {
 
     /// Number of features that a sample must have to reach its leaf: the most that any rule needs.
     pub fn n_features(&self) -> usize {
-        self.splits()
-            .map(|(_, rule)| rule.n_features())
-            .max()
-            .unwrap_or(0)
+        self.n_features
     }
 
     /// Writes the leaf that each sample reaches into `leaves`.
@@ -171,8 +184,7 @@ impl<R: Rule> Structure<R> {
     /// read.
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Vec<u32>, TreeError> {
         check_csr("features", x)?;
-        let needed = self.n_features();
-        Mismatch::check("features", needed.max(x.n_cols()), x.n_cols())?;
+        check_at_least("features", self.n_features, x.n_cols())?;
         let mut leaves = vec![0; x.n_rows()];
         let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
         for (i, leaves) in leaves.chunks_mut(size).enumerate() {

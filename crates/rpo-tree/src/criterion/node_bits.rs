@@ -15,18 +15,19 @@ pub(super) struct NodeBits<const BLOCKS: usize> {
     /// By 64 rows: bit i of a label is that of the i-th row; empty until first used.
     words: Vec<[[u64; WIDTH]; BLOCKS]>,
     /// The same for a node of at most 16 rows, in a quarter of the instructions.
-    short: Vec<[[u16; WIDTH]; BLOCKS]>,
+    short: Option<[[u16; WIDTH]; BLOCKS]>,
 }
 
 impl<const BLOCKS: usize> NodeBits<BLOCKS> {
-    /// Takes the labels of each row.
-    pub(super) fn new(rows: impl Iterator<Item = [[bool; WIDTH]; BLOCKS]>) -> Self {
-        let byte = |block: [bool; WIDTH]| (0..WIDTH).map(|j| u8::from(block[j]) << j).sum();
+    /// Takes the labels of each row of the training set, each 0 or 1.
+    pub(super) fn new(lanes: &[[i16x8; BLOCKS]]) -> Self {
+        let bit = |(j, &lane): (usize, &i16)| (lane as u8) << j;
+        let byte = |block: &i16x8| block.as_array_ref().iter().enumerate().map(bit).sum();
         Self {
-            labels: rows.map(|row| row.map(byte)).collect(),
+            labels: lanes.iter().map(|row| row.each_ref().map(byte)).collect(),
             n_rows: 0,
             words: Vec::new(),
-            short: Vec::new(),
+            short: None,
         }
     }
 
@@ -34,7 +35,7 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
     pub(super) fn begin(&mut self, n_rows: usize) {
         self.n_rows = n_rows;
         self.words.clear();
-        self.short.clear();
+        self.short = None;
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -42,7 +43,7 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
     }
 
     /// Returns for each label how many marked rows have it. `rows` are all rows of the node; bit i of word w of the
-    /// marks is that of row 64 w + i. `lanes` are the labels of each row of the training set, each 0 or 1.
+    /// marks is that of row 64 w + i. `lanes` are those that the bits were made of.
     #[inline(always)]
     pub(super) fn count(
         &mut self,
@@ -55,9 +56,9 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
             if words.is_empty() {
                 words.extend(rows.chunks(64).map(|rows| by_label(rows, labels)));
             }
-            return count_in(words, marks.iter().copied());
+            return count_in(words, marks.iter(), |bits, marks| (bits & marks).count_ones());
         }
-        if self.short.is_empty() {
+        let short = self.short.get_or_insert_with(|| {
             let mut bits = [[0; WIDTH]; BLOCKS];
             for (i, &row) in rows.iter().enumerate() {
                 for (bits, lanes) in bits.iter_mut().zip(&lanes[row as usize]) {
@@ -66,22 +67,26 @@ impl<const BLOCKS: usize> NodeBits<BLOCKS> {
                     }
                 }
             }
-            self.short.push(bits);
-        }
-        count_in(&self.short, marks.iter().map(|&marks| marks as u16))
+            bits
+        });
+        let marks = marks.iter().map(|&marks| marks as u16);
+        count_in(std::slice::from_ref(short), marks, |bits, marks| {
+            (bits & marks).count_ones()
+        })
     }
 }
 
 /// Returns the number of marked rows by label.
 #[inline(always)]
-fn count_in<const BLOCKS: usize, W: Word>(
+fn count_in<const BLOCKS: usize, W: Copy, M: Copy>(
     words: &[[[W; WIDTH]; BLOCKS]],
-    marks: impl Iterator<Item = W>,
+    marks: impl Iterator<Item = M>,
+    n_common: impl Fn(W, M) -> u32,
 ) -> [[i16; WIDTH]; BLOCKS] {
     let mut counts = [[0; WIDTH]; BLOCKS];
     for (bits, marks) in words.iter().zip(marks) {
         for (count, bits) in counts.as_flattened_mut().iter_mut().zip(bits.as_flattened()) {
-            *count += bits.common(marks);
+            *count += n_common(*bits, marks) as i16;
         }
     }
     counts
@@ -121,26 +126,6 @@ fn transposed(mut square: u64) -> u64 {
     square
 }
 
-/// A word of bits, one per row.
-trait Word: Copy {
-    /// Number of bits that both words have.
-    fn common(self, other: Self) -> i16;
-}
-
-impl Word for u16 {
-    #[inline(always)]
-    fn common(self, other: Self) -> i16 {
-        (self & other).count_ones() as i16
-    }
-}
-
-impl Word for u64 {
-    #[inline(always)]
-    fn common(self, other: Self) -> i16 {
-        (self & other).count_ones() as i16
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,9 +141,9 @@ mod tests {
         ) {
             let label = |row: u16, j: usize| row >> j & 1 == 1;
             let blocks = |row: &u16| std::array::from_fn(|block| std::array::from_fn(|j| label(*row, 8 * block + j)));
-            let mut bits = NodeBits::<2>::new(training.iter().map(blocks));
             let lanes = |row: &u16| blocks(row).map(|block| i16x8::new(block.map(i16::from)));
             let lanes: Vec<[i16x8; 2]> = training.iter().map(lanes).collect();
+            let mut bits = NodeBits::new(&lanes);
             for n in [n, 150] {
                 let rows: Vec<u32> = (0..n as u32).filter(|&row| is_in[row as usize]).collect();
                 bits.begin(rows.len());

@@ -64,10 +64,9 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
             lanes.map(i16x8::new)
         };
         let rows: Vec<Lanes<BLOCKS>> = weights.iter().enumerate().map(lanes).collect();
-        let bits = |row: &Lanes<BLOCKS>| row.map(|block| block.to_array().map(|lane| lane != 0));
         let are_ones = weights.iter().all(|w| *w == 1.0);
         Some(Self {
-            marked: are_ones.then(|| NodeBits::new(rows.iter().map(bits))),
+            marked: are_ones.then(|| NodeBits::new(&rows)),
             rows,
             sums: NodeSums::default(),
             norm: 0,

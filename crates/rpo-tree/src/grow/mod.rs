@@ -7,7 +7,7 @@ mod subtree;
 pub use parallel::grow_parallel;
 pub use subtree::Subtree;
 
-use crate::error::check_exist;
+use crate::error::check_at_least;
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
@@ -111,7 +111,7 @@ fn check(splitter: &impl Splitter, rows: &[u32], params: &GrowParams) -> Result<
         return Err(TreeError::NoRows);
     };
     check_increasing("rows", rows)?;
-    check_exist("rows", &[last], splitter.n_rows())
+    check_at_least("rows", last as usize + 1, splitter.n_rows())
 }
 
 /// A node that holds rows `start..end` and is waiting to be split.

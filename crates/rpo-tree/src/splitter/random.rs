@@ -28,9 +28,6 @@ struct Marks {
 /// Number of values compared side by side.
 const LANES: usize = 8;
 
-/// Number of rows whose values are compared at once.
-pub(super) const FEW: usize = LANES;
-
 impl RandomThreshold {
     /// Splits a node of `n_rows` rows at the threshold that `choose` returns for its smallest and its largest value, at
     /// least the one and less than the other; each child needs `min_leaf` rows. Returns `None` if the feature is
@@ -53,31 +50,7 @@ impl RandomThreshold {
                 // Whole lanes, padded with a value that does not change the range.
                 let first = self.values.first().copied().unwrap_or_default();
                 self.values.resize(rows.len().next_multiple_of(LANES), first);
-                let values = std::mem::take(&mut self.values);
-                let found = self.search(rows, values.as_chunks().0, sizes, choose, criterion);
-                self.values = values;
-                found
-            },
-        )
-    }
-
-    /// Like [`split`](Self::split), for all rows of a node of at most [`FEW`] rows, given the values of the feature by
-    /// row: these never leave the processor's registers.
-    pub(super) fn split_few(
-        &mut self,
-        rows: &[u32],
-        column: &[f32],
-        min_leaf: usize,
-        choose: impl Fn(f32, f32) -> f32,
-        criterion: &mut impl Criterion,
-    ) -> Option<Option<SplitCandidate>> {
-        vectorized(
-            #[inline(always)]
-            || {
-                // Padded with a value that does not change the range.
-                let last = rows.len() - 1;
-                let lanes = [std::array::from_fn(|i| column[rows[i.min(last)] as usize])];
-                self.search(rows, &lanes, (rows.len(), min_leaf), choose, criterion)
+                self.search(rows, sizes, choose, criterion)
             },
         )
     }
@@ -86,12 +59,16 @@ impl RandomThreshold {
     fn search(
         &mut self,
         rows: &[u32],
-        lanes: &[[f32; LANES]],
         (n_rows, min_leaf): (usize, usize),
         choose: impl Fn(f32, f32) -> f32,
         criterion: &mut impl Criterion,
     ) -> Option<Option<SplitCandidate>> {
-        let Self { moved, missing, .. } = self;
+        let Self {
+            values,
+            moved,
+            missing,
+        } = self;
+        let (lanes, _) = values.as_chunks();
         missing.clear();
         let any_nan = |any: f32x8, &values: &[f32; LANES]| any | f32x8::new(values).is_nan();
         if lanes.iter().fold(f32x8::ZERO, any_nan).any() {
@@ -319,13 +296,6 @@ mod tests {
             criterion.start(&(0..n as u32).collect::<Vec<_>>());
             let expected = naive(&cells, min_leaf, uniform, &mut criterion);
             let choose = |low, high| draw(low, high, uniform);
-            if n <= FEW {
-                let rows: Vec<u32> = (0..n as u32).collect();
-                let mut random = RandomThreshold::default();
-                let found = random.split_few(&rows, &cells, min_leaf, choose, &mut criterion);
-                let values = cells.iter().copied();
-                prop_assert_eq!(found, random.split((&rows, values), (n, min_leaf), choose, &mut criterion));
-            }
             let all: Vec<(u32, f32)> = (0..).zip(cells).collect();
             let stored: Vec<(u32, f32)> = all.iter().copied().filter(|(_, v)| *v != 0.0).collect();
             for entries in [all, stored] {

@@ -2,13 +2,13 @@
 
 use super::task::{LABEL, is_label, wrong_target};
 use crate::dataset::Task;
-use crate::names::nearest;
+use crate::names::{duplicate, nearest};
 use crate::read::arff::Attribute;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::label_file::LabelFile;
 use crate::read::options::{ReadOptions, Targets};
 use crate::read::pattern::matching;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Returns for each column whether it is a target.
@@ -33,7 +33,7 @@ pub(super) fn target_columns(
             Ok((0..n).map(|j| j < asked).collect())
         }
         Targets::Names(names) => {
-            if let Some(name) = first_repeated(names) {
+            if let Some(name) = duplicate(names) {
                 return Err(ReadErrorKind::RepeatedTarget(name.to_owned()).into());
             }
             named_columns(columns, names, |i| Err(unknown_target(columns, &names[i]).into()))
@@ -44,12 +44,6 @@ pub(super) fn target_columns(
         }),
         Targets::LabelFile(path) => label_file_columns(columns, typed, path, options.task),
     }
-}
-
-/// Returns the first name that an earlier one repeats.
-fn first_repeated(names: &[String]) -> Option<&str> {
-    let mut seen = BTreeSet::new();
-    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
 }
 
 /// Returns the columns that are targets.

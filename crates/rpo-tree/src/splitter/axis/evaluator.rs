@@ -28,6 +28,9 @@ pub(super) struct Buffers {
     pub(super) categories: CategorySearch,
 }
 
+/// A feature and a candidate split of it.
+type Scored<'c> = (u32, &'c SplitCandidate);
+
 /// Outcome of scoring several features.
 pub(super) enum SearchOutcome {
     AllConstant,
@@ -48,11 +51,11 @@ impl SearchOutcome {
         &mut self,
         feature: u32,
         candidate: Option<SplitCandidate>,
-        wins_tie: impl Fn(u32) -> bool,
+        beats: impl Fn(Scored<'_>, Scored<'_>) -> bool,
     ) {
         let best = match self {
             Self::Best(Some((held, best))) => {
-                candidate.filter(|c| c.score > best.score || (c.score == best.score && wins_tie(*held)))
+                candidate.filter(|candidate| beats((feature, candidate), (*held, best)))
             }
             _ => candidate,
         };
@@ -85,6 +88,11 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
             .is_some_and(|order| order.rank(feature) < order.rank(held))
     }
 
+    /// Returns true if a candidate is better than one that came before it.
+    fn beats(&self, (feature, new): Scored<'_>, (before, held): Scored<'_>) -> bool {
+        new.score > held.score || (new.score == held.score && self.wins_tie(feature, before))
+    }
+
     /// Returns true if a feature cannot be the best: two rows can be separated in only one way, so all scores are
     /// equal.
     pub(super) fn is_beaten(&self, feature: u32, search: &SearchOutcome) -> bool {
@@ -108,7 +116,7 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         if self.node.rows.len() == 2 && candidate.is_some() {
             *search = SearchOutcome::AllConstant;
         }
-        search.offer(feature, candidate, |held| self.wins_tie(feature, held));
+        search.offer(feature, candidate, |new, held| self.beats(new, held));
     }
 
     /// Returns the outcome of offering these candidates one after the other, for nodes of more than two rows.
@@ -117,19 +125,13 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         features: &[u32],
         candidates: &[Option<Option<SplitCandidate>>],
     ) -> SearchOutcome {
-        let admissible = |i: usize| candidates[i].as_ref().and_then(Option::as_ref);
-        let mut best = None;
-        for (i, candidate) in (0..candidates.len()).filter_map(|i| Some((i, admissible(i)?))) {
-            let beats = |&(held, score): &(usize, f64)| {
-                candidate.score > score
-                    || candidate.score == score && self.wins_tie(features[i], features[held])
-            };
-            if best.as_ref().is_none_or(beats) {
-                best = Some((i, candidate.score));
-            }
-        }
+        let admissible = features
+            .iter()
+            .zip(candidates)
+            .filter_map(|(&feature, candidate)| Some((feature, candidate.as_ref()?.as_ref()?)));
+        let best = admissible.reduce(|held, new| if self.beats(new, held) { new } else { held });
         match best {
-            Some((i, _)) => SearchOutcome::Best(admissible(i).map(|&candidate| (features[i], candidate))),
+            Some((feature, &candidate)) => SearchOutcome::Best(Some((feature, candidate))),
             None if candidates.iter().any(Option::is_some) => SearchOutcome::Best(None),
             None => SearchOutcome::AllConstant,
         }
@@ -151,21 +153,16 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 }
             }
             ThresholdSearch::Random => {
-                let (column, random) = (columns.values(feature), &mut self.buffers.random);
-                let min_leaf = self.params.min_samples_leaf;
-                let (values, sizes) = (
-                    rows.iter().map(|&row| column[row as usize]),
-                    (rows.len(), min_leaf),
-                );
+                let values = columns.values(feature);
+                let values = rows.iter().map(|&row| values[row as usize]);
+                let uniform = uniform(self.threshold_seed, feature);
+                let sizes = (rows.len(), self.params.min_samples_leaf);
+                let random = &mut self.buffers.random;
                 // A feature that is binary in the training set has the same threshold in every node.
                 if columns.is_binary(feature) {
-                    return random.split((rows, values), sizes, threshold_between, self.criterion);
-                }
-                let choose = drawn(uniform(self.threshold_seed, feature));
-                if rows.len() <= random::FEW {
-                    random.split_few(rows, column, min_leaf, choose, self.criterion)
+                    random.split((rows, values), sizes, threshold_between, self.criterion)
                 } else {
-                    random.split((rows, values), sizes, choose, self.criterion)
+                    random.split((rows, values), sizes, drawn(uniform), self.criterion)
                 }
             }
         }
