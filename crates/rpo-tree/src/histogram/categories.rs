@@ -6,7 +6,7 @@ use super::features::{BinnedFeatures, Place};
 use super::search::{Limits, Scanned, Sums};
 use crate::categories::Groups;
 
-/// Buffers of scans, one for each chunk of features scanned at the same time.
+/// Buffers of scans, one for each thread that scans.
 pub(super) struct Scratches<S: Sums>(Vec<Scratch<S>>);
 
 impl<S: Sums> Default for Scratches<S> {

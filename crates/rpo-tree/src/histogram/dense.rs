@@ -178,15 +178,40 @@ impl DenseBins {
         cells: &[C],
         sums: &mut Vec<C>,
     ) {
-        sums.resize(256, C::ZERO);
-        sums[..n_cells(self.bins(feature))].fill(C::ZERO);
-        let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
+        let sums = self.start_one(feature, sums);
         rows.for_each_with(
             self.column(feature),
             cells,
             #[inline(always)]
             |&bin, cell| sums[usize::from(bin)].add(cell),
         );
+    }
+
+    /// Like [`accumulate_one`](Self::accumulate_one), but for cells of two kinds in one pass.
+    pub(super) fn accumulate_two<C: Cell, D: Cell>(
+        &self,
+        feature: u32,
+        rows: Rows<'_>,
+        cells: (&[C], &[D]),
+        (first, second): (&mut Vec<C>, &mut Vec<D>),
+    ) {
+        let (first, second) = (self.start_one(feature, first), self.start_one(feature, second));
+        rows.for_each_with(
+            self.column(feature),
+            cells.0.iter().zip(cells.1),
+            #[inline(always)]
+            |&bin, cells| {
+                first[usize::from(bin)].add(cells.0);
+                second[usize::from(bin)].add(cells.1);
+            },
+        );
+    }
+
+    /// Sets the sums of one feature alone to zero, and returns a sum per possible byte.
+    fn start_one<'s, C: Cell>(&self, feature: u32, sums: &'s mut Vec<C>) -> &'s mut [C; 256] {
+        sums.resize(256, C::ZERO);
+        sums[..n_cells(self.bins(feature))].fill(C::ZERO);
+        (&mut sums[..]).try_into().expect("a cell per byte")
     }
 
     /// Writes the child of each row: 0 for bins that go left.

@@ -241,9 +241,33 @@ impl BinnedFeatures {
         cells: &[C],
         histogram: &mut Vec<C>,
     ) {
+        let dense = self
+            .dense()
+            .expect("sums of single features are those of dense ones");
+        dense.accumulate_one(feature, self.rows_of(rows), cells, histogram);
+    }
+
+    /// Like [`accumulate_one`](Self::accumulate_one), but for cells of two kinds in one pass.
+    ///
+    /// # Panics
+    /// If features are sparse.
+    pub(super) fn accumulate_two<C: Cell, D: Cell>(
+        &self,
+        feature: u32,
+        rows: &[u32],
+        cells: (&[C], &[D]),
+        histograms: (&mut Vec<C>, &mut Vec<D>),
+    ) {
+        let dense = self
+            .dense()
+            .expect("sums of single features are those of dense ones");
+        dense.accumulate_two(feature, self.rows_of(rows), cells, histograms);
+    }
+
+    fn dense(&self) -> Option<&DenseBins> {
         match &self.layout {
-            Layout::Dense(c) => c.accumulate_one(feature, self.rows_of(rows), cells, histogram),
-            Layout::Sparse(_) => unreachable!("sums of single features are those of dense ones"),
+            Layout::Dense(dense) => Some(dense),
+            Layout::Sparse(_) => None,
         }
     }
 
@@ -303,9 +327,7 @@ impl BinnedFeatures {
         rows: &[u32],
         children: &mut [u16],
     ) {
-        match &self.layout {
-            Layout::Dense(c) => c.route_categories(feature, listed, missing_left, rows, children),
-            Layout::Sparse(_) => unreachable!("categorical features are dense"),
-        }
+        let dense = self.dense().expect("categorical features are dense");
+        dense.route_categories(feature, listed, missing_left, rows, children);
     }
 }

@@ -31,6 +31,7 @@ mod descent;
 mod features;
 mod fixed;
 mod lines;
+mod occupied;
 mod purity;
 mod scalar;
 mod scores;

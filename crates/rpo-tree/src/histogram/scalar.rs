@@ -4,6 +4,7 @@ use super::categories::{arrange, group};
 use super::cell::{Cell, gather, gathered_of, pick, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
+use super::occupied::Occupied;
 use super::scores::{MOST, best_of, square_beyond};
 use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
@@ -35,11 +36,10 @@ pub(super) struct Root<C> {
     pub(super) target: usize,
 }
 
-/// The sides of splits of a feature: the sums of all bins up to each one, and their decoded values.
+/// The sides of splits of a feature, and their decoded values.
 #[derive(Debug)]
 pub(super) struct ScanBuffer<C> {
-    prefix: [C; MOST],
-    bin: [u16; MOST],
+    sides: Occupied<C>,
     g: [f64; MOST],
     h: [f64; MOST],
     n: [f64; MOST],
@@ -49,30 +49,12 @@ pub(super) struct ScanBuffer<C> {
 impl<C: Cell> Default for ScanBuffer<C> {
     fn default() -> Self {
         Self {
-            prefix: [C::ZERO; MOST],
-            bin: [0; MOST],
+            sides: Occupied::default(),
             g: [0.0; MOST],
             h: [0.0; MOST],
             n: [0.0; MOST],
             score: [0.0; MOST],
         }
-    }
-}
-
-impl<C: Cell> ScanBuffer<C> {
-    /// Accumulates the bins that hold a sample, and returns their number.
-    fn add_up<'c>(&mut self, bins: impl Iterator<Item = &'c C>) -> usize
-    where
-        C: 'c,
-    {
-        let (mut sums, mut k) = (C::ZERO, 0);
-        for (bin, cell) in bins.enumerate() {
-            sums.add(cell);
-            self.prefix[k & (MOST - 1)] = sums;
-            self.bin[k & (MOST - 1)] = bin as u16;
-            k += usize::from(*cell != C::ZERO);
-        }
-        k
     }
 }
 
@@ -109,7 +91,7 @@ impl<C: Fixed> Scalar<C> {
         limits: &Limits,
     ) -> Option<(f64, usize)> {
         let ScanBuffer {
-            prefix,
+            sides,
             g,
             h,
             n,
@@ -120,7 +102,7 @@ impl<C: Fixed> Scalar<C> {
             #[inline(always)]
             || {
                 for i in 0..k {
-                    let mut side = prefix[i];
+                    let mut side = sides.sums[i];
                     side.add(extra);
                     let side = side.decode(&self.code);
                     (g[i], h[i], n[i]) = (side.g, side.h, side.n);
@@ -215,11 +197,12 @@ impl<C: Fixed> Sums for Scalar<C> {
         let (observed, missing) = stored.split_at(stored.len() - usize::from(place.has_missing));
         let missing = missing.first().copied().unwrap_or(C::ZERO);
         let k = match place.zero {
-            None => buffer.add_up(observed.iter()),
+            None => buffer.sides.add_up(observed.iter().copied()),
             Some(zero) => {
                 let zero_sums = zero_sums(stored, *total);
                 let (below, above) = observed.split_at(zero);
-                buffer.add_up(below.iter().chain(std::iter::once(&zero_sums)).chain(above))
+                let all = below.iter().chain(std::iter::once(&zero_sums)).chain(above);
+                buffer.sides.add_up(all.copied())
             }
         };
         let any_missing = missing != C::ZERO;
@@ -241,8 +224,8 @@ impl<C: Fixed> Sums for Scalar<C> {
             None
         };
         let sides = Sides {
-            bins: &buffer.bin[..k],
-            n_up_to: |i: usize| buffer.prefix[i].decode(&self.code).n,
+            bins: &buffer.sides.bins[..k],
+            n_up_to: |i: usize| buffer.sides.sums[i].decode(&self.code).n,
             n: all.n,
             n_missing: missing.decode(&self.code).n,
         };
@@ -285,7 +268,7 @@ impl<C: Fixed> Sums for Scalar<C> {
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
             let cells = &histogram[start..singles.end.min(start + MOST)];
-            buffer.prefix[..cells.len()].copy_from_slice(cells);
+            buffer.sides.sums[..cells.len()].copy_from_slice(cells);
             let found = self.best(buffer, cells.len(), &C::ZERO, &total, limits);
             best = first_of_best(best, &buffer.score[..cells.len()], start, found, &rank);
         }

@@ -132,11 +132,15 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         histogram: &mut Self::Histogram,
     ) {
         let counts = gathered_of(&self.counts, rows, &gathered.counts);
-        features.accumulate_one(feature, rows, counts, &mut histogram.counts);
+        let plane = |i: usize| gathered_of(&self.planes[i], rows, &gathered.planes[i]);
         histogram.planes.resize_with(self.planes.len(), Vec::new);
-        self.each_plane(rows.len(), &mut histogram.planes, |i, sums| {
-            let plane = gathered_of(&self.planes[i], rows, &gathered.planes[i]);
-            features.accumulate_one(feature, rows, plane, sums);
+        let Some((first, others)) = histogram.planes.split_first_mut() else {
+            return features.accumulate_one(feature, rows, counts, &mut histogram.counts);
+        };
+        let sums = (&mut histogram.counts, first);
+        features.accumulate_two(feature, rows, (counts, plane(0)), sums);
+        self.each_plane(rows.len(), others, |i, sums| {
+            features.accumulate_one(feature, rows, plane(i + 1), sums);
         });
     }
 

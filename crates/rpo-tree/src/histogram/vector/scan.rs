@@ -5,6 +5,7 @@ use super::terms::Terms;
 use super::{Histogram, Total, Vector};
 use crate::histogram::cell::{Cell, Integer};
 use crate::histogram::features::Place;
+use crate::histogram::occupied::Occupied;
 use crate::histogram::scores::MOST;
 use crate::histogram::search::{Limits, Scanned, Sides, choose, first_of_best};
 use std::ops::Range;
@@ -12,8 +13,7 @@ use std::ops::Range;
 /// The sides of splits.
 #[derive(Debug)]
 pub(in crate::histogram) struct Buffer<T, const W: usize> {
-    counts: Vec<i64>,
-    bins: Vec<u16>,
+    counts: Occupied<i64>,
     gradients: Vec<[T; W]>,
     curvatures: Vec<[T; W]>,
     right: Terms,
@@ -24,8 +24,7 @@ pub(in crate::histogram) struct Buffer<T, const W: usize> {
 impl<T, const W: usize> Default for Buffer<T, W> {
     fn default() -> Self {
         Self {
-            counts: Vec::new(),
-            bins: Vec::new(),
+            counts: Occupied::default(),
             gradients: Vec::new(),
             curvatures: Vec::new(),
             right: Terms::default(),
@@ -48,26 +47,15 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         let stored = place.start..place.start + place.n_stored();
         let counts = Observed::new(place, &histogram.counts[stored.clone()], total.counts);
         let Buffer {
-            counts: up_to,
-            bins,
+            counts: occupied,
             gradients,
             curvatures,
             right,
             left,
             scores,
         } = buffer;
-        up_to.clear();
-        bins.clear();
-        let mut sums = 0;
-        for bin in 0..place.n_bins {
-            let cell = counts.bin(bin);
-            if cell != 0 {
-                sums += cell;
-                up_to.push(sums);
-                bins.push(bin as u16);
-            }
-        }
-        let (k, missing) = (bins.len(), counts.missing);
+        let k = occupied.add_up((0..place.n_bins).map(|bin| counts.bin(bin)));
+        let (up_to, bins, missing) = (&occupied.sums[..k], &occupied.bins[..k], counts.missing);
         if k == 0 || (k == 1 && missing == 0) {
             return Scanned::Constant;
         }
