@@ -34,8 +34,8 @@ pub(super) struct Scratch<S: Sums> {
     order: Vec<u16>,
     /// The sums of the bins in that order, followed by the sum of the rest.
     arranged: S::Histogram,
-    /// Sums of one dense feature alone.
-    alone: S::Histogram,
+    /// Sums of some dense features alone.
+    apart: S::Histogram,
     pub(super) singles: Singles<S>,
 }
 
@@ -73,7 +73,7 @@ impl<S: Sums> Default for Scratch<S> {
             groups: Groups::default(),
             order: Vec::new(),
             arranged: S::Histogram::default(),
-            alone: S::Histogram::default(),
+            apart: S::Histogram::default(),
             singles: Singles::default(),
         }
     }
@@ -107,34 +107,38 @@ impl<S: Sums> Scratch<S> {
         sums.scan(place, &self.arranged, total, limits, &mut self.scan)
     }
 
-    /// Computes the sums of one dense feature alone, from the rows of a node and their targets.
-    pub(super) fn sum_alone(
+    /// Computes the sums of some dense features [apart](Place::apart), from the rows of a node and their targets.
+    pub(super) fn sum_apart(
         &mut self,
         sums: &S,
         features: &BinnedFeatures,
-        feature: u32,
+        chosen: &[u32],
         (rows, gathered): (&[u32], &S::Gathered),
     ) -> S::Histogram {
-        let mut alone = std::mem::take(&mut self.alone);
-        sums.accumulate_one(features, feature, rows, gathered, &mut alone);
-        alone
+        let mut apart = std::mem::take(&mut self.apart);
+        sums.accumulate_apart(features, chosen, rows, gathered, &mut apart);
+        apart
     }
 
-    /// Returns the best split of a dense feature whose sums are computed for it alone.
-    pub(super) fn scan_alone(
+    /// Calls `each` with the best split of each of some dense features, whose sums are computed for them alone.
+    pub(super) fn scan_apart(
         &mut self,
         sums: &S,
         features: &BinnedFeatures,
-        feature: u32,
+        chosen: &[u32],
         rows: (&[u32], &S::Gathered),
-        total: &S::Total,
-        limits: &Limits,
-    ) -> Scanned {
-        let alone = self.sum_alone(sums, features, feature, rows);
-        let place = features.place(feature).alone();
-        let scanned = self.scan(sums, features, feature, (place, &alone), total, limits);
-        self.alone = alone;
-        scanned
+        (total, limits): (&S::Total, &Limits),
+        mut each: impl FnMut(usize, Scanned),
+    ) {
+        let apart = self.sum_apart(sums, features, chosen, rows);
+        for (i, &feature) in chosen.iter().enumerate() {
+            let place = features.place(feature).apart(i);
+            each(
+                i,
+                self.scan(sums, features, feature, (place, &apart), total, limits),
+            );
+        }
+        self.apart = apart;
     }
 
     /// Returns the bins of a categorical feature in order; none if all samples are of one category or all belong to the

@@ -18,6 +18,9 @@ use rpo_core::vectorized;
 /// Fewest additions per cell for which separate sums per thread pay off.
 const PER_CELL: usize = 8;
 
+/// Space for the sums of a feature alone: one per byte.
+pub(super) const APART: usize = 256;
+
 #[derive(Debug, Clone)]
 pub(super) struct DenseBins {
     features: Vec<FeatureBins>,
@@ -170,24 +173,48 @@ impl DenseBins {
         }
     }
 
-    /// Sums the cells of rows for one feature alone, into the front of `sums`.
-    pub(super) fn accumulate_one<C: Cell>(
+    /// Sums the cells of rows for some features alone, each into [`APART`] sums of its own.
+    pub(super) fn accumulate_apart<C: Cell>(
         &self,
-        feature: u32,
+        chosen: &[u32],
         rows: Rows<'_>,
         cells: &[C],
         sums: &mut Vec<C>,
     ) {
-        let sums = self.start_one(feature, sums);
-        rows.for_each_with(
-            self.column(feature),
+        let sums = self.start_apart(chosen, sums);
+        let (fours, rest) = chosen.as_chunks::<4>();
+        let (sums_of_fours, sums_of_rest) = sums.split_at_mut(4 * fours.len());
+        let fours = fours.iter().zip(sums_of_fours.as_chunks_mut::<4>().0);
+        fours.for_each(|(chosen, sums)| self.add_apart(chosen, rows, cells, sums));
+        let rest = rest
+            .as_chunks::<1>()
+            .0
+            .iter()
+            .zip(sums_of_rest.as_chunks_mut::<1>().0);
+        rest.for_each(|(chosen, sums)| self.add_apart(chosen, rows, cells, sums));
+    }
+
+    fn add_apart<C: Cell, const N: usize>(
+        &self,
+        chosen: &[u32; N],
+        rows: Rows<'_>,
+        cells: &[C],
+        sums: &mut [[C; APART]; N],
+    ) {
+        self.for_each_bins(
+            chosen,
+            rows,
             cells,
             #[inline(always)]
-            |&bin, cell| sums[usize::from(bin)].add(cell),
+            |bins: [u8; N], &cell| {
+                for i in 0..N {
+                    sums[i][usize::from(bins[i])].add(&cell);
+                }
+            },
         );
     }
 
-    /// Like [`accumulate_one`](Self::accumulate_one), but for cells of two kinds in one pass.
+    /// Like [`accumulate_apart`](Self::accumulate_apart), but for one feature and cells of two kinds.
     pub(super) fn accumulate_two<C: Cell, D: Cell>(
         &self,
         feature: u32,
@@ -195,23 +222,54 @@ impl DenseBins {
         cells: (&[C], &[D]),
         (first, second): (&mut Vec<C>, &mut Vec<D>),
     ) {
-        let (first, second) = (self.start_one(feature, first), self.start_one(feature, second));
-        rows.for_each_with(
-            self.column(feature),
+        let chosen = &[feature];
+        let (first, second) = (self.start_apart(chosen, first), self.start_apart(chosen, second));
+        let (first, second) = (&mut first[0], &mut second[0]);
+        self.for_each_bins(
+            chosen,
+            rows,
             cells.0.iter().zip(cells.1),
             #[inline(always)]
-            |&bin, cells| {
-                first[usize::from(bin)].add(cells.0);
-                second[usize::from(bin)].add(cells.1);
+            |[bin], (cell, other)| {
+                first[usize::from(bin)].add(cell);
+                second[usize::from(bin)].add(other);
             },
         );
     }
 
-    /// Sets the sums of one feature alone to zero, and returns a sum per possible byte.
-    fn start_one<'s, C: Cell>(&self, feature: u32, sums: &'s mut Vec<C>) -> &'s mut [C; 256] {
-        sums.resize(256, C::ZERO);
-        sums[..n_cells(self.bins(feature))].fill(C::ZERO);
-        (&mut sums[..]).try_into().expect("a cell per byte")
+    /// Sets the sums of some features alone to zero.
+    fn start_apart<'s, C: Cell>(&self, chosen: &[u32], sums: &'s mut Vec<C>) -> &'s mut [[C; APART]] {
+        sums.resize(sums.len().max(chosen.len() * APART), C::ZERO);
+        let sums = &mut sums.as_chunks_mut().0[..chosen.len()];
+        for (sums, &feature) in sums.iter_mut().zip(chosen) {
+            sums[..n_cells(self.bins(feature))].fill(C::ZERO);
+        }
+        sums
+    }
+
+    /// Calls `f` with the bins of each row in some features, and its cell.
+    #[inline(always)]
+    fn for_each_bins<C, const N: usize>(
+        &self,
+        chosen: &[u32; N],
+        rows: Rows<'_>,
+        cells: impl IntoIterator<Item = C>,
+        f: impl FnMut([u8; N], C),
+    ) {
+        vectorized(
+            // By value, so that no pointer is read again after each sum.
+            #[inline(always)]
+            move || {
+                let (columns, mut f) = (chosen.map(|feature| self.column(feature)), f);
+                // Of one length, so that one check is enough.
+                let columns = columns.map(|column| &column[..columns[0].len()]);
+                rows.for_each(
+                    cells,
+                    #[inline(always)]
+                    |row, cell| f(columns.map(|column| column[row]), cell),
+                );
+            },
+        );
     }
 
     /// Writes the child of each row: 0 for bins that go left.
@@ -294,13 +352,15 @@ fn add_lanes<C: Cell, const STRIDE: usize, const LANES: usize>(
     let sums: &mut [[C; STRIDE]; LANES] = (&mut sums[..LANES]).try_into().expect("room for each lane");
     vectorized(
         #[inline(always)]
-        || {
+        move || {
             let mut row = 0;
-            for cell in cells {
-                let bytes = &bytes[row];
+            // Copied, as the compiler cannot tell that sums and cells are apart, and would read the cell again for each
+            // lane.
+            for &cell in cells {
+                let bytes = bytes[row];
                 row += step;
                 for lane in 0..LANES {
-                    sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+                    sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(&cell);
                 }
             }
         },

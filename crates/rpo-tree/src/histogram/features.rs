@@ -2,12 +2,12 @@
 
 use super::bins::FeatureBins;
 use super::cell::Cell;
-use super::dense::DenseBins;
+use super::dense::{APART, DenseBins};
 use super::sparse::SparseBins;
 use crate::TreeError;
 use crate::ranks::{check_categories, check_training_features};
 use rayon::prelude::*;
-use rpo_core::{MatrixView, ParameterError, vectorized};
+use rpo_core::{MatrixView, ParameterError};
 use std::ops::Range;
 
 /// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. They are coded once and
@@ -49,9 +49,12 @@ impl Place {
         self.n_bins - usize::from(self.zero.is_some()) + usize::from(self.has_missing)
     }
 
-    /// Returns the position in a histogram of this feature alone.
-    pub(super) fn alone(self) -> Self {
-        Self { start: 0, ..self }
+    /// Returns the position in the sums of some features [apart](DenseBins::accumulate_apart).
+    pub(super) fn apart(self, i: usize) -> Self {
+        Self {
+            start: i * APART,
+            ..self
+        }
     }
 }
 
@@ -73,30 +76,22 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Calls `f` with the entry of each row in `by_row` and its cell; cells are given in the order of the rows. Uses
-    /// vector instructions if `f` is marked `#[inline(always)]`.
+    /// Calls `f` with each row and its cell; cells are given in the order of the rows. To use vector instructions, both
+    /// the caller and `f` must be marked `#[inline(always)]` and be [vectorized](rpo_core::vectorized).
     #[inline(always)]
-    pub(super) fn for_each_with<B, C>(
-        self,
-        by_row: &[B],
-        cells: impl IntoIterator<Item = C>,
-        mut f: impl FnMut(&B, C),
-    ) {
-        vectorized(
-            #[inline(always)]
-            || match self {
-                Self::From(first) => {
-                    for (row, cell) in by_row[first..].iter().zip(cells) {
-                        f(row, cell);
-                    }
+    pub(super) fn for_each<C>(self, cells: impl IntoIterator<Item = C>, mut f: impl FnMut(usize, C)) {
+        match self {
+            Self::From(first) => {
+                for (i, cell) in cells.into_iter().enumerate() {
+                    f(first + i, cell);
                 }
-                Self::Listed(rows) => {
-                    for (&row, cell) in rows.iter().zip(cells) {
-                        f(&by_row[row as usize], cell);
-                    }
+            }
+            Self::Listed(rows) => {
+                for (&row, cell) in rows.iter().zip(cells) {
+                    f(row as usize, cell);
                 }
-            },
-        );
+            }
+        }
     }
 }
 
@@ -230,24 +225,22 @@ impl BinnedFeatures {
         }
     }
 
-    /// Like [`accumulate`](Self::accumulate), but for one dense feature, into the front of a histogram.
+    /// Like [`accumulate`](Self::accumulate), but for some dense features, into sums [apart](Place::apart).
     ///
     /// # Panics
     /// If features are sparse: their sums are made together.
-    pub(super) fn accumulate_one<C: Cell>(
+    pub(super) fn accumulate_apart<C: Cell>(
         &self,
-        feature: u32,
+        chosen: &[u32],
         rows: &[u32],
         cells: &[C],
-        histogram: &mut Vec<C>,
+        sums: &mut Vec<C>,
     ) {
-        let dense = self
-            .dense()
-            .expect("sums of single features are those of dense ones");
-        dense.accumulate_one(feature, self.rows_of(rows), cells, histogram);
+        let dense = self.dense().expect("only dense features are summed apart");
+        dense.accumulate_apart(chosen, self.rows_of(rows), cells, sums);
     }
 
-    /// Like [`accumulate_one`](Self::accumulate_one), but for cells of two kinds in one pass.
+    /// Like [`accumulate_apart`](Self::accumulate_apart), but for one feature and cells of two kinds.
     ///
     /// # Panics
     /// If features are sparse.
@@ -256,12 +249,10 @@ impl BinnedFeatures {
         feature: u32,
         rows: &[u32],
         cells: (&[C], &[D]),
-        histograms: (&mut Vec<C>, &mut Vec<D>),
+        sums: (&mut Vec<C>, &mut Vec<D>),
     ) {
-        let dense = self
-            .dense()
-            .expect("sums of single features are those of dense ones");
-        dense.accumulate_two(feature, self.rows_of(rows), cells, histograms);
+        let dense = self.dense().expect("only dense features are summed apart");
+        dense.accumulate_two(feature, self.rows_of(rows), cells, sums);
     }
 
     fn dense(&self) -> Option<&DenseBins> {

@@ -136,6 +136,7 @@ impl<C: Fixed> Scalar<C> {
 
 impl<C: Fixed> Sums for Scalar<C> {
     const WIDTH: usize = 1;
+    const AT_ONCE: usize = 4;
     type Histogram = Vec<C>;
     type Total = C;
     type Gathered = Vec<C>;
@@ -164,15 +165,15 @@ impl<C: Fixed> Sums for Scalar<C> {
         sum(gather(&self.cells, rows, gathered))
     }
 
-    fn accumulate_one(
+    fn accumulate_apart(
         &self,
         features: &BinnedFeatures,
-        feature: u32,
+        chosen: &[u32],
         rows: &[u32],
         gathered: &Vec<C>,
-        histogram: &mut Vec<C>,
+        sums: &mut Vec<C>,
     ) {
-        features.accumulate_one(feature, rows, gathered_of(&self.cells, rows, gathered), histogram);
+        features.accumulate_apart(chosen, rows, gathered_of(&self.cells, rows, gathered), sums);
     }
 
     fn subtract(&self, features: &BinnedFeatures, parent: (&mut Vec<C>, &mut C), child: (&Vec<C>, &C)) {

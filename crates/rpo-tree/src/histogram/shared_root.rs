@@ -39,12 +39,9 @@ fn side_by_side<C: Fixed, const K: usize>(
         let n = CHUNK.min(rows.len() - first);
         let part = of_rows.part(first..first + n);
         for (lane, target) in targets.iter().enumerate() {
-            part.for_each_with(
-                target.cells(),
-                &mut cells[..n],
-                #[inline(always)]
-                |target, cells| cells[lane] = *target,
-            );
+            let of_rows = target.cells();
+            let cells = &mut cells[..n];
+            part.for_each(cells, |row, cells| cells[lane] = of_rows[row]);
         }
         features.add(part, &cells[..n], &mut sums);
     }

@@ -180,16 +180,16 @@ impl SparseBins {
     fn add_rows<C: Cell>(&self, rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
         vectorized(
             #[inline(always)]
-            || {
-                for (i, cell) in cells.iter().enumerate() {
-                    let row = match rows {
-                        Rows::From(first) => first + i,
-                        Rows::Listed(rows) => rows[i] as usize,
-                    };
-                    for &place in self.cells_of(row) {
-                        sums[place as usize].add(cell);
-                    }
-                }
+            move || {
+                rows.for_each(
+                    cells,
+                    #[inline(always)]
+                    |row, &cell| {
+                        for &place in self.cells_of(row) {
+                            sums[place as usize].add(&cell);
+                        }
+                    },
+                );
             },
         );
     }

@@ -15,6 +15,7 @@ pub struct HistogramWorkspace {
     pub(super) packed: Work<Scalar<i64>>,
     pub(super) wide: Work<Scalar<[i64; 2]>>,
     pub(super) few: Work<Vector<i32, 4>>,
+    pub(super) several: Work<Vector<i32, 8>>,
     pub(super) many: Work<Vector<i32, 16>>,
     pub(super) long: Work<Vector<i64, 8>>,
 }
@@ -78,6 +79,7 @@ impl HistogramWorkspace {
             packed: Work::default(),
             wide: Work::default(),
             few: Work::default(),
+            several: Work::default(),
             many: Work::default(),
             long: Work::default(),
         }

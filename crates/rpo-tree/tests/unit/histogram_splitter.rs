@@ -59,6 +59,7 @@ proptest! {
             AnySums::Many(Vector::new(&targets, true).unwrap()),
             AnySums::Long(Vector::new(&targets, true).unwrap()),
             AnySums::Few(Vector::new(&targets, true).unwrap()),
+            AnySums::Several(Vector::new(&targets, true).unwrap()),
         ];
         if m == 1 {
             others.push(AnySums::one(&targets));

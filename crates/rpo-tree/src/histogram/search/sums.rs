@@ -9,6 +9,8 @@ use std::ops::Range;
 pub(in crate::histogram) trait Sums: Sync {
     /// Approximate number of values per bin.
     const WIDTH: usize;
+    /// Number of features that are summed [apart](Self::accumulate_apart) in one pass.
+    const AT_ONCE: usize;
     /// Sums by bin for all features.
     type Histogram: Default + Send + Sync;
     /// Sums of a node.
@@ -27,17 +29,19 @@ pub(in crate::histogram) trait Sums: Sync {
         histogram: &mut Self::Histogram,
     ) -> Self::Total;
 
-    /// Sums the rows of a node in total, and keeps their targets for [`accumulate_one`](Self::accumulate_one).
+    /// Sums the rows of a node in total, and keeps their targets for
+    /// [`accumulate_apart`](Self::accumulate_apart).
     fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
 
-    /// Sums the rows of a node per bin of one dense feature, into the front of the histogram.
-    fn accumulate_one(
+    /// Sums the rows of a node per bin of up to [`AT_ONCE`](Self::AT_ONCE) dense features, each at its place
+    /// [apart](Place::apart) from the others.
+    fn accumulate_apart(
         &self,
         features: &BinnedFeatures,
-        feature: u32,
+        chosen: &[u32],
         rows: &[u32],
         gathered: &Self::Gathered,
-        histogram: &mut Self::Histogram,
+        sums: &mut Self::Histogram,
     );
 
     /// Turns the sums of a parent into those of its other child by subtracting `child`.

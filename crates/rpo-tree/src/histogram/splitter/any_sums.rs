@@ -13,6 +13,7 @@ pub(super) enum AnySums {
     Packed(Scalar<i64>),
     Wide(Scalar<[i64; 2]>),
     Few(Vector<i32, 4>),
+    Several(Vector<i32, 8>),
     Many(Vector<i32, 16>),
     Long(Vector<i64, 8>),
 }
@@ -25,17 +26,14 @@ impl AnySums {
         }
         // Sums of 32 bits leave too few bits per sample if there are very many samples.
         let is_short = targets.weights.len() <= 1 << 16;
-        let few = (is_short && m <= 4)
-            .then(|| Vector::new(targets, false))
-            .flatten();
-        let many = || (is_short && m > 4).then(|| Vector::new(targets, false)).flatten();
-        if let Some(sums) = few {
-            Self::Few(sums)
-        } else if let Some(sums) = many() {
-            Self::Many(sums)
-        } else {
-            Vector::new(targets, true).map_or(Self::Unusable, Self::Long)
-        }
+        let short = match m {
+            _ if !is_short => None,
+            0..=4 => Vector::new(targets, false).map(Self::Few),
+            5..=8 => Vector::new(targets, false).map(Self::Several),
+            _ => Vector::new(targets, false).map(Self::Many),
+        };
+        let long = || Vector::new(targets, true).map_or(Self::Unusable, Self::Long);
+        short.unwrap_or_else(long)
     }
 
     pub(super) fn one(targets: &SplitTargets<'_>) -> Self {

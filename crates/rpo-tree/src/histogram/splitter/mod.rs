@@ -161,6 +161,7 @@ impl Splitter for HistogramSplitter<'_> {
             packed,
             wide,
             few,
+            several,
             many,
             long,
         } = workspace;
@@ -169,6 +170,7 @@ impl Splitter for HistogramSplitter<'_> {
             AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
             AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
             AnySums::Few(sums) => self.split_by(sums, node, common, few, children),
+            AnySums::Several(sums) => self.split_by(sums, node, common, several, children),
             AnySums::Many(sums) => self.split_by(sums, node, common, many, children),
             AnySums::Long(sums) => self.split_by(sums, node, common, long, children),
         }
@@ -180,6 +182,7 @@ impl Splitter for HistogramSplitter<'_> {
             packed,
             wide,
             few,
+            several,
             many,
             long,
         } = workspace;
@@ -188,6 +191,7 @@ impl Splitter for HistogramSplitter<'_> {
             AnySums::Packed(sums) => self.opened_by(sums, parent, children, common, packed),
             AnySums::Wide(sums) => self.opened_by(sums, parent, children, common, wide),
             AnySums::Few(sums) => self.opened_by(sums, parent, children, common, few),
+            AnySums::Several(sums) => self.opened_by(sums, parent, children, common, several),
             AnySums::Many(sums) => self.opened_by(sums, parent, children, common, many),
             AnySums::Long(sums) => self.opened_by(sums, parent, children, common, long),
         }

@@ -63,8 +63,8 @@ impl HistogramSplitter<'_> {
             scratch.order(sums, (place, histogram), &limits)
         } else {
             sums.total(rows, gathered);
-            let alone = scratch.sum_alone(sums, self.features, feature, (rows, gathered));
-            scratch.order(sums, (place.alone(), &alone), &limits)
+            let alone = scratch.sum_apart(sums, self.features, &[feature], (rows, gathered));
+            scratch.order(sums, (place.apart(0), &alone), &limits)
         };
         let (left, right) = order.split_at(split.last + 1);
         let listed = if split.missing_left { right } else { left };

@@ -2,7 +2,7 @@
 
 use super::HistogramSplitter;
 use crate::histogram::categories::{Scratch, Scratches};
-use crate::histogram::search::{Drawn, Found, Node, Sums, best_of_all, best_offers, offer};
+use crate::histogram::search::{Drawn, Found, Node, Scanned, Sums, best_of_all, best_offers, offer};
 use crate::histogram::workspace::{Common, Searched, Work};
 use crate::splitter::NodeRows;
 use crate::splitter::candidates::RandomOrder;
@@ -120,10 +120,11 @@ impl HistogramSplitter<'_> {
             scratches, gathered, ..
         } = work;
         let limits = self.limits();
-        let scan = |i: usize, feature, scratch: &mut Scratch<S>| {
-            let rows = (nodes[i].0.rows, &gathered[i]);
-            scratch.scan_alone(sums, self.features, feature, rows, &totals[i], &limits)
-        };
+        let scan =
+            |i: usize, chosen: &[u32], scratch: &mut Scratch<S>, each: &mut dyn FnMut(usize, Scanned)| {
+                let rows = (nodes[i].0.rows, &gathered[i]);
+                scratch.scan_apart(sums, self.features, chosen, rows, (&totals[i], &limits), each);
+            };
         let is_random = drawn[0].len() < all.len();
         let of_nodes = nodes.iter().zip(drawn).map(|((node, _), features)| Drawn {
             features,
@@ -132,18 +133,26 @@ impl HistogramSplitter<'_> {
         });
         let of_nodes: Vec<_> = of_nodes.collect();
         let of_range = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
-            let node = &of_nodes[i];
-            range.fold(None, |best, place| {
-                let feature = node.features[place];
-                offer(best, feature, node.rank(place), scan(i, feature, scratch))
-            })
+            let (node, mut best) = (&of_nodes[i], None);
+            for first in range.clone().step_by(S::AT_ONCE) {
+                let chosen = &node.features[first..range.end.min(first + S::AT_ONCE)];
+                scan(i, chosen, scratch, &mut |k, scanned| {
+                    best = offer(best, chosen[k], node.rank(first + k), scanned);
+                });
+            }
+            best
         };
         let found = best_offers(&of_nodes, scratches, of_range);
         let each = found.into_iter().zip(nodes).enumerate();
         each.map(|(i, (found, (node, _)))| match found {
             Some(best) => best,
-            None if is_random => further(all, *node)
-                .find_map(|feature| offer(None, feature, 0, scan(i, feature, scratches.one())))?,
+            None if is_random => further(all, *node).find_map(|feature| {
+                let mut found = None;
+                scan(i, &[feature], scratches.one(), &mut |_, scanned| {
+                    found = offer(None, feature, 0, scanned);
+                });
+                found
+            })?,
             None => None,
         })
         .collect()

@@ -84,6 +84,8 @@ fn for_each<I: Send>(is_worth_it: bool, items: &mut [I], f: impl Fn(usize, &mut 
 
 impl<T: Integer, const W: usize> Sums for Vector<T, W> {
     const WIDTH: usize = W;
+    // The sums of one feature nearly fill the first-level cache.
+    const AT_ONCE: usize = 1;
     type Histogram = Histogram<T, W>;
     type Total = Total<T, W>;
     type Gathered = Histogram<T, W>;
@@ -123,25 +125,27 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         }
     }
 
-    fn accumulate_one(
+    fn accumulate_apart(
         &self,
         features: &BinnedFeatures,
-        feature: u32,
+        chosen: &[u32],
         rows: &[u32],
         gathered: &Self::Gathered,
-        histogram: &mut Self::Histogram,
+        sums: &mut Self::Histogram,
     ) {
         let counts = gathered_of(&self.counts, rows, &gathered.counts);
         let plane = |i: usize| gathered_of(&self.planes[i], rows, &gathered.planes[i]);
-        histogram.planes.resize_with(self.planes.len(), Vec::new);
-        let Some((first, others)) = histogram.planes.split_first_mut() else {
-            return features.accumulate_one(feature, rows, counts, &mut histogram.counts);
-        };
-        let sums = (&mut histogram.counts, first);
-        features.accumulate_two(feature, rows, (counts, plane(0)), sums);
-        self.each_plane(rows.len(), others, |i, sums| {
-            features.accumulate_one(feature, rows, plane(i + 1), sums);
-        });
+        sums.planes.resize_with(self.planes.len(), Vec::new);
+        match (chosen, sums.planes.split_first_mut()) {
+            (&[feature], Some((first, others))) => {
+                let both = (&mut sums.counts, first);
+                features.accumulate_two(feature, rows, (counts, plane(0)), both);
+                self.each_plane(rows.len(), others, |i, sums| {
+                    features.accumulate_apart(chosen, rows, plane(i + 1), sums);
+                });
+            }
+            _ => features.accumulate_apart(chosen, rows, counts, &mut sums.counts),
+        }
     }
 
     fn subtract(
