@@ -57,6 +57,7 @@ pub(crate) use observed::ObservedVariance;
 pub(crate) use observed_sparse::SparseObservedVariance;
 pub(crate) use packed_labels::PackedLabelVariance;
 pub use penalty::LeafPenalty;
+pub(crate) use penalty::{quotient, square_beyond};
 pub use second_order::{Curvature, SecondOrder};
 pub(crate) use single::SingleVariance;
 pub(crate) use sparse::SparseVariance;

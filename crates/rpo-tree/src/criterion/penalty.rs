@@ -40,12 +40,24 @@ impl LeafPenalty {
     /// Returns twice the decrease achieved by the best leaf value, max(|R| − α, 0)² / (H + λ); 0 where H + λ vanishes.
     #[inline(always)]
     pub(crate) fn score(self, gradient: f64, curvature: f64) -> f64 {
-        let denominator = curvature + self.l2;
-        let shrunk = self.shrunk(gradient);
-        let score = shrunk * shrunk / denominator;
-        // Selected after the division, to keep loops over scores free of branches.
-        if denominator <= VANISHING { 0.0 } else { score }
+        quotient(square_beyond::<true>(gradient, self.l1), curvature + self.l2)
     }
+}
+
+/// Returns max(|v| − α, 0)², in fewer steps for `SHRINKS = false`, which promises that α is 0.
+#[inline(always)]
+pub(crate) fn square_beyond<const SHRINKS: bool>(v: f64, l1: f64) -> f64 {
+    let t = if SHRINKS { v.abs() - l1 } else { v };
+    let t = if SHRINKS && t <= 0.0 { 0.0 } else { t };
+    t * t
+}
+
+/// Returns a quotient, 0 where the denominator vanishes.
+#[inline(always)]
+pub(crate) fn quotient(numerator: f64, denominator: f64) -> f64 {
+    let quotient = numerator / denominator;
+    // Selected after the division, to keep loops over scores free of branches.
+    if denominator <= VANISHING { 0.0 } else { quotient }
 }
 
 /// Denominators up to this one count as 0: a quotient would reflect rounding more than the leaf.

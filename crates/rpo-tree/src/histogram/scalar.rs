@@ -5,11 +5,11 @@ use super::cell::{Cell, gather, gathered_of, pick, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::occupied::Occupied;
-use super::scores::{MOST, best_of, square_beyond};
+use super::scores::{MOST, best_of};
 use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::categories::Groups;
-use crate::criterion::LeafPenalty;
+use crate::criterion::{LeafPenalty, square_beyond};
 use rpo_core::vectorized;
 use std::sync::Arc;
 
@@ -107,20 +107,33 @@ impl<C: Fixed> Scalar<C> {
                     let side = side.decode(&self.code);
                     (g[i], h[i], n[i]) = (side.g, side.h, side.n);
                 }
-                self.score(&g[..k], &h[..k], &n[..k], total, limits, &mut score[..k]);
+                let (sides, out) = ((&g[..k], &h[..k], &n[..k]), &mut score[..k]);
+                if self.penalty.l1 == 0.0 {
+                    self.score::<false>(sides, total, limits, out);
+                } else {
+                    self.score::<true>(sides, total, limits, out);
+                }
             },
         );
         best_of(&score[..k])
     }
 
-    /// Computes the score of each split into a side and the rest; −∞ if it is not admissible.
+    /// Computes the score of each split into a side and the rest, given the sums of each side; −∞ if it is not
+    /// admissible. `SHRINKS` is false only if α is 0.
     #[inline(always)]
-    fn score(&self, g: &[f64], h: &[f64], n: &[f64], total: &Decoded, limits: &Limits, out: &mut [f64]) {
+    fn score<const SHRINKS: bool>(
+        &self,
+        (g, h, n): (&[f64], &[f64], &[f64]),
+        total: &Decoded,
+        limits: &Limits,
+        out: &mut [f64],
+    ) {
         let LeafPenalty { l1, l2 } = self.penalty;
         let (fewest, least) = (limits.min_samples_leaf as f64, self.min_child_weight);
         for ((out, &g), (&h, &n)) in out.iter_mut().zip(g).zip(h.iter().zip(n)) {
             let (rest_h, rest_n) = (total.h - h, total.n - n);
-            let (side, rest) = (square_beyond(g, l1), square_beyond(total.g - g, l1));
+            let side = square_beyond::<SHRINKS>(g, l1);
+            let rest = square_beyond::<SHRINKS>(total.g - g, l1);
             let (side_h, all_h) = (h + l2, rest_h + l2);
             // Adds two quotients over a common denominator, as one division costs more than the rest.
             let score = (side * all_h + rest * side_h) / (side_h * all_h);

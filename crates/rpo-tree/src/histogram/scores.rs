@@ -3,14 +3,6 @@
 /// Most bins of a feature, and number of scores computed side by side.
 pub(super) const MOST: usize = 256;
 
-/// Returns T(v)², the square of what a number exceeds `l1` by in absolute value.
-#[inline(always)]
-pub(super) fn square_beyond(v: f64, l1: f64) -> f64 {
-    let t = v.abs() - l1;
-    let t = if t > 0.0 { t } else { 0.0 };
-    t * t
-}
-
 /// Returns the largest score and the position where it is first reached; `None` if all are −∞.
 pub(super) fn best_of(scores: &[f64]) -> Option<(f64, usize)> {
     const LANES: usize = 8;

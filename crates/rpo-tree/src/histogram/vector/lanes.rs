@@ -1,9 +1,8 @@
 //! Scores of the sides of splits for one plane of targets, lane by lane.
 
 use super::terms::Terms;
-use crate::criterion::LeafPenalty;
+use crate::criterion::{LeafPenalty, quotient, square_beyond};
 use crate::histogram::cell::{Cell, Integer};
-use crate::histogram::scores::square_beyond;
 
 /// Conversion of the integers of a plane of gradients, and of those of its curvatures, to numbers.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +21,11 @@ impl<const W: usize> Lanes<W> {
         LeafPenalty { l1, l2 }
     }
 
+    /// Returns true if any penalty shrinks gradients.
+    fn shrinks(&self) -> bool {
+        self.l1.iter().any(|l1| *l1 != 0.0)
+    }
+
     /// Adds the squares of the sums of sides, with `extra` added to each, and of the rest.
     #[inline(always)]
     pub(super) fn add_squares<T: Integer>(
@@ -31,15 +35,32 @@ impl<const W: usize> Lanes<W> {
         all: &[f64; W],
         terms: &mut Terms,
     ) {
+        if self.shrinks() {
+            self.add_squares_beyond::<T, true>(sides, extra, all, terms);
+        } else {
+            self.add_squares_beyond::<T, false>(sides, extra, all, terms);
+        }
+    }
+
+    #[inline(always)]
+    fn add_squares_beyond<T: Integer, const SHRINKS: bool>(
+        &self,
+        sides: &[[T; W]],
+        extra: &[T; W],
+        all: &[f64; W],
+        terms: &mut Terms,
+    ) {
+        // Copies, as the compiler cannot tell that they and the terms are apart, and would read them again and again.
+        let (Self { unit, l1, .. }, all) = (*self, *all);
         let out = terms.side.iter_mut().zip(&mut terms.rest);
         for (side, (sum, rest_sum)) in sides.iter().zip(out) {
             let mut side = *side;
             side.add(extra);
             let (mut squares, mut rest) = ([0.0; W], [0.0; W]);
             for lane in 0..W {
-                let (g, unit, l1) = (side[lane].number(), self.unit[lane], self.l1[lane]);
-                squares[lane] = square_beyond(g * unit, l1);
-                rest[lane] = square_beyond((all[lane] - g) * unit, l1);
+                let g = side[lane].number();
+                squares[lane] = square_beyond::<SHRINKS>(g * unit[lane], l1[lane]);
+                rest[lane] = square_beyond::<SHRINKS>((all[lane] - g) * unit[lane], l1[lane]);
             }
             *sum += joined(&squares);
             *rest_sum += joined(&rest);
@@ -68,16 +89,34 @@ impl<const W: usize> Lanes<W> {
         curvatures: impl Fn(usize) -> ([f64; W], [f64; W]),
         terms: &mut Terms,
     ) {
+        if self.shrinks() {
+            self.add_scores_beyond::<T, true>(sides, extra, all, curvatures, terms);
+        } else {
+            self.add_scores_beyond::<T, false>(sides, extra, all, curvatures, terms);
+        }
+    }
+
+    #[inline(always)]
+    fn add_scores_beyond<T: Integer, const SHRINKS: bool>(
+        &self,
+        sides: &[[T; W]],
+        extra: &[T; W],
+        all: &[f64; W],
+        curvatures: impl Fn(usize) -> ([f64; W], [f64; W]),
+        terms: &mut Terms,
+    ) {
+        let (Self { unit, l1, l2, .. }, all) = (*self, *all);
         for (i, side) in sides.iter().enumerate() {
             let mut side = *side;
             side.add(extra);
             let (h, rest_h) = curvatures(i);
             let mut scores = [0.0; W];
             for lane in 0..W {
-                let (g, unit) = (side[lane].number(), self.unit[lane]);
-                let penalty = self.penalty(lane);
+                let g = side[lane].number();
+                let of_side = square_beyond::<SHRINKS>(g * unit[lane], l1[lane]);
+                let of_rest = square_beyond::<SHRINKS>((all[lane] - g) * unit[lane], l1[lane]);
                 scores[lane] =
-                    penalty.score(g * unit, h[lane]) + penalty.score((all[lane] - g) * unit, rest_h[lane]);
+                    quotient(of_side, h[lane] + l2[lane]) + quotient(of_rest, rest_h[lane] + l2[lane]);
             }
             // Lane after lane: the order of these sums affects the result for a given seed.
             let sum = |values: &[f64; W]| values.iter().fold(0.0, |sum, v| sum + v);
