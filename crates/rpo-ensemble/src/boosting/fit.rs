@@ -5,6 +5,7 @@ use super::check::{check, check_loss};
 use super::choices::Algorithm;
 use super::early_stopping::EarlyStopping;
 use super::features::Features;
+use super::helpers::Helpers;
 use super::levels::{repeated, repeated_cells};
 use super::loss::{Logistic, LossKind, Objective};
 use super::model::Boosted;
@@ -218,7 +219,9 @@ impl Run<'_, '_> {
         if let Some(stopping) = &mut stopping {
             history.validation.push(stopping.evaluate(&model, first));
         }
+        let helpers = Helpers::new();
         for step in first..last {
+            helpers.call();
             let groups = self.boosters.par_chunks_mut(Trees::TOGETHER);
             let step_of = |group| Booster::step_together(group, step, step + 1 == last);
             let trees = groups.map(step_of).collect::<Result<Vec<_>, EnsembleError>>()?;

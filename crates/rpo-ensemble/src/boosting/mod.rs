@@ -64,6 +64,7 @@ mod choices;
 mod early_stopping;
 mod features;
 mod fit;
+mod helpers;
 mod levels;
 mod link;
 mod loss;
