@@ -196,7 +196,7 @@ pub struct CraftmlParams {
     ///
     /// 1 (a tree is one leaf) to 65,535. The paper uses 10, on data sets with hundreds of labels and more. With few
     /// labels, most nodes do not have 10 kinds of label sets to separate, and trees with 5 children score better
-    /// (docs/performance.md).
+    /// (docs/defaults.md).
     #[schemars(range(min = 1, max = 65535))]
     pub clusters: Option<usize>,
     /// Number of components to which features are projected: a number, or fractions of the number of features, such as

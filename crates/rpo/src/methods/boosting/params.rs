@@ -30,7 +30,7 @@ pub(super) struct Boosting {
     /// after 1000 steps (or `iterations`, if larger), and fits again to all samples with the best number of steps.
     ///
     /// Off by default: a fixed number of steps scores better on most label sets, where few samples, of which four
-    /// fifths are used, yield a number that is too small for all of them (docs/performance.md).
+    /// fifths are used, yield a number that is too small for all of them (docs/defaults.md).
     pub(super) find_iterations: bool,
 }
 
