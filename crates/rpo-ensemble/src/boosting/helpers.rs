@@ -1,6 +1,8 @@
 //! Keeps other threads at hand through the short serial parts of a step.
 
 use rayon::Yield;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,18 +14,29 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// Most helpers: steps that profit are too short for more threads.
 const MOST: usize = 7;
 
-/// Threads of the pool that look for work a little longer than they would of themselves.
+thread_local! {
+    /// Number of fits that this thread leads. It may work for others while it waits, but not as a helper, which would
+    /// keep its own fits waiting.
+    static LED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Threads of the pool that look for work a little longer than they would otherwise. They help the fit that the current
+/// thread leads, for as long as this value lives.
 pub(super) struct Helpers {
     /// Whether each helper is at hand.
     at_hand: Vec<Arc<AtomicBool>>,
+    /// Stays on its thread.
+    of_thread: PhantomData<*const ()>,
 }
 
 impl Helpers {
     /// Returns one helper for each other thread of the pool.
     pub(super) fn new() -> Self {
+        LED.set(LED.get() + 1);
         let n = rayon::current_num_threads().saturating_sub(1).min(MOST);
         Self {
             at_hand: (0..n).map(|_| Arc::default()).collect(),
+            of_thread: PhantomData,
         }
     }
 
@@ -33,15 +46,20 @@ impl Helpers {
             if at_hand.swap(true, Ordering::Relaxed) {
                 continue;
             }
-            let (at_hand, caller) = (Arc::clone(at_hand), rayon::current_thread_index());
+            let at_hand = Arc::clone(at_hand);
             rayon::spawn(move || {
-                // The caller may find this task itself while it waits for others.
-                if rayon::current_thread_index() != caller {
+                if LED.get() == 0 {
                     help();
                 }
                 at_hand.store(false, Ordering::Relaxed);
             });
         }
+    }
+}
+
+impl Drop for Helpers {
+    fn drop(&mut self) {
+        LED.set(LED.get() - 1);
     }
 }
 
@@ -63,19 +81,21 @@ mod tests {
     #[test]
     fn helpers_come_when_called_and_give_up() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        let helpers = pool.install(Helpers::new);
-        assert_eq!(helpers.at_hand.len(), 2);
-        for _ in 0..3 {
-            pool.install(|| helpers.call());
-            let any = || {
-                helpers
+        pool.install(|| {
+            let helpers = Helpers::new();
+            assert_eq!((helpers.at_hand.len(), LED.get()), (2, 1));
+            for _ in 0..3 {
+                helpers.call();
+                while helpers
                     .at_hand
                     .iter()
-                    .any(|at_hand| at_hand.load(Ordering::Relaxed))
-            };
-            while any() {
-                std::thread::yield_now();
+                    .any(|helper| helper.load(Ordering::Relaxed))
+                {
+                    rayon::yield_now();
+                }
             }
-        }
+            drop(helpers);
+            assert_eq!(LED.get(), 0);
+        });
     }
 }

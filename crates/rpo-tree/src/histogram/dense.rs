@@ -366,3 +366,42 @@ fn add_lanes<C: Cell, const STRIDE: usize, const LANES: usize>(
         },
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_apart_are_those_of_their_features(
+            cells in prop::collection::vec((-3_i8..4, -9_i64..10), 30 * 11),
+            chosen in prop::collection::vec(0_u32..11, 0..10),
+            some in prop::collection::btree_set(0_u32..30, 1..30),
+        ) {
+            let value = |v: i8| if v == 3 { f32::NAN } else { f32::from(v) };
+            let x = Array2::from_shape_fn((30, 11), |(i, j)| value(cells[i * 11 + j].0));
+            let bins = DenseBins::new(x.view(), 255, &[]);
+            let some: Vec<u32> = some.into_iter().collect();
+            let last: Vec<u32> = (4..30).collect();
+            for (rows, listed) in [(Rows::Listed(&some), &some), (Rows::From(4), &last)] {
+                let of_rows: Vec<i64> = listed.iter().map(|&row| cells[row as usize].1).collect();
+                let pairs: Vec<[i64; 2]> = of_rows.iter().map(|&cell| [cell, 1]).collect();
+                // What was there before does not count.
+                let (mut sums, mut single, mut double) = (vec![7; 300], vec![7; 300], vec![[7; 2]; 300]);
+                bins.accumulate_apart(&chosen, rows, &of_rows, &mut sums);
+                for (i, &feature) in chosen.iter().enumerate() {
+                    bins.accumulate_two(feature, rows, (&of_rows, &pairs), (&mut single, &mut double));
+                    for bin in 0..n_cells(bins.bins(feature)) {
+                        let is_in = |row: u32| usize::from(bins.column(feature)[row as usize]) == bin;
+                        let held = listed.iter().zip(&of_rows).filter(|(row, _)| is_in(**row));
+                        let expected = held.fold([0, 0], |[sum, n], (_, cell)| [sum + cell, n + 1]);
+                        prop_assert_eq!(sums[i * APART + bin], expected[0]);
+                        prop_assert_eq!((single[bin], double[bin]), (expected[0], expected));
+                    }
+                }
+            }
+        }
+    }
+}
