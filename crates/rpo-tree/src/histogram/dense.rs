@@ -14,12 +14,16 @@ use crate::ranks::{sort_by_bits, sortable};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
 use rpo_core::vectorized;
+use std::array;
 
 /// Fewest additions per cell for which separate sums per thread pay off.
 const PER_CELL: usize = 8;
 
 /// Space for the sums of a feature alone: one per byte.
 pub(super) const APART: usize = 256;
+
+/// Number of features that are summed apart in one pass over the rows.
+pub(super) const AT_ONCE: usize = 4;
 
 #[derive(Debug, Clone)]
 pub(super) struct DenseBins {
@@ -182,16 +186,14 @@ impl DenseBins {
         sums: &mut Vec<C>,
     ) {
         let sums = self.start_apart(chosen, sums);
-        let (fours, rest) = chosen.as_chunks::<4>();
-        let (sums_of_fours, sums_of_rest) = sums.split_at_mut(4 * fours.len());
-        let fours = fours.iter().zip(sums_of_fours.as_chunks_mut::<4>().0);
-        fours.for_each(|(chosen, sums)| self.add_apart(chosen, rows, cells, sums));
-        let rest = rest
-            .as_chunks::<1>()
-            .0
-            .iter()
-            .zip(sums_of_rest.as_chunks_mut::<1>().0);
-        rest.for_each(|(chosen, sums)| self.add_apart(chosen, rows, cells, sums));
+        let (groups, rest) = chosen.as_chunks::<AT_ONCE>();
+        let (sums_of_groups, sums_of_rest) = sums.split_at_mut(chosen.len() - rest.len());
+        for (chosen, sums) in groups.iter().zip(sums_of_groups.as_chunks_mut().0) {
+            self.add_apart::<C, AT_ONCE>(chosen, rows, cells, sums);
+        }
+        for (feature, sums) in rest.iter().zip(sums_of_rest) {
+            self.add_apart(array::from_ref(feature), rows, cells, array::from_mut(sums));
+        }
     }
 
     fn add_apart<C: Cell, const N: usize>(
@@ -214,27 +216,28 @@ impl DenseBins {
         );
     }
 
-    /// Like [`accumulate_apart`](Self::accumulate_apart), but for one feature and cells of two kinds.
+    /// Like [`accumulate_apart`](Self::accumulate_apart), but for cells of two kinds.
     pub(super) fn accumulate_two<C: Cell, D: Cell>(
         &self,
-        feature: u32,
+        chosen: &[u32],
         rows: Rows<'_>,
         cells: (&[C], &[D]),
         (first, second): (&mut Vec<C>, &mut Vec<D>),
     ) {
-        let chosen = &[feature];
-        let (first, second) = (self.start_apart(chosen, first), self.start_apart(chosen, second));
-        let (first, second) = (&mut first[0], &mut second[0]);
-        self.for_each_bins(
-            chosen,
-            rows,
-            cells.0.iter().zip(cells.1),
-            #[inline(always)]
-            |[bin], (cell, other)| {
-                first[usize::from(bin)].add(cell);
-                second[usize::from(bin)].add(other);
-            },
-        );
+        let first = self.start_apart(chosen, first).iter_mut();
+        let second = self.start_apart(chosen, second);
+        for (feature, (first, second)) in chosen.iter().zip(first.zip(second)) {
+            self.for_each_bins(
+                array::from_ref(feature),
+                rows,
+                cells.0.iter().zip(cells.1),
+                #[inline(always)]
+                |[bin], (cell, other)| {
+                    first[usize::from(bin)].add(cell);
+                    second[usize::from(bin)].add(other);
+                },
+            );
+        }
     }
 
     /// Sets the sums of some features alone to zero.
@@ -391,14 +394,15 @@ mod tests {
                 // What was there before does not count.
                 let (mut sums, mut single, mut double) = (vec![7; 300], vec![7; 300], vec![[7; 2]; 300]);
                 bins.accumulate_apart(&chosen, rows, &of_rows, &mut sums);
+                bins.accumulate_two(&chosen, rows, (&of_rows, &pairs), (&mut single, &mut double));
                 for (i, &feature) in chosen.iter().enumerate() {
-                    bins.accumulate_two(feature, rows, (&of_rows, &pairs), (&mut single, &mut double));
                     for bin in 0..n_cells(bins.bins(feature)) {
                         let is_in = |row: u32| usize::from(bins.column(feature)[row as usize]) == bin;
                         let held = listed.iter().zip(&of_rows).filter(|(row, _)| is_in(**row));
                         let expected = held.fold([0, 0], |[sum, n], (_, cell)| [sum + cell, n + 1]);
-                        prop_assert_eq!(sums[i * APART + bin], expected[0]);
-                        prop_assert_eq!((single[bin], double[bin]), (expected[0], expected));
+                        let place = i * APART + bin;
+                        prop_assert_eq!(sums[place], expected[0]);
+                        prop_assert_eq!((single[place], double[place]), (expected[0], expected));
                     }
                 }
             }

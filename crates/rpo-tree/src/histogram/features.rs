@@ -76,8 +76,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Calls `f` with each row and its cell; cells are given in the order of the rows. To use vector instructions, both
-    /// the caller and `f` must be marked `#[inline(always)]` and be [vectorized](rpo_core::vectorized).
+    /// Calls `f` with each row and its cell; cells are given in the order of the rows. Inside
+    /// [`vectorized`](rpo_core::vectorized), `f` should be marked `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn for_each<C>(self, cells: impl IntoIterator<Item = C>, mut f: impl FnMut(usize, C)) {
         match self {
@@ -236,29 +236,29 @@ impl BinnedFeatures {
         cells: &[C],
         sums: &mut Vec<C>,
     ) {
-        let dense = self.dense().expect("only dense features are summed apart");
-        dense.accumulate_apart(chosen, self.rows_of(rows), cells, sums);
+        self.dense()
+            .accumulate_apart(chosen, self.rows_of(rows), cells, sums);
     }
 
-    /// Like [`accumulate_apart`](Self::accumulate_apart), but for one feature and cells of two kinds.
+    /// Like [`accumulate_apart`](Self::accumulate_apart), but for cells of two kinds.
     ///
     /// # Panics
     /// If features are sparse.
     pub(super) fn accumulate_two<C: Cell, D: Cell>(
         &self,
-        feature: u32,
+        chosen: &[u32],
         rows: &[u32],
         cells: (&[C], &[D]),
         sums: (&mut Vec<C>, &mut Vec<D>),
     ) {
-        let dense = self.dense().expect("only dense features are summed apart");
-        dense.accumulate_two(feature, self.rows_of(rows), cells, sums);
+        self.dense()
+            .accumulate_two(chosen, self.rows_of(rows), cells, sums);
     }
 
-    fn dense(&self) -> Option<&DenseBins> {
+    fn dense(&self) -> &DenseBins {
         match &self.layout {
-            Layout::Dense(dense) => Some(dense),
-            Layout::Sparse(_) => None,
+            Layout::Dense(dense) => dense,
+            Layout::Sparse(_) => unreachable!("only dense features are summed apart or categorical"),
         }
     }
 
@@ -318,7 +318,7 @@ impl BinnedFeatures {
         rows: &[u32],
         children: &mut [u16],
     ) {
-        let dense = self.dense().expect("categorical features are dense");
-        dense.route_categories(feature, listed, missing_left, rows, children);
+        self.dense()
+            .route_categories(feature, listed, missing_left, rows, children);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::categories::{arrange, group};
 use super::cell::{Cell, gather, gathered_of, pick, sum};
+use super::dense::AT_ONCE;
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::occupied::Occupied;
@@ -149,7 +150,7 @@ impl<C: Fixed> Scalar<C> {
 
 impl<C: Fixed> Sums for Scalar<C> {
     const WIDTH: usize = 1;
-    const AT_ONCE: usize = 4;
+    const AT_ONCE: usize = AT_ONCE;
     type Histogram = Vec<C>;
     type Total = C;
     type Gathered = Vec<C>;

@@ -39,9 +39,8 @@ fn side_by_side<C: Fixed, const K: usize>(
         let n = CHUNK.min(rows.len() - first);
         let part = of_rows.part(first..first + n);
         for (lane, target) in targets.iter().enumerate() {
-            let of_rows = target.cells();
-            let cells = &mut cells[..n];
-            part.for_each(cells, |row, cells| cells[lane] = of_rows[row]);
+            let target = target.cells();
+            part.for_each(&mut cells[..n], |row, cells| cells[lane] = target[row]);
         }
         features.add(part, &cells[..n], &mut sums);
     }

@@ -46,11 +46,11 @@ pub(super) fn join_parts<S: Sums, T: Send>(
             .map(|(i, job)| of_range(i, 0..job.n_features, scratches.one()))
             .collect();
     }
-    let parts = Parts::new(jobs, work.div_ceil(PARTS * threads));
+    let parts = divide(jobs, work.div_ceil(PARTS * threads));
     let of_thread = |(thread, scratch): (usize, &mut Scratch<S>)| {
         let mut found: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
-        for (i, range) in parts.take_from(thread, threads) {
-            found[*i] = join(found[*i].take(), of_range(*i, range.clone(), scratch));
+        for Part { node, range, .. } in take(&parts, thread, threads) {
+            found[*node] = join(found[*node].take(), of_range(*node, range.clone(), scratch));
         }
         found
     };
@@ -62,39 +62,34 @@ pub(super) fn join_parts<S: Sums, T: Send>(
     found.unwrap_or_default()
 }
 
-/// Ranges of features of several nodes, each of which one thread takes.
-struct Parts {
-    ranges: Vec<(usize, Range<usize>)>,
-    is_taken: Vec<AtomicBool>,
+/// A range of features of a node, which one thread takes.
+struct Part {
+    node: usize,
+    range: Range<usize>,
+    is_taken: AtomicBool,
 }
 
-impl Parts {
-    /// Divides the work of nodes into ranges with about `of_part` work each.
-    fn new(jobs: &[Job], of_part: usize) -> Self {
-        let ranges = jobs.iter().enumerate().flat_map(|(i, job)| {
-            let n = job.n_features;
-            let size = n.div_ceil(job.work().div_ceil(of_part).max(1)).max(1);
-            (0..n)
-                .step_by(size)
-                .map(move |start| (i, start..n.min(start + size)))
-        });
-        let mut ranges: Vec<_> = ranges.collect();
-        // Neighbouring ranges hold the same features of all nodes.
-        ranges.sort_by_key(|(_, range)| range.start);
-        Self {
-            is_taken: ranges.iter().map(|_| AtomicBool::new(false)).collect(),
-            ranges,
-        }
-    }
+/// Divides the work of nodes into parts with about `of_part` work each.
+fn divide(jobs: &[Job], of_part: usize) -> Vec<Part> {
+    let parts = jobs.iter().enumerate().flat_map(|(node, job)| {
+        let n = job.n_features;
+        let size = n.div_ceil(job.work().div_ceil(of_part).max(1)).max(1);
+        (0..n).step_by(size).map(move |start| Part {
+            node,
+            range: start..n.min(start + size),
+            is_taken: AtomicBool::new(false),
+        })
+    });
+    let mut parts: Vec<_> = parts.collect();
+    // Neighbouring parts hold the same features of all nodes.
+    parts.sort_by_key(|part| part.range.start);
+    parts
+}
 
-    /// Takes the ranges that no other thread has taken: first the thread's own share, whose sums it computed and has in
-    /// its cache, then what is left of the others'.
-    fn take_from(&self, thread: usize, threads: usize) -> impl Iterator<Item = &(usize, Range<usize>)> {
-        let n = self.ranges.len();
-        let own = thread * n / threads;
-        (own..n)
-            .chain(0..own)
-            .filter(|&i| !self.is_taken[i].swap(true, Relaxed))
-            .map(|i| &self.ranges[i])
-    }
+/// Takes the parts that no other thread has taken: first the thread's own, whose sums it computed and has in its cache,
+/// then what is left of the others'.
+fn take(parts: &[Part], thread: usize, threads: usize) -> impl Iterator<Item = &Part> {
+    let (others, own) = parts.split_at(thread * parts.len() / threads);
+    let in_turn = own.iter().chain(others);
+    in_turn.filter(|part| !part.is_taken.swap(true, Relaxed))
 }

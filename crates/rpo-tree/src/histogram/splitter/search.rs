@@ -2,7 +2,7 @@
 
 use super::HistogramSplitter;
 use crate::histogram::categories::{Scratch, Scratches};
-use crate::histogram::search::{Drawn, Found, Node, Scanned, Sums, best_of_all, best_offers, offer};
+use crate::histogram::search::{Drawn, Found, Node, Sums, best_of_all, best_offers, offer};
 use crate::histogram::workspace::{Common, Searched, Work};
 use crate::splitter::NodeRows;
 use crate::splitter::candidates::RandomOrder;
@@ -120,10 +120,13 @@ impl HistogramSplitter<'_> {
             scratches, gathered, ..
         } = work;
         let limits = self.limits();
-        let scan =
-            |i: usize, chosen: &[u32], scratch: &mut Scratch<S>, each: &mut dyn FnMut(usize, Scanned)| {
-                let rows = (nodes[i].0.rows, &gathered[i]);
-                scratch.scan_apart(sums, self.features, chosen, rows, (&totals[i], &limits), each);
+        let offer_all =
+            |mut best, i: usize, chosen: &[u32], rank: &dyn Fn(usize) -> u64, scratch: &mut Scratch<S>| {
+                let (rows, bounds) = ((nodes[i].0.rows, &gathered[i]), (&totals[i], &limits));
+                scratch.scan_apart(sums, self.features, chosen, rows, bounds, |k, scanned| {
+                    best = offer(best, chosen[k], rank(k), scanned);
+                });
+                best
             };
         let is_random = drawn[0].len() < all.len();
         let of_nodes = nodes.iter().zip(drawn).map(|((node, _), features)| Drawn {
@@ -136,9 +139,7 @@ impl HistogramSplitter<'_> {
             let (node, mut best) = (&of_nodes[i], None);
             for first in range.clone().step_by(S::AT_ONCE) {
                 let chosen = &node.features[first..range.end.min(first + S::AT_ONCE)];
-                scan(i, chosen, scratch, &mut |k, scanned| {
-                    best = offer(best, chosen[k], node.rank(first + k), scanned);
-                });
+                best = offer_all(best, i, chosen, &|k| node.rank(first + k), scratch);
             }
             best
         };
@@ -146,13 +147,8 @@ impl HistogramSplitter<'_> {
         let each = found.into_iter().zip(nodes).enumerate();
         each.map(|(i, (found, (node, _)))| match found {
             Some(best) => best,
-            None if is_random => further(all, *node).find_map(|feature| {
-                let mut found = None;
-                scan(i, &[feature], scratches.one(), &mut |_, scanned| {
-                    found = offer(None, feature, 0, scanned);
-                });
-                found
-            })?,
+            None if is_random => further(all, *node)
+                .find_map(|feature| offer_all(None, i, &[feature], &|_| 0, scratches.one()))?,
             None => None,
         })
         .collect()

@@ -22,28 +22,14 @@ impl<const W: usize> Lanes<W> {
     }
 
     /// Returns true if any penalty shrinks gradients.
-    fn shrinks(&self) -> bool {
+    pub(super) fn shrinks(&self) -> bool {
         self.l1.iter().any(|l1| *l1 != 0.0)
     }
 
-    /// Adds the squares of the sums of sides, with `extra` added to each, and of the rest.
+    /// Adds the squares of the sums of sides, with `extra` added to each, and of the rest. `SHRINKS` is false only if no
+    /// penalty [shrinks](Self::shrinks) gradients.
     #[inline(always)]
-    pub(super) fn add_squares<T: Integer>(
-        &self,
-        sides: &[[T; W]],
-        extra: &[T; W],
-        all: &[f64; W],
-        terms: &mut Terms,
-    ) {
-        if self.shrinks() {
-            self.add_squares_beyond::<T, true>(sides, extra, all, terms);
-        } else {
-            self.add_squares_beyond::<T, false>(sides, extra, all, terms);
-        }
-    }
-
-    #[inline(always)]
-    fn add_squares_beyond<T: Integer, const SHRINKS: bool>(
+    pub(super) fn add_squares<T: Integer, const SHRINKS: bool>(
         &self,
         sides: &[[T; W]],
         extra: &[T; W],
@@ -79,25 +65,10 @@ impl<const W: usize> Lanes<W> {
         (h, rest)
     }
 
-    /// Adds the scores of sides, with `extra` added to each, and the curvatures of both sides, given by lane.
+    /// Adds the scores of sides, with `extra` added to each, and the curvatures of both sides, given by lane. `SHRINKS` is
+    /// as above.
     #[inline(always)]
-    pub(super) fn add_scores<T: Integer>(
-        &self,
-        sides: &[[T; W]],
-        extra: &[T; W],
-        all: &[f64; W],
-        curvatures: impl Fn(usize) -> ([f64; W], [f64; W]),
-        terms: &mut Terms,
-    ) {
-        if self.shrinks() {
-            self.add_scores_beyond::<T, true>(sides, extra, all, curvatures, terms);
-        } else {
-            self.add_scores_beyond::<T, false>(sides, extra, all, curvatures, terms);
-        }
-    }
-
-    #[inline(always)]
-    fn add_scores_beyond<T: Integer, const SHRINKS: bool>(
+    pub(super) fn add_scores<T: Integer, const SHRINKS: bool>(
         &self,
         sides: &[[T; W]],
         extra: &[T; W],

@@ -136,19 +136,14 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         let counts = gathered_of(&self.counts, rows, &gathered.counts);
         let plane = |i: usize| gathered_of(&self.planes[i], rows, &gathered.planes[i]);
         sums.planes.resize_with(self.planes.len(), Vec::new);
-        let apart = |i: usize, sums: &mut Vec<_>| features.accumulate_apart(chosen, rows, plane(i), sums);
-        let additions = rows.len() * chosen.len();
-        match (chosen, sums.planes.split_first_mut()) {
-            (&[feature], Some((first, others))) => {
-                let both = (&mut sums.counts, first);
-                features.accumulate_two(feature, rows, (counts, plane(0)), both);
-                self.each_plane(additions, others, |i, sums| apart(i + 1, sums));
-            }
-            _ => {
-                features.accumulate_apart(chosen, rows, counts, &mut sums.counts);
-                self.each_plane(additions, &mut sums.planes, apart);
-            }
-        }
+        let Some((first, others)) = sums.planes.split_first_mut() else {
+            return features.accumulate_apart(chosen, rows, counts, &mut sums.counts);
+        };
+        let both = (&mut sums.counts, first);
+        features.accumulate_two(chosen, rows, (counts, plane(0)), both);
+        self.each_plane(rows.len() * chosen.len(), others, |i, sums| {
+            features.accumulate_apart(chosen, rows, plane(i + 1), sums);
+        });
     }
 
     fn subtract(

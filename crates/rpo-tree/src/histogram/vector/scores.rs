@@ -19,13 +19,29 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         weights: &[(f64, f64)],
         terms: &mut Terms,
     ) {
+        let add = match self.lanes[block].shrinks() {
+            true => Self::add_terms_beyond::<true>,
+            false => Self::add_terms_beyond::<false>,
+        };
+        add(self, block, sides, extra, total, weights, terms);
+    }
+
+    fn add_terms_beyond<const SHRINKS: bool>(
+        &self,
+        block: usize,
+        sides: (&[[T; W]], &[[T; W]]),
+        extra: Option<(&[T; W], &[T; W])>,
+        total: &Total<T, W>,
+        weights: &[(f64, f64)],
+        terms: &mut Terms,
+    ) {
         let (lanes, n_blocks) = (&self.lanes[block], self.lanes.len());
         let all = total.planes[block].map(T::number);
         let (extra, extra_h) = extra.map_or(([T::ZERO; W], [T::ZERO; W]), |(g, h)| (*g, *h));
         if self.common_l2.is_some() {
             return vectorized(
                 #[inline(always)]
-                || lanes.add_squares(sides.0, &extra, &all, terms),
+                || lanes.add_squares::<T, SHRINKS>(sides.0, &extra, &all, terms),
             );
         }
         let (_, all_weight) = self.code.decode(total.counts);
@@ -35,7 +51,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         vectorized(
             #[inline(always)]
             || {
-                lanes.add_scores(
+                lanes.add_scores::<T, SHRINKS>(
                     sides.0,
                     &extra,
                     &all,
