@@ -4,6 +4,7 @@ use super::State;
 use super::factored::FactoredResiduals;
 use super::odds::OddsState;
 use super::outputs::{Outputs, check_memory};
+use super::padded_rows::PaddedRows;
 use super::scores::ScoreState;
 use crate::boosting::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use crate::boosting::loss::{LossKind, Objective};
@@ -64,7 +65,7 @@ pub(in crate::boosting) fn choose<'a>(
             Ok(State::Factored(residuals))
         }
         TrainingForm::Odds => {
-            check(size_of::<f32>())?;
+            check((PaddedRows::width_of(d) * size_of::<f32>()).div_ceil(d))?;
             let odds = OddsState::new(params, objective, outputs, initial);
             Ok(State::Odds(Box::new(odds)))
         }

@@ -14,6 +14,7 @@ mod leaf_index;
 mod odds;
 mod odds_search;
 mod outputs;
+mod padded_rows;
 mod scores;
 mod sums;
 mod update;

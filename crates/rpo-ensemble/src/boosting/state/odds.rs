@@ -9,6 +9,7 @@
 //! searches one output after the other.
 
 use super::odds_search::{Leaf, exact_step};
+use super::padded_rows::{LANES, PaddedRows};
 use super::sums::{LeafSums, scale_columns};
 use super::{Chunks, LeafIndex, Outputs, Pass, Real, StepUpdate, rows_together, write};
 use crate::boosting::choices::{LineSearch, StepScope};
@@ -23,8 +24,6 @@ use rpo_core::{CsrMatrix, csr_row, math, vectorized};
 const LARGEST: f32 = 1e18;
 const SMALLEST: f32 = 1e-18;
 
-const LANES: usize = 8;
-
 /// Odds of every row and output.
 pub(crate) struct OddsState<'a> {
     outputs: &'a Outputs<'a>,
@@ -32,12 +31,13 @@ pub(crate) struct OddsState<'a> {
     line_search: LineSearch,
     scope: StepScope,
     rules: Vec<StepRule>,
-    odds: Vec<f32>,
+    /// Padded with the smallest odds.
+    odds: PaddedRows,
     /// The sums over the leaves of the last tree. They are as large as the values of a step, and are reused because
     /// most of the time of a new allocation would be spent by the system on new pages.
     sums: LeafSums,
-    /// The factors of the odds in the last update, leaf by leaf.
-    factors: Vec<f32>,
+    /// The factors of the odds in the last update, leaf by leaf, padded with 1.
+    factors: PaddedRows,
     /// True if passes return the loss.
     with_loss: bool,
 }
@@ -57,9 +57,9 @@ impl<'a> OddsState<'a> {
             line_search: params.line_search,
             scope: params.step_scope,
             rules: objective.rules(params.penalties),
-            odds: row.repeat(outputs.n_rows()),
+            odds: PaddedRows::repeat(&row, outputs.n_rows(), SMALLEST),
             sums: LeafSums::zero(0, outputs.n_outputs()),
-            factors: Vec::new(),
+            factors: PaddedRows::default(),
             with_loss: params.with_loss,
         }
     }
@@ -72,51 +72,54 @@ impl<'a> OddsState<'a> {
         if let Some((leaves, update)) = pass.update {
             self.set_factors(leaves.n_leaves, update);
         }
-        let update = pass.update.map(|(leaves, _)| (leaves, &self.factors[..]));
-        let stay = vec![1.0; d];
+        let update = pass.update.map(|(leaves, _)| (&leaves.of_row[..], &self.factors));
+        let stay = PaddedRows::filled(1.0, d, 1);
         let with_loss = self.with_loss;
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
-        let chunks = self.odds.par_chunks_mut(together * d).zip(next.parts).enumerate();
-        let losses: Vec<f64> = chunks
-            .map(|(chunk, (odds, (z, h)))| {
-                let (mut p, mut sum) = (vec![0.0; d], 0.0);
-                let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
-                for (i, odds) in odds.chunks_exact_mut(d).enumerate() {
-                    let row = chunk * together + i;
-                    let factor = match update {
-                        Some((leaves, factors)) => &factors[leaves.of_row[row] as usize * d..][..d],
-                        None => &stay[..],
-                    };
-                    let mut loss = vectorized(
-                        #[inline(always)]
-                        || match with_loss {
-                            true => multiply::<true>(odds, factor, &mut p),
-                            false => multiply::<false>(odds, factor, &mut p),
-                        },
-                    );
-                    let (ones, values) = csr_row(&labels, row);
-                    if with_loss {
-                        loss -= sum_of_logarithms(odds, ones);
-                        sum += f64::from(weights[row]) * loss;
-                    }
-                    if let Some(phi) = phi {
-                        phi.project_sparse(ones, values, &mut of_labels);
-                        phi.project_f32(&p, &mut of_p);
-                        let z = z[i * q..][..q].iter_mut();
-                        for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
-                            *z = Z::from_f64(2.0 * (y - p));
+        let width = self.odds.width();
+        let chunks = self.odds.all_mut().par_chunks_mut(together * width);
+        let losses = chunks.zip(next.parts).enumerate().map(|(chunk, (odds, (z, h)))| {
+            let mut p = PaddedRows::filled(0.0, d, 1);
+            let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
+            let (stay, labels) = (&stay, &labels);
+            vectorized(
+                #[inline(always)]
+                move || {
+                    let (p, mut sum) = (p.all_mut(), 0.0);
+                    for (i, odds) in odds.chunks_exact_mut(width).enumerate() {
+                        let row = chunk * together + i;
+                        let factor = match update {
+                            Some((leaf_of, factors)) => factors.row(leaf_of[row] as usize),
+                            None => stay.row(0),
+                        };
+                        let mut loss = match with_loss {
+                            true => multiply::<true>(odds, factor, p),
+                            false => multiply::<false>(odds, factor, p),
+                        };
+                        let (ones, values) = csr_row(labels, row);
+                        if with_loss {
+                            loss -= sum_of_logarithms(odds, ones);
+                            sum += f64::from(weights[row]) * loss;
+                        }
+                        if let Some(phi) = phi {
+                            phi.project_sparse(ones, values, &mut of_labels);
+                            phi.project_f32(&p[..d], &mut of_p);
+                            let z = z[i * q..][..q].iter_mut();
+                            for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
+                                *z = Z::from_f64(2.0 * (y - p));
+                            }
+                        }
+                        if let Some(squares) = squares {
+                            p.iter_mut().for_each(|p| *p = 4.0 * *p * (1.0 - *p));
+                            squares.project_f32(&p[..d], &mut of_p);
+                            write(&mut h[i * q..][..q], &of_p);
                         }
                     }
-                    if let Some(squares) = squares {
-                        p.iter_mut().for_each(|p| *p = 4.0 * *p * (1.0 - *p));
-                        squares.project_f32(&p, &mut of_p);
-                        write(&mut h[i * q..][..q], &of_p);
-                    }
-                }
-                sum
-            })
-            .collect();
-        losses.iter().sum()
+                    sum
+                },
+            )
+        });
+        losses.collect::<Vec<f64>>().iter().sum()
     }
 
     /// Computes the factors by which an update multiplies the odds in each leaf.
@@ -124,8 +127,11 @@ impl<'a> OddsState<'a> {
         /// Smallest number of factors that justifies a task.
         const TASK: usize = 4096;
         let d = self.outputs.n_outputs();
-        self.factors.resize(n_leaves * d, 1.0);
-        let leaves = self.factors.par_chunks_mut(d).enumerate();
+        if self.factors.n_rows() != n_leaves {
+            self.factors = PaddedRows::filled(1.0, d, n_leaves);
+        }
+        let width = self.factors.width();
+        let leaves = self.factors.all_mut().par_chunks_mut(width).enumerate();
         leaves.with_min_len(TASK.div_ceil(d)).for_each_init(
             || vec![0.0; d],
             |values, (leaf, factors)| {
@@ -195,9 +201,10 @@ impl<'a> OddsState<'a> {
             for &row in some {
                 let c = self.outputs.weights[row as usize];
                 weight += f64::from(c);
+                let odds = self.odds.row(row as usize);
                 vectorized(
                     #[inline(always)]
-                    || narrow.add(&self.odds[row as usize * d..][..d], c),
+                    || narrow.add(odds, c),
                 );
             }
             narrow.flush(p, h);
@@ -242,7 +249,7 @@ impl<'a> OddsState<'a> {
             |odds, strip| {
                 let outputs = strip * STRIP..((strip + 1) * STRIP).min(d);
                 for (place, &i) in order.iter().enumerate() {
-                    let row = &self.odds[i as usize * d..][outputs.clone()];
+                    let row = &self.odds.row(i as usize)[outputs.clone()];
                     for (k, &o) in row.iter().enumerate() {
                         odds[k * n + place] = o;
                     }
@@ -276,7 +283,7 @@ pub(super) fn bounded(o: f32) -> f32 {
     if o < SMALLEST { SMALLEST } else { o }
 }
 
-/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is requested.
+/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is requested. Padding adds log 1.
 ///
 /// Logarithms are taken of products: two 1 + o are multiplied in `f32`, eight of these products in `f64`, exponents are
 /// split off, and one logarithm per row remains.
@@ -284,19 +291,11 @@ pub(super) fn bounded(o: f32) -> f32 {
 fn multiply<const WITH_LOSS: bool>(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
     const PAIR: usize = 2 * LANES;
     let (mut product, mut exponent) = ([1.0_f64; LANES], 0_i64);
-    let whole = odds.len() / PAIR * PAIR;
-    let chunks = odds[..whole]
-        .chunks_exact_mut(PAIR)
-        .zip(factors[..whole].chunks_exact(PAIR))
-        .zip(p[..whole].chunks_exact_mut(PAIR));
-    for (i, ((odds, factors), p)) in chunks.enumerate() {
-        let mut one_plus = [0.0_f32; PAIR];
-        for k in 0..PAIR {
-            let o = bounded(odds[k] * factors[k]);
-            odds[k] = o;
-            one_plus[k] = 1.0 + o;
-            p[k] = o / one_plus[k];
-        }
+    let (pairs, last) = odds.as_chunks_mut::<PAIR>();
+    let (factor_pairs, last_factors) = factors.as_chunks::<PAIR>();
+    let (p_pairs, last_p) = p.as_chunks_mut::<PAIR>();
+    for (i, ((odds, factors), p)) in pairs.iter_mut().zip(factor_pairs).zip(p_pairs).enumerate() {
+        let one_plus = multiply_some(odds, factors, p);
         if !WITH_LOSS {
             continue;
         }
@@ -307,20 +306,33 @@ fn multiply<const WITH_LOSS: bool>(odds: &mut [f32], factors: &[f32], p: &mut [f
             product.iter_mut().for_each(|x| exponent += take_exponent(x));
         }
     }
-    product.iter_mut().for_each(|x| exponent += take_exponent(x));
-    let mut rest = 1.0_f64;
-    for k in whole..odds.len() {
-        let o = bounded(odds[k] * factors[k]);
-        odds[k] = o;
-        p[k] = o / (1.0 + o);
-        rest *= 1.0 + f64::from(o);
+    let last = last.as_chunks_mut::<LANES>().0.iter_mut();
+    let others = last_factors.as_chunks().0.iter().zip(last_p.as_chunks_mut().0);
+    for (odds, (factors, p)) in last.zip(others) {
+        let one_plus = multiply_some(odds, factors, p);
+        for k in 0..LANES {
+            product[k] *= f64::from(one_plus[k]);
+        }
     }
     if !WITH_LOSS {
         return 0.0;
     }
-    // The product of mantissas is at most 2⁸, and `rest` is a product of up to 15 numbers of up to 1e18.
-    let mantissas: f64 = product.iter().product();
-    math::ln(mantissas * rest) + exponent as f64 * std::f64::consts::LN_2
+    product.iter_mut().for_each(|x| exponent += take_exponent(x));
+    // The product of mantissas is at most 2⁸.
+    math::ln(product.iter().product()) + exponent as f64 * std::f64::consts::LN_2
+}
+
+/// Multiplies some odds by factors, writes probabilities and returns 1 + o.
+#[inline(always)]
+fn multiply_some<const N: usize>(odds: &mut [f32; N], factors: &[f32; N], p: &mut [f32; N]) -> [f32; N] {
+    let mut one_plus = [0.0; N];
+    for k in 0..N {
+        let o = bounded(odds[k] * factors[k]);
+        odds[k] = o;
+        one_plus[k] = 1.0 + o;
+        p[k] = o / one_plus[k];
+    }
+    one_plus
 }
 
 /// Returns Σ log o of some outputs, by logarithms of products of 16, which stay in the range of `f64`.
@@ -340,8 +352,8 @@ fn take_exponent(x: &mut f64) -> i64 {
 
 /// Sums of probabilities and second derivatives over a few rows, in `f32`.
 struct NarrowSums {
-    p: Vec<f32>,
-    h: Vec<f32>,
+    p: PaddedRows,
+    h: PaddedRows,
 }
 
 impl NarrowSums {
@@ -350,14 +362,14 @@ impl NarrowSums {
 
     fn new(d: usize) -> Self {
         Self {
-            p: vec![0.0; d],
-            h: vec![0.0; d],
+            p: PaddedRows::filled(0.0, d, 1),
+            h: PaddedRows::filled(0.0, d, 1),
         }
     }
 
     #[inline(always)]
     fn add(&mut self, odds: &[f32], weight: f32) {
-        for (&o, (p, h)) in odds.iter().zip(self.p.iter_mut().zip(&mut self.h)) {
+        for (&o, (p, h)) in odds.iter().zip(self.p.all_mut().iter_mut().zip(self.h.all_mut())) {
             let q = 1.0 / (1.0 + o);
             let part = weight * (o * q);
             *p += part;
@@ -367,7 +379,7 @@ impl NarrowSums {
 
     fn flush(&mut self, p: &mut [f64], h: &mut [f64]) {
         for (sums, narrow) in [(p, &mut self.p), (h, &mut self.h)] {
-            for (sum, narrow) in sums.iter_mut().zip(narrow) {
+            for (sum, narrow) in sums.iter_mut().zip(narrow.all_mut()) {
                 *sum += f64::from(std::mem::take(narrow));
             }
         }
@@ -382,18 +394,21 @@ mod tests {
     fn multiplying_odds_adds_scores() {
         for d in [1, 7, 16, 17, 40, 983] {
             let score = |j: usize| ((j * 37 + 11) % 101) as f64 / 10.0 - 5.0;
-            let mut odds: Vec<f32> = (0..d).map(|j| (2.0 * score(j)).exp() as f32).collect();
-            let factors: Vec<f32> = (0..d).map(|j| (0.02 * score(j)).exp() as f32).collect();
-            let mut p = vec![0.0; d];
-            let sum = multiply::<true>(&mut odds, &factors, &mut p);
+            let row = |scale: f64, padding| {
+                let row: Vec<f32> = (0..d).map(|j| (scale * score(j)).exp() as f32).collect();
+                PaddedRows::repeat(&row, 1, padding)
+            };
+            let (mut odds, factors) = (row(2.0, SMALLEST), row(0.02, 1.0));
+            let mut p = PaddedRows::filled(0.0, d, 1);
+            let sum = multiply::<true>(odds.all_mut(), factors.row(0), p.all_mut());
             let expected: f64 = (0..d).map(|j| (2.02 * score(j)).exp().ln_1p()).sum();
             assert!(
-                (sum - expected).abs() < 1e-6 * expected,
+                (sum - expected).abs() < 1e-7 * d as f64 + 1e-6 * expected,
                 "{d}: {sum} for {expected}"
             );
             for j in 0..d {
                 let expected = 1.0 / (1.0 + (-2.02 * score(j)).exp());
-                assert!((f64::from(p[j]) - expected).abs() < 1e-6, "{j}");
+                assert!((f64::from(p.row(0)[j]) - expected).abs() < 1e-6, "{j}");
             }
         }
     }
@@ -418,17 +433,17 @@ mod tests {
 
     #[test]
     fn extreme_odds_stay_in_range() {
-        let (mut odds, mut p) = (vec![1e17_f32; 300], vec![0.0; 300]);
+        let (mut odds, mut p) = (vec![1e17_f32; 296], vec![0.0; 296]);
         for (factor, expected) in [
             (1e30, LARGEST),
             (1e30, LARGEST),
             (1e-38, SMALLEST),
             (f32::MIN_POSITIVE, SMALLEST),
         ] {
-            let sum = multiply::<true>(&mut odds, &vec![factor; 300], &mut p);
+            let sum = multiply::<true>(&mut odds, &[factor; 296], &mut p);
             assert!(odds.iter().all(|&o| o == expected), "{factor}");
             let each = f64::from(expected).ln_1p();
-            assert!((sum - 300.0 * each).abs() <= 1e-5 * (1.0 + 300.0 * each), "{sum}");
+            assert!((sum - 296.0 * each).abs() <= 1e-5 * (1.0 + 296.0 * each), "{sum}");
         }
     }
 }
