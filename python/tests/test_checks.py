@@ -10,18 +10,18 @@ from sklearn.utils.fixes import parse_version
 import rpo
 from rpo.projections import OutputProjection
 
-BOOTSTRAP = "a bootstrap draws samples whatever their weight, as that of scikit-learn's forest, which declares the same"
+BOOTSTRAP = "a bootstrap draws samples without regard to their weights, as in scikit-learn's forest"
 BOOTSTRAPPED = {
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
 }
-WITHHELD = "the cost is the best for samples that are withheld whatever their weight"
+WITHHELD = "the cost is chosen by withheld samples, which are drawn without regard to their weights"
 SEARCHED = {
     "check_sample_weight_equivalence_on_dense_data": WITHHELD,
     "check_sample_weight_equivalence_on_sparse_data": WITHHELD,
 }
 THRESHOLDS = {
-    "check_classifier_multioutput": "labels are decided by thresholds of their own, in place of a probability of 0.5",
+    "check_classifier_multioutput": "each label is decided by its own threshold, not by a probability of 0.5",
 }
 
 ESTIMATORS = [

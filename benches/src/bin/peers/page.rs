@@ -10,16 +10,18 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Benchmarks
 
-Methods of this workspace (in bold) beside other libraries: same data, same machine, same run. Every fit runs in a separate
-process; contestants take turns. All have their defaults, but for 100 trees or rounds of the other libraries; predictions are scored
-on the published test part, or a third of the samples. Times are seconds: processor time of all threads, the least of the
-runs with the largest in brackets, and elapsed time, the least. Memory is the most the process held, data and interpreter
-included; a model is the size of its file or pickle. LRAP counts samples without labels as 1, as scikit-learn does; r² is
+Methods of this workspace (in bold) and other libraries, measured on the same data, on the same machine, in one run. Each
+fit runs in a separate process, and contestants take turns. All of them have their defaults, except that the other
+libraries make 100 trees or rounds. Scores are those of predictions for the published test part, or for a third of the
+samples. Times are in seconds: the processor time of all threads (the least of the runs, and the largest in brackets) and
+the elapsed time (the least). Memory is the peak of the process, with the data and, for Python packages, the interpreter.
+The size of a model is that of its file or pickle. LRAP counts samples without labels as 1, as scikit-learn does; r² is
 the mean over the outputs.
 
-`cargo xtask bench peers` writes this page and the records that it is made of, a file for each set in
-[benchmarks](benchmarks): it installs the other libraries into a separate environment, from `benches/peers/requirements.txt`.
-`--sets`, `--only` and `--threads` measure some sets, contestants and numbers of threads anew and keep the other records.
+`cargo xtask bench peers` installs the other libraries into a separate environment, from
+`benches/peers/requirements.txt`, and writes this page and the records behind it, one file per set in
+[benchmarks](benchmarks). `--sets`, `--only` and `--threads` measure some sets, contestants and numbers of threads again
+and keep the other records.
 ";
 
 /// Writes the page, and a chart for each set to the folder beside it.
@@ -105,8 +107,8 @@ fn regrets(page: &mut String, kind: &str, results: &[&Results]) -> anyhow::Resul
     }
     writeln!(
         page,
-        "\n## Defaults over all sets: {kind}\n\n*Regret* is what a contestant loses against the best of all on a set; its mean is over the \
-         sets that the contestant finished, whose number stands behind it.\n"
+        "\n## Defaults over all sets: {kind}\n\n*Regret* is the best score on a set minus that of the contestant. Its mean is over the \
+         sets that the contestant finished; their number is in the last column.\n"
     )?;
     write!(page, "| |")?;
     results.iter().try_for_each(|r| write!(page, " {} |", r.set))?;
