@@ -25,7 +25,7 @@ impl PaddedRows {
     pub(super) fn repeat(row: &[f32], n_rows: usize, padding: f32) -> Self {
         let width = Self::width_of(row.len());
         let mut numbers: Vec<f32> = Vec::with_capacity(width * n_rows + LANES);
-        // More than the places left over where a platform has no answer: rows are not aligned there.
+        // Where the offset is not known, it is the largest number; the rows are correct there, but not aligned.
         let start = numbers
             .as_ptr()
             .align_offset(size_of::<[f32; LANES]>())
