@@ -709,6 +709,22 @@ fn training_beyond_the_budget_is_refused() {
             );
         }
     }
+    // Odds take four bytes each, and those of a sample are padded to eight.
+    let params = BoostingParams {
+        iterations: 2,
+        loss: Some(LossKind::Logistic),
+        ..BoostingParams::paper(Algorithm::GbrtRelabelRpo)
+    };
+    let bytes = y.nrows() * y.ncols().next_multiple_of(8) * 4;
+    for (limit, is_enough) in [(bytes, true), (bytes - 1, false)] {
+        let options = BoostingOptions {
+            training_form: TrainingForm::Odds,
+            memory_limit: Some(limit),
+            ..Default::default()
+        };
+        let found = params.fit_with((&x).into(), (&y).into(), options);
+        assert_eq!(found.is_ok(), is_enough, "{limit} bytes");
+    }
     // The square loss on sparse outputs needs no n x d array.
     let params = BoostingParams {
         iterations: 3,

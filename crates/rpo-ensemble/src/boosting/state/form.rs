@@ -50,7 +50,7 @@ pub(in crate::boosting) fn choose<'a>(
         (Algorithm::Gbmort, _) => size_of::<f32>(),
         _ => 0,
     };
-    let check = |bytes: usize| check_memory(params.memory_limit, n, d, bytes + residual);
+    let check = |columns, bytes: usize| check_memory(params.memory_limit, n, columns, bytes + residual);
     match form {
         TrainingForm::Factored if !(is_sparse && complete) => refuse(
             "factored",
@@ -60,21 +60,21 @@ pub(in crate::boosting) fn choose<'a>(
             refuse("odds", "outputs without weights per cell or missing values")
         }
         TrainingForm::Factored => {
-            check(0)?;
+            check(d, 0)?;
             let residuals = FactoredResiduals::new(outputs, initial.to_vec(), params.penalties.quadratic);
             Ok(State::Factored(residuals))
         }
         TrainingForm::Odds => {
-            check((PaddedRows::width_of(d) * size_of::<f32>()).div_ceil(d))?;
+            check(PaddedRows::width_of(d), size_of::<f32>())?;
             let odds = OddsState::new(params, objective, outputs, initial);
             Ok(State::Odds(Box::new(odds)))
         }
         _ if wide => {
-            check(size_of::<f64>())?;
+            check(d, size_of::<f64>())?;
             Ok(State::Wide(ScoreState::new(params, objective, outputs, initial)))
         }
         _ => {
-            check(size_of::<f32>())?;
+            check(d, size_of::<f32>())?;
             Ok(State::Narrow(ScoreState::new(
                 params, objective, outputs, initial,
             )))
