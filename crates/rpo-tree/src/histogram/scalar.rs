@@ -7,7 +7,7 @@ use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::occupied::Occupied;
 use super::scores::{MOST, best_of};
-use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
+use super::search::{Limits, Scanned, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::categories::Groups;
 use crate::criterion::{LeafPenalty, square_beyond};
@@ -238,13 +238,7 @@ impl<C: Fixed> Sums for Scalar<C> {
         } else {
             None
         };
-        let sides = Sides {
-            bins: &buffer.sides.bins[..k],
-            n_up_to: |i: usize| buffer.sides.sums[i].decode(&self.code).n,
-            n: all.n,
-            n_missing: missing.decode(&self.code).n,
-        };
-        choose(right, left, &sides)
+        choose(right, left, &buffer.sides.bins[..k], any_missing)
     }
 
     fn group(&self, place: Place, histogram: &Vec<C>, fewest: usize, groups: &mut Groups) -> f64 {

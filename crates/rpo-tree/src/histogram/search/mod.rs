@@ -6,7 +6,7 @@ mod split;
 mod sums;
 
 pub(super) use found::{Found, first_of_best, offer};
-pub(super) use split::{Limits, Scanned, Sides, Split, choose};
+pub(super) use split::{Limits, Scanned, Split, choose};
 pub(super) use sums::Sums;
 
 use super::categories::{Scratch, Scratches};

@@ -17,7 +17,8 @@ pub(in crate::histogram) struct Split {
     /// The last bin on the left, and the next bin that holds a sample; `None` if that is the bin of missing values.
     pub(in crate::histogram) last: usize,
     pub(in crate::histogram) next: Option<usize>,
-    pub(in crate::histogram) missing_left: bool,
+    /// Whether missing values go left; `None` if the node has none, in which case they will follow the larger child.
+    pub(in crate::histogram) missing_left: Option<bool>,
 }
 
 /// Result of scanning a feature.
@@ -30,22 +31,14 @@ pub(in crate::histogram) enum Scanned {
     Split(Split),
 }
 
-/// The bins of a feature that hold an observed value of the node.
-pub(in crate::histogram) struct Sides<'a, F> {
-    pub(in crate::histogram) bins: &'a [u16],
-    /// Returns the number of samples up to and including the i-th bin.
-    pub(in crate::histogram) n_up_to: F,
-    /// Numbers of samples of the node, and of those whose value is missing.
-    pub(in crate::histogram) n: f64,
-    pub(in crate::histogram) n_missing: f64,
-}
-
 /// Chooses between the best splits with missing values on the right and on the left (each a score and the position of
-/// the last bin on the left). Among equal scores the smaller threshold wins, then missing values on the right.
-pub(in crate::histogram) fn choose<F: Fn(usize) -> f64>(
+/// the last bin on the left), given the bins that hold an observed value of the node and whether it has missing values.
+/// Among equal scores the smaller threshold wins, then missing values on the right.
+pub(in crate::histogram) fn choose(
     right: Option<(f64, usize)>,
     left: Option<(f64, usize)>,
-    sides: &Sides<'_, F>,
+    bins: &[u16],
+    any_missing: bool,
 ) -> Scanned {
     let left_wins = match (right, left) {
         (Some((r, i)), Some((l, j))) => l > r || (l == r && j < i),
@@ -56,13 +49,8 @@ pub(in crate::histogram) fn choose<F: Fn(usize) -> f64>(
     };
     Scanned::Split(Split {
         score,
-        last: usize::from(sides.bins[i]),
-        next: sides.bins.get(i + 1).map(|&bin| usize::from(bin)),
-        // If the node has no missing value, missing values will follow the larger child.
-        missing_left: if sides.n_missing > 0.0 {
-            left_wins
-        } else {
-            2.0 * (sides.n_up_to)(i) > sides.n
-        },
+        last: usize::from(bins[i]),
+        next: bins.get(i + 1).map(|&bin| usize::from(bin)),
+        missing_left: any_missing.then_some(left_wins),
     })
 }

@@ -3,7 +3,7 @@
 use super::HistogramSplitter;
 use crate::categories::CategorySet;
 use crate::histogram::features::Side;
-use crate::histogram::search::{Found, Sums};
+use crate::histogram::search::{Found, Split, Sums};
 use crate::histogram::workspace::{Common, Work};
 use crate::rule::AxisRule;
 
@@ -40,10 +40,10 @@ impl HistogramSplitter<'_> {
             .map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
         let side = Side {
             last: split.last,
-            missing_left: split.missing_left,
+            missing_left: split.missing_left.unwrap_or(false),
         };
         self.features.route(feature, side, rows, marks, children);
-        AxisRule::new(feature, threshold, split.missing_left)
+        AxisRule::new(feature, threshold, missing_left(split, children))
     }
 
     /// Routes the rows of a node by a split of categories, which are ordered once more; returns the rule.
@@ -67,11 +67,22 @@ impl HistogramSplitter<'_> {
             scratch.order(sums, (place.apart(0), &alone), &limits)
         };
         let (left, right) = order.split_at(split.last + 1);
-        let listed = if split.missing_left { right } else { left };
+        let listed = |missing_left| if missing_left { right } else { left };
+        let with_left = split.missing_left.unwrap_or(false);
         self.features
-            .route_categories(feature, listed, split.missing_left, rows, children);
+            .route_categories(feature, listed(with_left), with_left, rows, children);
+        let missing_left = missing_left(split, children);
         let bins = self.features.bins(feature);
-        let codes = CategorySet::from_iter(listed.iter().map(|&bin| bins.code(bin)));
-        AxisRule::of_categories(feature, codes, split.missing_left)
+        let codes = CategorySet::from_iter(listed(missing_left).iter().map(|&bin| bins.code(bin)));
+        AxisRule::of_categories(feature, codes, missing_left)
     }
+}
+
+/// Returns whether missing values will go left, given the child of each row: as the split says, or with the larger
+/// child.
+fn missing_left(split: Split, children: &[u16]) -> bool {
+    split.missing_left.unwrap_or_else(|| {
+        let n_right = children.iter().map(|&child| u32::from(child)).sum::<u32>() as usize;
+        2 * n_right < children.len()
+    })
 }

@@ -7,7 +7,7 @@ use crate::histogram::cell::{Cell, Integer};
 use crate::histogram::features::Place;
 use crate::histogram::occupied::Occupied;
 use crate::histogram::scores::MOST;
-use crate::histogram::search::{Limits, Scanned, Sides, choose, first_of_best};
+use crate::histogram::search::{Limits, Scanned, choose, first_of_best};
 use std::ops::Range;
 
 /// The sides of splits.
@@ -98,13 +98,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         }
         let right = self.best(&weights, all, limits, right, scores);
         let left = self.best(&weights_left, all, limits, left, scores);
-        let sides = Sides {
-            bins,
-            n_up_to: |i: usize| self.code.decode(up_to[i]).0,
-            n: all.0,
-            n_missing: self.code.decode(missing).0,
-        };
-        choose(right, left, &sides)
+        choose(right, left, bins, missing != 0)
     }
 
     /// Returns the largest score among sums that are the only ones of their features, and its position.
