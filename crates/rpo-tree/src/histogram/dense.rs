@@ -94,6 +94,11 @@ impl DenseBins {
         &self.features[feature as usize]
     }
 
+    /// Returns true if a feature is categorical.
+    pub(super) fn any_categorical(&self) -> bool {
+        self.features.iter().any(|bins| bins.is_categorical)
+    }
+
     /// Returns the bin of each row in a feature.
     pub(super) fn column(&self, feature: u32) -> &[u8] {
         &self.columns[feature as usize]

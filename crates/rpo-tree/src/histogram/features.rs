@@ -173,6 +173,14 @@ impl BinnedFeatures {
         }
     }
 
+    /// Returns true if a feature is categorical, which sparse ones never are.
+    pub(super) fn any_categorical(&self) -> bool {
+        match &self.layout {
+            Layout::Dense(c) => c.any_categorical(),
+            Layout::Sparse(_) => false,
+        }
+    }
+
     /// Returns the position of the sums of a feature.
     pub(super) fn place(&self, feature: u32) -> Place {
         match &self.layout {

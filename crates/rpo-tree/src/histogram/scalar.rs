@@ -37,24 +37,18 @@ pub(super) struct Root<C> {
     pub(super) target: usize,
 }
 
-/// The sides of splits of a feature, and their decoded values.
+/// The sides of splits of a feature, and the score of each.
 #[derive(Debug)]
 pub(super) struct ScanBuffer<C> {
     sides: Occupied<C>,
-    g: [f64; MOST],
-    h: [f64; MOST],
-    n: [f64; MOST],
-    score: [f64; MOST],
+    scores: [f64; MOST],
 }
 
 impl<C: Cell> Default for ScanBuffer<C> {
     fn default() -> Self {
         Self {
             sides: Occupied::default(),
-            g: [0.0; MOST],
-            h: [0.0; MOST],
-            n: [0.0; MOST],
-            score: [0.0; MOST],
+            scores: [0.0; MOST],
         }
     }
 }
@@ -62,12 +56,14 @@ impl<C: Cell> Default for ScanBuffer<C> {
 impl<C: Fixed> Scalar<C> {
     pub(super) fn new(cells: Vec<C>, code: Code, penalty: LeafPenalty, min_child_weight: f64) -> Self {
         let l1 = penalty.l1 * code.scale;
+        // If samples are not counted, a side has some if its curvature is at least a unit.
+        let least = if C::COUNTS { 0.0 } else { code.curvature_unit };
         Self {
             cells,
             root: None,
             code,
             penalty: LeafPenalty { l1, ..penalty },
-            min_child_weight,
+            min_child_weight: min_child_weight.max(least),
         }
     }
 
@@ -81,69 +77,56 @@ impl<C: Fixed> Scalar<C> {
         self.root = Some(root);
     }
 
-    /// Returns the largest score of the first k sides, with `extra` added to each, and the position where it is first
-    /// reached.
+    /// Computes the scores of sides, at most [`MOST`], with `extra` added to each; returns the largest and the position
+    /// where it is first reached.
     fn best(
         &self,
-        buffer: &mut ScanBuffer<C>,
-        k: usize,
+        sides: &[C],
         extra: &C,
         total: &Decoded,
         limits: &Limits,
+        scores: &mut [f64; MOST],
     ) -> Option<(f64, usize)> {
-        let ScanBuffer {
-            sides,
-            g,
-            h,
-            n,
-            score,
-            ..
-        } = buffer;
+        let scores = &mut scores[..sides.len()];
         vectorized(
             #[inline(always)]
             || {
-                for i in 0..k {
-                    let mut side = sides.sums[i];
-                    side.add(extra);
-                    let side = side.decode(&self.code);
-                    (g[i], h[i], n[i]) = (side.g, side.h, side.n);
-                }
-                let (sides, out) = ((&g[..k], &h[..k], &n[..k]), &mut score[..k]);
                 if self.penalty.l1 == 0.0 {
-                    self.score::<false>(sides, total, limits, out);
+                    self.score::<false>(sides, extra, total, limits, scores);
                 } else {
-                    self.score::<true>(sides, total, limits, out);
+                    self.score::<true>(sides, extra, total, limits, scores);
                 }
             },
         );
-        best_of(&score[..k])
+        best_of(scores)
     }
 
-    /// Computes the score of each split into a side and the rest, given the sums of each side; −∞ if it is not
-    /// admissible. `SHRINKS` is false only if α is 0.
+    /// Computes the score of each split into a side, with `extra` added to it, and the rest; −∞ if it is not admissible.
+    /// `SHRINKS` is false only if α is 0.
     #[inline(always)]
     fn score<const SHRINKS: bool>(
         &self,
-        (g, h, n): (&[f64], &[f64], &[f64]),
+        sides: &[C],
+        extra: &C,
         total: &Decoded,
         limits: &Limits,
-        out: &mut [f64],
+        scores: &mut [f64],
     ) {
         let LeafPenalty { l1, l2 } = self.penalty;
         let (fewest, least) = (limits.min_samples_leaf as f64, self.min_child_weight);
-        for ((out, &g), (&h, &n)) in out.iter_mut().zip(g).zip(h.iter().zip(n)) {
+        for (&side, score) in sides.iter().zip(scores) {
+            let mut side = side;
+            side.add(extra);
+            let Decoded { g, h, n } = side.decode(&self.code);
             let (rest_h, rest_n) = (total.h - h, total.n - n);
-            let side = square_beyond::<SHRINKS>(g, l1);
-            let rest = square_beyond::<SHRINKS>(total.g - g, l1);
+            let of_side = square_beyond::<SHRINKS>(g, l1);
+            let of_rest = square_beyond::<SHRINKS>(total.g - g, l1);
             let (side_h, all_h) = (h + l2, rest_h + l2);
             // Adds two quotients over a common denominator, as one division costs more than the rest.
-            let score = (side * all_h + rest * side_h) / (side_h * all_h);
-            let admissible = (n >= fewest)
-                & (rest_n >= fewest)
-                & (h >= least)
-                & (rest_h >= least)
-                & (score < f64::INFINITY);
-            *out = if admissible { score } else { f64::NEG_INFINITY };
+            let both = (of_side * all_h + of_rest * side_h) / (side_h * all_h);
+            let has_enough = !C::COUNTS | ((n >= fewest) & (rest_n >= fewest));
+            let admissible = has_enough & (h >= least) & (rest_h >= least) & (both < f64::INFINITY);
+            *score = if admissible { both } else { f64::NEG_INFINITY };
         }
     }
 }
@@ -226,19 +209,15 @@ impl<C: Fixed> Sums for Scalar<C> {
         }
         let all = total.decode(&self.code);
         // With missing values on the right, they are also tried against all observed values.
-        let right = self.best(
-            buffer,
-            if any_missing { k } else { k - 1 },
-            &C::ZERO,
-            &all,
-            limits,
-        );
+        let ScanBuffer { sides, scores } = buffer;
+        let n_right = if any_missing { k } else { k - 1 };
+        let right = self.best(&sides.sums[..n_right], &C::ZERO, &all, limits, scores);
         let left = if any_missing {
-            self.best(buffer, k - 1, &missing, &all, limits)
+            self.best(&sides.sums[..k - 1], &missing, &all, limits, scores)
         } else {
             None
         };
-        choose(right, left, &buffer.sides.bins[..k], any_missing)
+        choose(right, left, &sides.bins[..k], any_missing)
     }
 
     fn group(&self, place: Place, histogram: &Vec<C>, fewest: usize, groups: &mut Groups) -> f64 {
@@ -277,9 +256,8 @@ impl<C: Fixed> Sums for Scalar<C> {
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
             let cells = &histogram[start..singles.end.min(start + MOST)];
-            buffer.sides.sums[..cells.len()].copy_from_slice(cells);
-            let found = self.best(buffer, cells.len(), &C::ZERO, &total, limits);
-            best = first_of_best(best, &buffer.score[..cells.len()], start, found, &rank);
+            let found = self.best(cells, &C::ZERO, &total, limits, &mut buffer.scores);
+            best = first_of_best(best, &buffer.scores[..cells.len()], start, found, &rank);
         }
         best
     }

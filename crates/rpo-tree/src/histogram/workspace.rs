@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 pub struct HistogramWorkspace {
     pub(super) common: Common,
     pub(super) packed: Work<Scalar<i64>>,
+    pub(super) narrow: Work<Scalar<[i32; 2]>>,
     pub(super) wide: Work<Scalar<[i64; 2]>>,
     pub(super) few: Work<Vector<i32, 4>>,
     pub(super) several: Work<Vector<i32, 8>>,
@@ -77,6 +78,7 @@ impl HistogramWorkspace {
                 marks: Vec::new(),
             },
             packed: Work::default(),
+            narrow: Work::default(),
             wide: Work::default(),
             few: Work::default(),
             several: Work::default(),

@@ -14,6 +14,7 @@ proptest! {
         sparse in any::<bool>(),
         weighted in any::<bool>(),
         halved in any::<bool>(),
+        min_samples_leaf in 1_usize..3,
     ) {
         let x = Array2::from_shape_fn((40, 11), |(i, j)| f32::from(cells[i * 12 + j].0));
         let z = Array2::from_shape_fn((12, 40), |(j, i)| cells[i * 12 + j].1);
@@ -23,7 +24,8 @@ proptest! {
         let features = BinnedFeatures::new(x, 255, &[]).unwrap();
         let targets = z.rows().into_iter().map(|z| z.insert_axis(ndarray::Axis(1)));
         let targets: Vec<_> = targets.map(|z| SplitTargets { gradients: z, weights: &weights, ..SplitTargets::default() }).collect();
-        let splitter = |targets| HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
+        let params = AxisParams { min_samples_leaf, ..AxisParams::default() };
+        let splitter = |targets| HistogramSplitter::new(&features, targets, params.clone()).unwrap();
         let alone: Vec<_> = targets.into_iter().map(splitter).collect();
         let rows: Vec<u32> = (0..40).filter(|i| !halved || i % 2 == 0).collect();
         let mut shared = alone.clone();
@@ -62,7 +64,7 @@ proptest! {
             AnySums::Several(Vector::new(&targets, true).unwrap()),
         ];
         if m == 1 {
-            others.push(AnySums::one(&targets));
+            others.extend([true, false].map(|counts| AnySums::one(&targets, counts)));
         }
         for sums in others {
             splitter.sums = sums;

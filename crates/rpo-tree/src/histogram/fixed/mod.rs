@@ -1,15 +1,18 @@
 //! Targets and curvatures in fixed point.
 //!
-//! The unit is a power of 2, so that numbers of few binary digits are kept exactly. Two layouts:
+//! The unit is a power of 2, so that numbers of few binary digits are kept exactly. Three layouts:
 //!
 //! - packed, one integer: the number of samples in the upper bits and Σ g below, made positive by an offset per sample.
 //!   Used if all curvatures h are equal, as their sum then follows from the number of samples;
-//! - wide, two integers: Σ g, and the number of samples above Σ h.
+//! - narrow, two integers of 32 bits: Σ g and Σ h. Used for up to 2¹⁶ samples, whose numbers need not be known;
+//! - wide, two integers of 64 bits: Σ g, and the number of samples above Σ h.
 //!
 //! Sums of g stay below 2⁵² in magnitude, and so do those of h, so they are exact in `f64`.
 
+mod extent;
+
 use super::cell::{Cell, Integer};
-use rpo_core::vectorized;
+use extent::{Extent, for_tiles};
 
 /// Bits of a sum that `f64` holds exactly.
 const EXACT: u32 = 52;
@@ -17,8 +20,12 @@ const EXACT: u32 = 52;
 /// Fewest bits of the largest |g| in the packed layout.
 const PACKED_BITS: i32 = 16;
 
-/// Units below which |g| is coarse; if |g| of more than half of the samples is coarse, the wide layout is used.
+/// Units below which |g| is coarse; if |g| of more than half of the samples is coarse, the wide layout is used. The same
+/// holds for h.
 pub(super) const COARSE: f64 = 64.0;
+
+/// Most samples of the narrow layout: with more, 32 bits would leave too few per sample.
+const MOST_NARROW: usize = 1 << 16;
 
 /// Decoded sums of a node or of a side of a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,12 +34,14 @@ pub(super) struct Decoded {
     pub(super) g: f64,
     /// Σ h.
     pub(super) h: f64,
-    /// Number of samples.
+    /// Number of samples; 0 if cells do not [count](Fixed::COUNTS) them.
     pub(super) n: f64,
 }
 
 /// A cell whose sums can be decoded to numbers.
 pub(super) trait Fixed: Cell {
+    /// Whether the number of samples can be decoded.
+    const COUNTS: bool;
     /// Decodes sums; loops over slices are vectorized.
     fn decode(self, code: &Code) -> Decoded;
 }
@@ -89,6 +98,8 @@ pub(super) struct Code {
     curvature: f64,
     /// Encoding of the second integer (wide).
     weights: WeightCode,
+    /// Unit of h (narrow).
+    pub(super) curvature_unit: f64,
     /// Units per 1 of g, a power of 2.
     pub(super) scale: f64,
 }
@@ -101,6 +112,7 @@ fn small(bits: u64) -> f64 {
 }
 
 impl Fixed for i64 {
+    const COUNTS: bool = true;
     #[inline(always)]
     fn decode(self, code: &Code) -> Decoded {
         let n = small(self as u64 >> code.shift);
@@ -113,7 +125,20 @@ impl Fixed for i64 {
     }
 }
 
+impl Fixed for [i32; 2] {
+    const COUNTS: bool = false;
+    #[inline(always)]
+    fn decode(self, code: &Code) -> Decoded {
+        Decoded {
+            g: self[0].number(),
+            h: self[1].number() * code.curvature_unit,
+            n: 0.0,
+        }
+    }
+}
+
 impl Fixed for [i64; 2] {
+    const COUNTS: bool = true;
     #[inline(always)]
     fn decode(self, code: &Code) -> Decoded {
         let (n, h) = code.weights.decode(self[1]);
@@ -130,18 +155,10 @@ impl Fixed for [i64; 2] {
 pub(super) enum FixedPoint {
     /// One integer per sample.
     Packed(Vec<i64>, Code),
+    /// Two short integers per sample.
+    Narrow(Vec<[i32; 2]>, Code),
     /// Two integers per sample.
     Wide(Vec<[i64; 2]>, Code),
-}
-
-/// Statistics of the samples that may be summed.
-#[derive(Debug, Clone, Copy)]
-struct Extent {
-    largest_g: f64,
-    sum_g: f64,
-    sum_h: f64,
-    /// The curvature of all samples, if they share one.
-    common_h: Option<f64>,
 }
 
 /// Returns the smallest e with `value` < 2^e, for a positive normal number.
@@ -165,8 +182,9 @@ pub(super) fn scale(bound: f64, bits: i32) -> f64 {
 
 impl FixedPoint {
     /// Codes n samples: `fill` writes g and h of consecutive samples, starting with a given one; h is 0 for samples
-    /// that are never summed, and positive for all others. Returns `None` if a number is not finite.
-    pub(super) fn new(n: usize, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
+    /// that are never summed, and positive for all others. If `counts` is true, the number of samples of a sum can be
+    /// decoded. Returns `None` if a number is not finite.
+    pub(super) fn new(n: usize, counts: bool, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
         let extent = Extent::of(n, &fill)?;
         let shift = count_shift(n);
         let row_bits = shift as i32 - 1 - count_bits(n) as i32;
@@ -178,6 +196,7 @@ impl FixedPoint {
                 offset: offset as f64,
                 curvature,
                 weights,
+                curvature_unit: 1.0,
                 scale: scale(extent.largest_g, row_bits),
             };
             let (base, mut n_coarse) = ((1 << shift) + offset, 0);
@@ -187,11 +206,7 @@ impl FixedPoint {
                 &fill,
                 #[inline(always)]
                 |g, _| {
-                    let is_coarse = |&g: &f64| {
-                        let g = g * code.scale;
-                        usize::from((g != 0.0) & (g.abs() < COARSE))
-                    };
-                    n_coarse += g.iter().map(is_coarse).sum::<usize>();
+                    n_coarse += count_coarse(g, code.scale);
                     cells.extend(g.iter().map(|g| base + i64::nearest(g * code.scale)));
                 },
             );
@@ -199,11 +214,43 @@ impl FixedPoint {
                 return Some(Self::Packed(cells, code));
             }
         }
+        if !counts && n <= MOST_NARROW {
+            // Rounding adds up to half a unit of g, and one of h, per sample.
+            let bits = i32::SUM_BITS - 1;
+            let h_scale = scale(extent.sum_h, bits);
+            let code = Code {
+                shift,
+                offset: 0.0,
+                curvature: 0.0,
+                weights,
+                curvature_unit: h_scale.recip(),
+                scale: scale(extent.sum_g, bits),
+            };
+            let mut n_coarse = [0; 2];
+            let mut cells = Vec::with_capacity(n);
+            for_tiles(
+                n,
+                &fill,
+                #[inline(always)]
+                |g, h| {
+                    n_coarse[0] += count_coarse(g, code.scale);
+                    n_coarse[1] += count_coarse(h, h_scale);
+                    // h of a sample that is summed is at least one unit, so that a sum of no sample is the only one of 0.
+                    let unit = |h: f64| i32::nearest(h * h_scale).max(i32::from(h > 0.0));
+                    let cell = |(g, &h): (&f64, &f64)| [i32::nearest(g * code.scale), unit(h)];
+                    cells.extend(g.iter().zip(h).map(cell));
+                },
+            );
+            if n_coarse.iter().all(|n_coarse| 2 * n_coarse <= n) {
+                return Some(Self::Narrow(cells, code));
+            }
+        }
         let code = Code {
             shift,
             offset: 0.0,
             curvature: 0.0,
             weights,
+            curvature_unit: 1.0,
             scale: scale(extent.sum_g, i64::SUM_BITS - 1),
         };
         let mut cells = Vec::with_capacity(n);
@@ -220,69 +267,17 @@ impl FixedPoint {
     }
 }
 
-/// Number of samples read together.
-const SAMPLES: usize = 512;
-
-/// Calls `f` with g and h of successive ranges of samples, where g is set to 0 if h is 0. Uses vector instructions if
-/// both functions are marked `#[inline(always)]`.
+/// Returns how many numbers are not 0 and coarse in units of 1 / `scale`.
 #[inline(always)]
-fn for_tiles(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64]), mut f: impl FnMut(&[f64], &[f64])) {
-    let (mut g, mut h) = ([0.0; SAMPLES], [0.0; SAMPLES]);
-    vectorized(
-        #[inline(always)]
-        || {
-            for first in (0..n).step_by(SAMPLES) {
-                let n = SAMPLES.min(n - first);
-                let (g, h) = (&mut g[..n], &mut h[..n]);
-                fill(first, g, h);
-                g.iter_mut().zip(&*h).for_each(|(g, &h)| *g = used(*g, h));
-                f(g, h);
-            }
-        },
-    );
+fn count_coarse(numbers: &[f64], scale: f64) -> usize {
+    let is_coarse = |&number: &f64| usize::from((number != 0.0) & ((number * scale).abs() < COARSE));
+    numbers.iter().map(is_coarse).sum()
 }
 
 /// Returns g of a sample that may be summed, 0 for others.
 #[inline(always)]
 pub(super) fn used(g: f64, h: f64) -> f64 {
     if h > 0.0 { g } else { 0.0 }
-}
-
-impl Extent {
-    /// Computes the statistics in interleaved partial sums, joined in order.
-    fn of(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
-        const LANES: usize = 8;
-        let (mut largest, mut sum_g, mut sum_h) = ([0.0_f64; LANES], [0.0; LANES], [0.0; LANES]);
-        let (mut low, mut high) = ([f64::INFINITY; LANES], [0.0_f64; LANES]);
-        for_tiles(
-            n,
-            fill,
-            #[inline(always)]
-            |g, h| {
-                for (g, h) in g.chunks(LANES).zip(h.chunks(LANES)) {
-                    for (lane, (g, &h)) in g.iter().zip(h).enumerate() {
-                        let g = g.abs();
-                        largest[lane] = if g > largest[lane] { g } else { largest[lane] };
-                        sum_g[lane] += g;
-                        sum_h[lane] += h;
-                        let positive = if h > 0.0 { h } else { f64::INFINITY };
-                        low[lane] = if positive < low[lane] { positive } else { low[lane] };
-                        high[lane] = if h > high[lane] { h } else { high[lane] };
-                    }
-                }
-            },
-        );
-        let max = |lanes: [f64; LANES]| lanes.into_iter().fold(0.0, f64::max);
-        let low = low.into_iter().fold(f64::INFINITY, f64::min);
-        let extent = Self {
-            largest_g: max(largest),
-            sum_g: sum_g.iter().sum(),
-            sum_h: sum_h.iter().sum(),
-            common_h: (low == max(high)).then_some(low),
-        };
-        // A sum is NaN or infinite if any number is.
-        (extent.sum_g.is_finite() && extent.sum_h.is_finite()).then_some(extent)
-    }
 }
 
 #[cfg(test)]
@@ -292,7 +287,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn coded(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<FixedPoint> {
-        FixedPoint::new(n, |first, of_g, of_h| {
+        coded_with(n, true, g, h)
+    }
+
+    fn coded_with(
+        n: usize,
+        counts: bool,
+        g: impl Fn(usize) -> f64,
+        h: impl Fn(usize) -> f64,
+    ) -> Option<FixedPoint> {
+        FixedPoint::new(n, counts, |first, of_g, of_h| {
             for (i, (of_g, of_h)) in of_g.iter_mut().zip(of_h).enumerate() {
                 (*of_g, *of_h) = (g(first + i), h(first + i));
             }
@@ -302,6 +306,7 @@ mod tests {
     fn decoded(fixed: &FixedPoint) -> (Decoded, f64) {
         match fixed {
             FixedPoint::Packed(cells, code) => (sum(cells).decode(code), code.scale),
+            FixedPoint::Narrow(cells, code) => (sum(cells).decode(code), code.scale),
             FixedPoint::Wide(cells, code) => (sum(cells).decode(code), code.scale),
         }
     }
@@ -319,6 +324,46 @@ mod tests {
         check(&[-3.0, -3.0, -3.0], &[0.25; 3], true);
         check(&[0.0; 3], &[1.0; 3], true);
         check(&[1.0, -2.5, 0.0], &[1.0, 2.0, 1.0], false);
+    }
+
+    #[test]
+    fn cells_that_need_not_count_are_narrow() {
+        let (n, g, h) = (
+            3000,
+            |i: usize| i as f64 - 1500.25,
+            |i: usize| 0.25 + i as f64 * 1e-4,
+        );
+        let Some(FixedPoint::Narrow(cells, code)) = coded_with(n, false, g, h) else {
+            panic!("narrow")
+        };
+        let sums = sum(&cells).decode(&code);
+        assert!((sums.g / code.scale + 2250.0).abs() < 1e-2, "{sums:?}");
+        assert!((sums.h - 1199.85).abs() < 1e-5, "{sums:?}");
+        let is_wide = |fixed| matches!(fixed, Some(FixedPoint::Wide(..)));
+        assert!(is_wide(coded_with(n, true, g, h)));
+        assert!(is_wide(coded_with(MOST_NARROW + 1, false, g, h)));
+        // More than half would lose their digits beside one large g, or h.
+        let outlier = |i: usize| if i == 7 { 1e9 } else { 1.0 };
+        assert!(is_wide(coded_with(n, false, |i| 1e-3 * outlier(i), h)));
+        assert!(is_wide(coded_with(n, false, g, outlier)));
+    }
+
+    #[test]
+    fn no_sample_is_lost_in_narrow_cells() {
+        // Curvatures below half a unit, of a sixth of the samples.
+        let h = |i: usize| if i % 6 == 0 { 1e-12 } else { 1.0 };
+        let Some(FixedPoint::Narrow(cells, code)) = coded_with(60, false, |i| i as f64, h) else {
+            panic!("narrow")
+        };
+        assert!(
+            cells
+                .iter()
+                .all(|cell| cell.decode(&code).h >= code.curvature_unit)
+        );
+        let Some(FixedPoint::Narrow(cells, _)) = coded_with(60, false, |_| 1.0, |i| (i % 6) as f64) else {
+            panic!("narrow")
+        };
+        assert!((0..60).all(|i| (cells[i] == [0; 2]) == (i % 6 == 0)));
     }
 
     #[test]
@@ -375,16 +420,22 @@ mod tests {
         fn sums_are_those_of_the_numbers(
             cells in prop::collection::vec((-1e3_f64..1e3, 0.01_f64..10.0), 1..60),
             equal in any::<bool>(),
+            counts in any::<bool>(),
         ) {
             let (g, mut h): (Vec<f64>, Vec<f64>) = cells.into_iter().unzip();
             if equal {
                 let first = h[0];
                 h.fill(first);
             }
-            let fixed = coded(g.len(), |i| g[i], |i| h[i]).unwrap();
+            let fixed = coded_with(g.len(), counts, |i| g[i], |i| h[i]).unwrap();
             let (sums, scale) = decoded(&fixed);
-            prop_assert!((sums.g / scale - g.iter().sum::<f64>()).abs() < 1e-6);
-            prop_assert!((sums.h - h.iter().sum::<f64>()).abs() < 1e-9);
+            let sum_of = |number: fn(f64) -> f64| g.iter().copied().map(number).sum::<f64>();
+            // Narrow sums have 30 bits, and each of up to 60 samples is rounded.
+            let is_narrow = matches!(fixed, FixedPoint::Narrow(..));
+            let units = |of: f64, wide: f64| if is_narrow { of * 60.0 / 2_f64.powi(30) } else { wide };
+            let h = h.iter().sum::<f64>();
+            prop_assert!((sums.g / scale - sum_of(|g| g)).abs() <= units(sum_of(f64::abs), 1e-6));
+            prop_assert!((sums.h - h).abs() <= units(h, 1e-9));
         }
     }
 }

@@ -11,6 +11,7 @@ pub(super) enum AnySums {
     /// Targets that are not finite: no split.
     Unusable,
     Packed(Scalar<i64>),
+    Narrow(Scalar<[i32; 2]>),
     Wide(Scalar<[i64; 2]>),
     Few(Vector<i32, 4>),
     Several(Vector<i32, 8>),
@@ -19,10 +20,11 @@ pub(super) enum AnySums {
 }
 
 impl AnySums {
-    pub(super) fn new(targets: &SplitTargets<'_>) -> Self {
+    /// Represents targets; the number of samples of a sum is known if `counts` is true.
+    pub(super) fn new(targets: &SplitTargets<'_>, counts: bool) -> Self {
         let m = targets.gradients.ncols();
         if m == 1 {
-            return Self::one(targets);
+            return Self::one(targets, counts);
         }
         // Sums of 32 bits leave too few bits per sample if there are very many samples.
         let is_short = targets.weights.len() <= 1 << 16;
@@ -36,11 +38,12 @@ impl AnySums {
         short.unwrap_or_else(long)
     }
 
-    pub(super) fn one(targets: &SplitTargets<'_>) -> Self {
+    pub(super) fn one(targets: &SplitTargets<'_>, counts: bool) -> Self {
         let (weights, curvatures) = (targets.weights, targets.curvatures());
         let gradients = targets.gradients.to_slice().expect("checked");
         let fixed = FixedPoint::new(
             weights.len(),
+            counts,
             #[inline(always)]
             |first, g, h| {
                 let rows = first..first + g.len();
@@ -58,6 +61,7 @@ impl AnySums {
         match fixed {
             None => Self::Unusable,
             Some(FixedPoint::Packed(cells, code)) => Self::Packed(Scalar::new(cells, code, penalty, least)),
+            Some(FixedPoint::Narrow(cells, code)) => Self::Narrow(Scalar::new(cells, code, penalty, least)),
             Some(FixedPoint::Wide(cells, code)) => Self::Wide(Scalar::new(cells, code, penalty, least)),
         }
     }

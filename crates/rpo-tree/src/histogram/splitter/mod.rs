@@ -90,7 +90,10 @@ impl<'a> HistogramSplitter<'a> {
             params,
             may_gain_nothing: targets.is_variance(),
             purity: Purity::new(&targets),
-            sums: AnySums::new(&targets),
+            sums: AnySums::new(
+                &targets,
+                params.min_samples_leaf > 1 || features.any_categorical(),
+            ),
         })
     }
 
@@ -101,15 +104,17 @@ impl<'a> HistogramSplitter<'a> {
             return;
         };
         let is_shared = |s: &&mut Self| std::ptr::eq(s.features, features) && !s.sums_drawn_only();
-        let (mut packed, mut wide) = (Vec::new(), Vec::new());
+        let (mut packed, mut narrow, mut wide) = (Vec::new(), Vec::new(), Vec::new());
         for splitter in splitters.iter_mut().filter(is_shared) {
             match &mut splitter.sums {
                 AnySums::Packed(sums) => packed.push(sums),
+                AnySums::Narrow(sums) => narrow.push(sums),
                 AnySums::Wide(sums) => wide.push(sums),
                 _ => {}
             }
         }
         share_root::<_, 8>(features, rows, &mut packed);
+        share_root::<_, 8>(features, rows, &mut narrow);
         share_root::<_, 4>(features, rows, &mut wide);
     }
 
@@ -159,6 +164,7 @@ impl Splitter for HistogramSplitter<'_> {
         let HistogramWorkspace {
             common,
             packed,
+            narrow,
             wide,
             few,
             several,
@@ -168,6 +174,7 @@ impl Splitter for HistogramSplitter<'_> {
         match &self.sums {
             AnySums::Unusable => None,
             AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
+            AnySums::Narrow(sums) => self.split_by(sums, node, common, narrow, children),
             AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
             AnySums::Few(sums) => self.split_by(sums, node, common, few, children),
             AnySums::Several(sums) => self.split_by(sums, node, common, several, children),
@@ -180,6 +187,7 @@ impl Splitter for HistogramSplitter<'_> {
         let HistogramWorkspace {
             common,
             packed,
+            narrow,
             wide,
             few,
             several,
@@ -189,6 +197,7 @@ impl Splitter for HistogramSplitter<'_> {
         match &self.sums {
             AnySums::Unusable => {}
             AnySums::Packed(sums) => self.opened_by(sums, parent, children, common, packed),
+            AnySums::Narrow(sums) => self.opened_by(sums, parent, children, common, narrow),
             AnySums::Wide(sums) => self.opened_by(sums, parent, children, common, wide),
             AnySums::Few(sums) => self.opened_by(sums, parent, children, common, few),
             AnySums::Several(sums) => self.opened_by(sums, parent, children, common, several),
