@@ -201,7 +201,7 @@ impl SparseBins {
             },
         );
         // Samples that are at a child now came from this node.
-        for &row in moved.flatten() {
+        for &row in moved.into_iter().flatten() {
             let at = &mut nodes[row as usize];
             *at = select(*at == of_zero, other, *at);
         }

@@ -6,7 +6,7 @@ use super::dense::AT_ONCE;
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::occupied::Occupied;
-use super::scores::{MOST, best_of};
+use super::scores::{MOST, first_of, largest};
 use super::search::{Limits, Scanned, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::categories::Groups;
@@ -78,17 +78,17 @@ impl<C: Fixed> Scalar<C> {
     }
 
     /// Computes the scores of sides, at most [`MOST`], with `extra` added to each; returns the largest and the position
-    /// where it is first reached.
+    /// where it is first reached, unless it is below `at_least`.
     fn best(
         &self,
-        sides: &[C],
-        extra: &C,
+        (sides, extra): (&[C], &C),
         total: &Decoded,
         limits: &Limits,
+        at_least: f64,
         scores: &mut [f64; MOST],
     ) -> Option<(f64, usize)> {
         let scores = &mut scores[..sides.len()];
-        vectorized(
+        let top = vectorized(
             #[inline(always)]
             || {
                 if self.penalty.l1 == 0.0 {
@@ -96,9 +96,10 @@ impl<C: Fixed> Scalar<C> {
                 } else {
                     self.score::<true>(sides, extra, total, limits, scores);
                 }
+                largest(scores)
             },
         );
-        best_of(scores)
+        first_of(scores, top, at_least)
     }
 
     /// Computes the score of each split into a side, with `extra` added to it, and the rest; −∞ if it is not admissible.
@@ -211,9 +212,10 @@ impl<C: Fixed> Sums for Scalar<C> {
         // With missing values on the right, they are also tried against all observed values.
         let ScanBuffer { sides, scores } = buffer;
         let n_right = if any_missing { k } else { k - 1 };
-        let right = self.best(&sides.sums[..n_right], &C::ZERO, &all, limits, scores);
+        let any = f64::NEG_INFINITY;
+        let right = self.best((&sides.sums[..n_right], &C::ZERO), &all, limits, any, scores);
         let left = if any_missing {
-            self.best(&sides.sums[..k - 1], &missing, &all, limits, scores)
+            self.best((&sides.sums[..k - 1], &missing), &all, limits, any, scores)
         } else {
             None
         };
@@ -256,7 +258,8 @@ impl<C: Fixed> Sums for Scalar<C> {
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
             let cells = &histogram[start..singles.end.min(start + MOST)];
-            let found = self.best(cells, &C::ZERO, &total, limits, &mut buffer.scores);
+            let at_least = best.map_or(f64::NEG_INFINITY, |(score, _)| score);
+            let found = self.best((cells, &C::ZERO), &total, limits, at_least, &mut buffer.scores);
             best = first_of_best(best, &buffer.scores[..cells.len()], start, found, &rank);
         }
         best

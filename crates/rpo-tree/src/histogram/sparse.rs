@@ -13,6 +13,7 @@ use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row, vectorized};
+use std::ops::Range;
 
 #[derive(Debug, Clone)]
 pub(super) struct SparseBins {
@@ -194,8 +195,9 @@ impl SparseBins {
         );
     }
 
-    /// Returns whether zero goes left, and the rows, cell by cell, that go to the side opposite to zero.
-    pub(super) fn moved(&self, feature: u32, side: Side) -> (bool, impl Iterator<Item = &[u32]> + Clone) {
+    /// Returns whether zero goes left, and the rows that go to the side opposite to zero: those of other values, and
+    /// those where the value is missing.
+    pub(super) fn moved(&self, feature: u32, side: Side) -> (bool, [&[u32]; 2]) {
         let Place {
             start,
             n_bins,
@@ -210,19 +212,21 @@ impl SparseBins {
             (side.last + 1).min(n_stored)
         };
         let moved = if zero_left { n_left..n_stored } else { 0..n_left };
-        let missing = (has_missing && side.missing_left != zero_left).then_some(n_stored);
-        let rows = move |place| self.rows_of_cell(start + place);
-        (zero_left, moved.chain(missing).map(rows))
+        let is_missing_moved = has_missing && side.missing_left != zero_left;
+        let missing = n_stored..n_stored + usize::from(is_missing_moved);
+        let rows = |places: Range<usize>| self.rows_of_cells(start + places.start..start + places.end);
+        (zero_left, [moved, missing].map(rows))
     }
 
     /// Returns the rows in a bin other than that of zero.
     pub(super) fn rows_of_bin(&self, feature: u32, bin: usize) -> &[u32] {
         let Place { start, zero, .. } = self.place(feature);
-        self.rows_of_cell(start + stored_place(bin, zero))
+        let cell = start + stored_place(bin, zero);
+        self.rows_of_cells(cell..cell + 1)
     }
 
-    fn rows_of_cell(&self, cell: usize) -> &[u32] {
-        &self.cell_rows[self.cell_start[cell]..self.cell_start[cell + 1]]
+    fn rows_of_cells(&self, cells: Range<usize>) -> &[u32] {
+        &self.cell_rows[self.cell_start[cells.start]..self.cell_start[cells.end]]
     }
 
     pub(super) fn route(
@@ -234,17 +238,16 @@ impl SparseBins {
         children: &mut [u16],
     ) {
         let (zero_left, moved) = self.moved(feature, side);
-        let each = |marks: &mut [u8], mark| {
-            moved
-                .clone()
-                .flatten()
-                .for_each(|&row| marks[row as usize] = mark);
+        let set = |marks: &mut [u8], mark| {
+            for rows in moved {
+                rows.iter().for_each(|&row| marks[row as usize] = mark);
+            }
         };
-        each(marks, 1);
+        set(marks, 1);
         for (child, &row) in children.iter_mut().zip(rows) {
             *child = u16::from((marks[row as usize] != 0) == zero_left);
         }
-        each(marks, 0);
+        set(marks, 0);
     }
 }
 

@@ -42,7 +42,10 @@ impl Loss for Logistic {
     #[inline(always)]
     fn residual(&self, y: f64, score: f64) -> f64 {
         let sign = 2.0 * y - 1.0;
-        2.0 * sign * math::sigmoid(-2.0 * sign * score)
+        // The sigmoid of −2 sign f, from the exponential that the curvature needs too.
+        let e = math::exp(-2.0 * score.abs());
+        let above = if sign * score > 0.0 { e } else { 1.0 };
+        2.0 * sign * above / (1.0 + e)
     }
 
     #[inline(always)]

@@ -134,12 +134,14 @@ pub trait Loss: fmt::Debug + Send + Sync {
         vectorized(
             #[inline(always)]
             || {
-                let pairs = || targets.iter().zip(scores);
-                for (r, (&y, &f)) in residual.iter_mut().zip(pairs()) {
-                    *r = self.residual(y, f);
+                let pairs = targets.iter().zip(scores).zip(residual);
+                if curvature.is_empty() {
+                    pairs.for_each(|((&y, &f), r)| *r = self.residual(y, f));
+                    return;
                 }
-                for (h, (&y, &f)) in curvature.iter_mut().zip(pairs()) {
-                    *h = self.curvature(y, f).unwrap_or(0.0);
+                // In one loop, so that what both have in common is computed once.
+                for (((&y, &f), r), h) in pairs.zip(curvature) {
+                    (*r, *h) = (self.residual(y, f), self.curvature(y, f).unwrap_or(0.0));
                 }
             },
         );
