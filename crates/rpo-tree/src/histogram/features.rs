@@ -18,7 +18,8 @@ use std::ops::Range;
 /// features: nonzero values), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost
 /// time without a gain that so few samples could show.
 ///
-/// Memory: two bytes per value of a dense matrix; 8 bytes per stored value of a sparse one.
+/// Memory: two bytes per value of a dense matrix; 6 bytes per stored value of a sparse one, 8 if there are more than
+/// 65,536 bins.
 #[derive(Debug, Clone)]
 pub struct BinnedFeatures {
     n_rows: usize,

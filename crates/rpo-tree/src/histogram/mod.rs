@@ -33,6 +33,7 @@ mod fixed;
 mod lines;
 mod occupied;
 mod purity;
+mod row_cells;
 mod scalar;
 mod scores;
 mod search;

@@ -8,11 +8,12 @@ use super::WORTH_IT;
 use super::bins::{FeatureBins, limit};
 use super::cell::{Cell, sum};
 use super::features::{Place, Rows, Side, add_in_parts};
+use super::row_cells::RowCells;
 use crate::TreeError;
 use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row, vectorized};
+use rpo_core::{CsrView, csr_row};
 use std::ops::Range;
 
 #[derive(Debug, Clone)]
@@ -24,9 +25,7 @@ pub(super) struct SparseBins {
     /// The features of the first sums, which have one sum each.
     singles: Vec<u32>,
     n_cells: usize,
-    row_start: Vec<usize>,
-    /// The positions of a row's stored bins.
-    row_cells: Vec<u32>,
+    by_row: RowCells,
     cell_start: Vec<usize>,
     /// The rows of each position, increasing.
     cell_rows: Vec<u32>,
@@ -93,49 +92,26 @@ impl SparseBins {
                 }
             }
         }
-        let mut bins = Self {
+        let (mut row_start, mut row_cells) = (vec![0], Vec::new());
+        for row in 0..n {
+            let (columns, values) = csr_row(&x, row);
+            let stored = columns.iter().zip(values).filter_map(|(&feature, &value)| {
+                let feature = feature as usize;
+                cell(&bins[feature], places[feature].into(), value)
+            });
+            row_cells.extend(stored);
+            row_start.push(row_cells.len());
+        }
+        let (cell_start, cell_rows) = by_cell(&row_start, &row_cells, n_cells);
+        Ok(Self {
             bins,
             places,
             singles,
             n_cells,
-            row_start: vec![0],
-            row_cells: Vec::new(),
-            cell_start: vec![0; n_cells + 1],
-            cell_rows: Vec::new(),
-        };
-        for row in 0..n {
-            let (columns, values) = csr_row(&x, row);
-            let cells = columns.iter().zip(values);
-            bins.row_cells.extend(cells.filter_map(|(&feature, &value)| {
-                cell(
-                    &bins.bins[feature as usize],
-                    bins.places[feature as usize].into(),
-                    value,
-                )
-            }));
-            bins.row_start.push(bins.row_cells.len());
-        }
-        bins.list_rows();
-        Ok(bins)
-    }
-
-    /// Sorts the rows by position.
-    fn list_rows(&mut self) {
-        for &cell in &self.row_cells {
-            self.cell_start[cell as usize + 1] += 1;
-        }
-        for cell in 0..self.n_cells {
-            self.cell_start[cell + 1] += self.cell_start[cell];
-        }
-        let mut next = self.cell_start.clone();
-        self.cell_rows = vec![0; self.row_cells.len()];
-        for row in 0..self.row_start.len() - 1 {
-            for &cell in &self.row_cells[self.row_start[row]..self.row_start[row + 1]] {
-                let place = &mut next[cell as usize];
-                self.cell_rows[*place] = row as u32;
-                *place += 1;
-            }
-        }
+            by_row: RowCells::new(row_start, row_cells, n_cells),
+            cell_start,
+            cell_rows,
+        })
     }
 
     pub(super) fn n_features(&self) -> usize {
@@ -159,40 +135,18 @@ impl SparseBins {
         &self.singles
     }
 
-    fn cells_of(&self, row: usize) -> &[u32] {
-        &self.row_cells[self.row_start[row]..self.row_start[row + 1]]
-    }
-
     /// Adds the cells of rows (one per row, in their order) per bin; chunks of rows are summed in parallel and their
     /// sums added.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
-        let n = self.row_start.len() - 1;
-        let additions = self.row_cells.len() / n.max(1) * cells.len();
+        let additions = self.by_row.per_row() * cells.len();
         let threads = rayon::current_num_threads();
         if threads == 1 || additions < WORTH_IT.max(threads * self.n_cells) {
-            self.add_rows(rows, cells, histogram);
+            self.by_row.add(rows, cells, histogram);
             return;
         }
         add_in_parts(rows, cells, histogram, |rows, cells, sums| {
-            self.add_rows(rows, cells, sums);
+            self.by_row.add(rows, cells, sums);
         });
-    }
-
-    fn add_rows<C: Cell>(&self, rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
-        vectorized(
-            #[inline(always)]
-            move || {
-                rows.for_each(
-                    cells,
-                    #[inline(always)]
-                    |row, &cell| {
-                        for &place in self.cells_of(row) {
-                            sums[place as usize].add(&cell);
-                        }
-                    },
-                );
-            },
-        );
     }
 
     /// Returns whether zero goes left, and the rows that go to the side opposite to zero: those of other values, and
@@ -249,6 +203,27 @@ impl SparseBins {
         }
         set(marks, 0);
     }
+}
+
+/// Sorts the rows by position, given the positions row by row; returns the start of each position, followed by the end,
+/// and the rows.
+fn by_cell(row_start: &[usize], row_cells: &[u32], n_cells: usize) -> (Vec<usize>, Vec<u32>) {
+    let mut cell_start = vec![0; n_cells + 1];
+    for &cell in row_cells {
+        cell_start[cell as usize + 1] += 1;
+    }
+    for cell in 0..n_cells {
+        cell_start[cell + 1] += cell_start[cell];
+    }
+    let (mut next, mut cell_rows) = (cell_start.clone(), vec![0; row_cells.len()]);
+    for (row, of_row) in row_start.windows(2).enumerate() {
+        for &cell in &row_cells[of_row[0]..of_row[1]] {
+            let place = &mut next[cell as usize];
+            cell_rows[*place] = row as u32;
+            *place += 1;
+        }
+    }
+    (cell_start, cell_rows)
 }
 
 /// Returns the sums of the bin of zero: the node's minus those of all stored bins.
