@@ -25,7 +25,7 @@ proptest! {
         let targets = z.rows().into_iter().map(|z| z.insert_axis(ndarray::Axis(1)));
         let targets: Vec<_> = targets.map(|z| SplitTargets { gradients: z, weights: &weights, ..SplitTargets::default() }).collect();
         let params = AxisParams { min_samples_leaf, ..AxisParams::default() };
-        let splitter = |targets| HistogramSplitter::new(&features, targets, params.clone()).unwrap();
+        let splitter = |targets| HistogramSplitter::new(&features, targets, params).unwrap();
         let alone: Vec<_> = targets.into_iter().map(splitter).collect();
         let rows: Vec<u32> = (0..40).filter(|i| !halved || i % 2 == 0).collect();
         let mut shared = alone.clone();

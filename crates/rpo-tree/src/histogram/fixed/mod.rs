@@ -9,13 +9,14 @@
 //!
 //! Sums of g stay below 2⁵² in magnitude, and so do those of h, so they are exact in `f64`.
 
+mod decode;
 mod extent;
 
-use super::cell::{Cell, Integer};
-use extent::{Extent, for_tiles};
+pub(super) use decode::{Code, Decoded, Fixed, WeightCode};
 
-/// Bits of a sum that `f64` holds exactly.
-const EXACT: u32 = 52;
+use super::cell::Integer;
+use decode::{count_bits, count_shift};
+use extent::{Extent, for_tiles};
 
 /// Fewest bits of the largest |g| in the packed layout.
 const PACKED_BITS: i32 = 16;
@@ -26,129 +27,6 @@ pub(super) const COARSE: f64 = 64.0;
 
 /// Most samples of the narrow layout: with more, 32 bits would leave too few per sample.
 const MOST_NARROW: usize = 1 << 16;
-
-/// Decoded sums of a node or of a side of a split.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Decoded {
-    /// Σ g in units of 1 / [`Code::scale`].
-    pub(super) g: f64,
-    /// Σ h.
-    pub(super) h: f64,
-    /// Number of samples; 0 if cells do not [count](Fixed::COUNTS) them.
-    pub(super) n: f64,
-}
-
-/// A cell whose sums can be decoded to numbers.
-pub(super) trait Fixed: Cell {
-    /// Whether the number of samples can be decoded.
-    const COUNTS: bool;
-    /// Decodes sums; loops over slices are vectorized.
-    fn decode(self, code: &Code) -> Decoded;
-}
-
-/// Encoding of the number of samples in the bits above Σ h.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct WeightCode {
-    shift: u32,
-    scale: f64,
-}
-
-impl WeightCode {
-    /// Returns an encoding for sums over n samples with Σ h = `sum`.
-    pub(super) fn new(n: usize, sum: f64) -> Self {
-        let shift = count_shift(n);
-        Self {
-            shift,
-            scale: scale(sum, shift as i32 - 1),
-        }
-    }
-
-    /// Encodes one sample.
-    #[inline(always)]
-    pub(super) fn encode(&self, h: f64) -> i64 {
-        (1 << self.shift) + i64::nearest(h * self.scale)
-    }
-
-    /// Returns the number of samples and Σ h.
-    #[inline(always)]
-    pub(super) fn decode(&self, sums: i64) -> (f64, f64) {
-        let n = small(sums as u64 >> self.shift);
-        let h = small(sums as u64 & ((1 << self.shift) - 1));
-        (n, h * self.scale.recip())
-    }
-}
-
-/// Returns the number of bits below the count of up to n samples.
-fn count_shift(n: usize) -> u32 {
-    EXACT.min(63 - count_bits(n))
-}
-
-fn count_bits(n: usize) -> u32 {
-    usize::BITS - n.leading_zeros()
-}
-
-/// Parameters for decoding cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Code {
-    /// Bits below the number of samples.
-    shift: u32,
-    /// Added to g of each sample, in units.
-    offset: f64,
-    /// Curvature of each sample (packed).
-    curvature: f64,
-    /// Encoding of the second integer (wide).
-    weights: WeightCode,
-    /// Unit of h (narrow).
-    pub(super) curvature_unit: f64,
-    /// Units per 1 of g, a power of 2.
-    pub(super) scale: f64,
-}
-
-/// Converts the integer in the low bits, below 2⁵², to a number.
-#[inline(always)]
-fn small(bits: u64) -> f64 {
-    const MAGIC: u64 = 0x4330_0000_0000_0000;
-    f64::from_bits(bits | MAGIC) - f64::from_bits(MAGIC)
-}
-
-impl Fixed for i64 {
-    const COUNTS: bool = true;
-    #[inline(always)]
-    fn decode(self, code: &Code) -> Decoded {
-        let n = small(self as u64 >> code.shift);
-        let g = small(self as u64 & ((1 << code.shift) - 1));
-        Decoded {
-            g: g - n * code.offset,
-            h: n * code.curvature,
-            n,
-        }
-    }
-}
-
-impl Fixed for [i32; 2] {
-    const COUNTS: bool = false;
-    #[inline(always)]
-    fn decode(self, code: &Code) -> Decoded {
-        Decoded {
-            g: self[0].number(),
-            h: self[1].number() * code.curvature_unit,
-            n: 0.0,
-        }
-    }
-}
-
-impl Fixed for [i64; 2] {
-    const COUNTS: bool = true;
-    #[inline(always)]
-    fn decode(self, code: &Code) -> Decoded {
-        let (n, h) = code.weights.decode(self[1]);
-        Decoded {
-            g: self[0].number(),
-            h,
-            n,
-        }
-    }
-}
 
 /// g and h of all samples in fixed point.
 #[derive(Debug, Clone)]
@@ -186,84 +64,84 @@ impl FixedPoint {
     /// decoded. Returns `None` if a number is not finite.
     pub(super) fn new(n: usize, counts: bool, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
         let extent = Extent::of(n, &fill)?;
+        let narrow = || (!counts).then(|| Self::narrow(n, &extent, &fill))?;
+        let wide = || Some(Self::wide(n, &extent, &fill));
+        Self::packed(n, &extent, &fill).or_else(narrow).or_else(wide)
+    }
+
+    /// Codes samples in one integer; `None` if their curvatures differ or g would be coarse.
+    fn packed(n: usize, extent: &Extent, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
+        let curvature = extent.common_h?;
         let shift = count_shift(n);
         let row_bits = shift as i32 - 1 - count_bits(n) as i32;
-        let weights = WeightCode::new(n, extent.sum_h);
-        if let Some(curvature) = extent.common_h.filter(|_| row_bits >= PACKED_BITS) {
-            let offset = 1_i64 << row_bits;
-            let code = Code {
-                shift,
-                offset: offset as f64,
-                curvature,
-                weights,
-                curvature_unit: 1.0,
-                scale: scale(extent.largest_g, row_bits),
-            };
-            let (base, mut n_coarse) = ((1 << shift) + offset, 0);
-            let mut cells = Vec::with_capacity(n);
-            for_tiles(
-                n,
-                &fill,
-                #[inline(always)]
-                |g, _| {
-                    n_coarse += count_coarse(g, code.scale);
-                    cells.extend(g.iter().map(|g| base + i64::nearest(g * code.scale)));
-                },
-            );
-            if 2 * n_coarse <= n {
-                return Some(Self::Packed(cells, code));
-            }
+        if row_bits < PACKED_BITS {
+            return None;
         }
-        if !counts && n <= MOST_NARROW {
-            // Rounding adds up to half a unit of g, and one of h, per sample.
-            let bits = i32::SUM_BITS - 1;
-            let h_scale = scale(extent.sum_h, bits);
-            let code = Code {
-                shift,
-                offset: 0.0,
-                curvature: 0.0,
-                weights,
-                curvature_unit: h_scale.recip(),
-                scale: scale(extent.sum_g, bits),
-            };
-            let mut n_coarse = [0; 2];
-            let mut cells = Vec::with_capacity(n);
-            for_tiles(
-                n,
-                &fill,
-                #[inline(always)]
-                |g, h| {
-                    n_coarse[0] += count_coarse(g, code.scale);
-                    n_coarse[1] += count_coarse(h, h_scale);
-                    // h of a sample that is summed is at least one unit, so that a sum of no sample is the only one of 0.
-                    let unit = |h: f64| i32::nearest(h * h_scale).max(i32::from(h > 0.0));
-                    let cell = |(g, &h): (&f64, &f64)| [i32::nearest(g * code.scale), unit(h)];
-                    cells.extend(g.iter().zip(h).map(cell));
-                },
-            );
-            if n_coarse.iter().all(|n_coarse| 2 * n_coarse <= n) {
-                return Some(Self::Narrow(cells, code));
-            }
-        }
+        let offset = 1_i64 << row_bits;
         let code = Code {
-            shift,
-            offset: 0.0,
-            curvature: 0.0,
-            weights,
-            curvature_unit: 1.0,
-            scale: scale(extent.sum_g, i64::SUM_BITS - 1),
+            offset: offset as f64,
+            curvature,
+            ..Code::new(n, extent, scale(extent.largest_g, row_bits))
         };
+        let (base, mut n_coarse) = ((1 << shift) + offset, 0);
         let mut cells = Vec::with_capacity(n);
         for_tiles(
             n,
-            &fill,
+            fill,
+            #[inline(always)]
+            |g, _| {
+                n_coarse += count_coarse(g, code.scale);
+                cells.extend(g.iter().map(|g| base + i64::nearest(g * code.scale)));
+            },
+        );
+        (2 * n_coarse <= n).then_some(Self::Packed(cells, code))
+    }
+
+    /// Codes samples in two integers of 32 bits; `None` if there are too many, or g or h would be coarse.
+    fn narrow(n: usize, extent: &Extent, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
+        if n > MOST_NARROW {
+            return None;
+        }
+        // Rounding adds up to half a unit of g, and one of h, per sample.
+        let bits = i32::SUM_BITS - 1;
+        let h_scale = scale(extent.sum_h, bits);
+        let code = Code {
+            curvature_unit: h_scale.recip(),
+            ..Code::new(n, extent, scale(extent.sum_g, bits))
+        };
+        let mut n_coarse = [0; 2];
+        let mut cells = Vec::with_capacity(n);
+        for_tiles(
+            n,
+            fill,
             #[inline(always)]
             |g, h| {
-                let cell = |(g, &h)| [i64::nearest(g * code.scale), weights.encode(h)];
+                n_coarse[0] += count_coarse(g, code.scale);
+                n_coarse[1] += count_coarse(h, h_scale);
+                // h of a sample that is summed is at least one unit, so that only a sum of no samples is 0.
+                let units = |h: f64| i32::nearest(h * h_scale).max(i32::from(h > 0.0));
+                let cell = |(g, &h): (&f64, &f64)| [i32::nearest(g * code.scale), units(h)];
                 cells.extend(g.iter().zip(h).map(cell));
             },
         );
-        Some(Self::Wide(cells, code))
+        let is_fine = n_coarse.iter().all(|n_coarse| 2 * n_coarse <= n);
+        is_fine.then_some(Self::Narrow(cells, code))
+    }
+
+    /// Codes samples in two integers of 64 bits.
+    fn wide(n: usize, extent: &Extent, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Self {
+        let code = Code::new(n, extent, scale(extent.sum_g, i64::SUM_BITS - 1));
+        let mut cells = Vec::with_capacity(n);
+        for_tiles(
+            n,
+            fill,
+            #[inline(always)]
+            |g, h| {
+                let cell = |(g, &h)| [i64::nearest(g * code.scale), code.weights.encode(h)];
+                cells.extend(g.iter().zip(h).map(cell));
+            },
+        );
+        Self::Wide(cells, code)
     }
 }
 
@@ -351,7 +229,7 @@ mod tests {
     #[test]
     fn no_sample_is_lost_in_narrow_cells() {
         // Curvatures below half a unit, of a sixth of the samples.
-        let h = |i: usize| if i % 6 == 0 { 1e-12 } else { 1.0 };
+        let h = |i: usize| if i.is_multiple_of(6) { 1e-12 } else { 1.0 };
         let Some(FixedPoint::Narrow(cells, code)) = coded_with(60, false, |i| i as f64, h) else {
             panic!("narrow")
         };
@@ -363,7 +241,7 @@ mod tests {
         let Some(FixedPoint::Narrow(cells, _)) = coded_with(60, false, |_| 1.0, |i| (i % 6) as f64) else {
             panic!("narrow")
         };
-        assert!((0..60).all(|i| (cells[i] == [0; 2]) == (i % 6 == 0)));
+        assert!((0..60).all(|i| (cells[i] == [0; 2]) == i.is_multiple_of(6)));
     }
 
     #[test]
@@ -385,10 +263,10 @@ mod tests {
         for n in [1, 7, 1 << 20] {
             for g in [largest, -largest, smallest, -smallest] {
                 for h in [1.0, largest, smallest] {
-                    // First all curvatures are equal, then one differs: both layouts.
-                    for other in [1.0, 0.5] {
+                    // First all curvatures are equal, then one differs: all layouts.
+                    for (other, counts) in [(1.0, true), (0.5, true), (0.5, false)] {
                         let of = |i: usize| if i == 0 { h * other } else { h };
-                        let fixed = coded(n, |_| g, of).unwrap();
+                        let fixed = coded_with(n, counts, |_| g, of).unwrap();
                         let (sums, scale) = decoded(&fixed);
                         let n = n as f64;
                         assert!(
@@ -397,7 +275,8 @@ mod tests {
                         );
                         let h = h * (n - 1.0 + other);
                         assert!((sums.h / h - 1.0).abs() < 1e-4, "{n} {g} {h} {sums:?}");
-                        assert_eq!(sums.n, n);
+                        let is_narrow = matches!(fixed, FixedPoint::Narrow(..));
+                        assert_eq!(sums.n, if is_narrow { 0.0 } else { n });
                     }
                 }
             }
