@@ -25,8 +25,8 @@ const PACKED_BITS: i32 = 16;
 /// holds for h.
 pub(super) const COARSE: f64 = 64.0;
 
-/// Most samples of the narrow layout: with more, 32 bits would leave too few per sample.
-const MOST_NARROW: usize = 1 << 16;
+/// Most samples whose sums have 32 bits: with more, these would leave too few per sample.
+pub(super) const MOST_NARROW: usize = 1 << 16;
 
 /// g and h of all samples in fixed point.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The choice of the representation of targets.
 
 use super::SplitTargets;
-use crate::histogram::fixed::FixedPoint;
+use crate::histogram::fixed::{FixedPoint, MOST_NARROW};
 use crate::histogram::scalar::Scalar;
 use crate::histogram::vector::Vector;
 
@@ -26,8 +26,7 @@ impl AnySums {
         if m == 1 {
             return Self::one(targets, counts);
         }
-        // Sums of 32 bits leave too few bits per sample if there are very many samples.
-        let is_short = targets.weights.len() <= 1 << 16;
+        let is_short = targets.weights.len() <= MOST_NARROW;
         let short = match m {
             _ if !is_short => None,
             0..=4 => Vector::new(targets, false).map(Self::Few),
