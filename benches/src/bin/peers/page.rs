@@ -24,10 +24,18 @@ the mean over the outputs.
 and keep the other records.
 ";
 
+/// A file in the folder of the records that says under which conditions they were made, and becomes part of the page.
+const NOTES: &str = "notes.md";
+
 /// Writes the page, and a chart for each set to the folder beside it.
 pub(crate) fn write(path: &Path, results: &[Results]) -> anyhow::Result<()> {
     let folder = path.with_extension("");
     let mut page = INTRODUCTION.to_owned();
+    let notes = folder.join(NOTES);
+    if notes.exists() {
+        page.push('\n');
+        page += &std::fs::read_to_string(&notes).with_context(|| notes.display().to_string())?;
+    }
     page += "\n<!-- figures: begin -->\n";
     leaders(&mut page, results)?;
     let (labels, numbers): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.sizes.labels);
