@@ -222,34 +222,6 @@ impl Coefficients {
         }
     }
 
-    /// Computes φ times a row of `f32`: 16 interleaved partial sums in `f32`, added in `f64`, which is fast and keeps
-    /// the relative error near 1e-6. For loops that run inside [`vectorized`](rpo_core::vectorized).
-    #[inline(always)]
-    pub(in crate::boosting) fn project_f32(&self, row: &[f32], out: &mut [f64]) {
-        match self {
-            Self::Dense { phi, n_outputs } => {
-                for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
-                    *out = dot(row, phi);
-                }
-            }
-            Self::Sparse(components) => {
-                for (out, component) in out.iter_mut().zip(components) {
-                    let terms = component
-                        .iter()
-                        .map(|&(j, c)| f64::from(row[j as usize]) * f64::from(c));
-                    *out = terms.sum();
-                }
-            }
-            Self::Identity { .. } => out.iter_mut().zip(row).for_each(|(o, &v)| *o = f64::from(v)),
-            Self::Diagonal(diagonal) => {
-                let terms = row.iter().zip(diagonal);
-                out.iter_mut()
-                    .zip(terms)
-                    .for_each(|(o, (&v, &c))| *o = f64::from(v) * f64::from(c));
-            }
-        }
-    }
-
     /// Computes φ times a sparse row.
     pub(in crate::boosting) fn project_sparse(&self, columns: &[u32], values: &[f32], out: &mut [f64]) {
         let terms = || columns.iter().zip(values).map(|(&j, &v)| (j, f64::from(v)));
@@ -281,27 +253,6 @@ impl Coefficients {
     }
 }
 
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f32; LANES];
-    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
-    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    // In lanes as well: in one sum, each addition would wait for the one before.
-    for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
-        *sum += a * b;
-    }
-    // By halves, for the same reason.
-    let eight: [f64; 8] = std::array::from_fn(|k| f64::from(sums[k]) + f64::from(sums[k + 8]));
-    let four: [f64; 4] = std::array::from_fn(|k| eight[k] + eight[k + 4]);
-    (four[0] + four[2]) + (four[1] + four[3])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,10 +279,9 @@ mod tests {
             let norm: f64 = all.iter().map(|&v| f64::from(v).powi(2)).sum();
             assert!((phi.norm_squared() - norm).abs() <= 1e-9 * norm);
             let expected = map.apply((&y).into()).unwrap();
-            let mut found = [vec![0.0; q], vec![0.0; q], vec![0.0; q]];
+            let mut found = [vec![0.0; q], vec![0.0; q]];
             phi.project(&wide, &mut found[0]);
-            phi.project_f32(&row, &mut found[1]);
-            phi.project_sparse(stored.indices(), stored.data(), &mut found[2]);
+            phi.project_sparse(stored.indices(), stored.data(), &mut found[1]);
             for found in &found {
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!(
@@ -359,10 +309,9 @@ mod tests {
             let scaled = phi.scaled(&factors);
             let mut expected = vec![0.0; phi.n_components()];
             phi.project(&scaled_row, &mut expected);
-            let mut found = [expected.clone(), expected.clone(), expected.clone()];
+            let mut found = [expected.clone(), expected.clone()];
             scaled.project(&wide, &mut found[0]);
-            scaled.project_f32(&row, &mut found[1]);
-            scaled.project_sparse(stored.indices(), stored.data(), &mut found[2]);
+            scaled.project_sparse(stored.indices(), stored.data(), &mut found[1]);
             for found in &found {
                 let mut pairs = found.iter().zip(&expected);
                 assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-4), "{scaled:?}");

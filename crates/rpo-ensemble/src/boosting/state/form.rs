@@ -37,7 +37,7 @@ pub(in crate::boosting) fn choose<'a>(
                 TrainingForm::Scores
             }
         }
-        TrainingForm::Auto if params.loss.is(LossKind::Logistic) && complete && !wide && !exact_leaves => {
+        TrainingForm::Auto if params.loss.is(LossKind::Logistic) && complete && d > 1 && !exact_leaves => {
             TrainingForm::Odds
         }
         TrainingForm::Auto => TrainingForm::Scores,

@@ -2,7 +2,7 @@
 //!
 //! * [`ScoreState`]: the n x d scores themselves, for any loss, weights per cell and missing outputs.
 //! * [`FactoredResiduals`]: for the square loss on sparse outputs, Y minus the sum of the steps so far, never n x d.
-//! * [`OddsState`]: for the logistic loss on many cells, odds exp(2f), which a step multiplies.
+//! * [`OddsState`]: for the logistic loss on several outputs, odds exp(2f), which a step multiplies.
 //!
 //! All forms compute the same three things: the projected residual, the best step along a tree, and the loss after the
 //! step.
@@ -15,6 +15,7 @@ mod odds;
 mod odds_search;
 mod outputs;
 mod padded_rows;
+mod projector;
 mod scores;
 mod sums;
 mod update;

@@ -1,4 +1,4 @@
-//! The training state of the logistic loss on many cells: odds o = exp(2f) in place of scores f.
+//! The training state of the logistic loss on several outputs: odds o = exp(2f) in place of scores f.
 //!
 //! A step adds one constant v per leaf and output to the scores, so it multiplies odds by exp(2v), without an
 //! exponential per cell. The probability of a label is o / (1 + o), its second derivative (∂²ℓ/∂f²) 4 o / (1 + o)², and
@@ -10,6 +10,7 @@
 
 use super::odds_search::{Leaf, exact_step};
 use super::padded_rows::{LANES, PaddedRows};
+use super::projector::Projector;
 use super::sums::{LeafSums, scale_columns};
 use super::{Chunks, LeafIndex, Outputs, Pass, Real, StepUpdate, rows_together, write};
 use crate::boosting::choices::{LineSearch, StepScope};
@@ -68,7 +69,8 @@ impl<'a> OddsState<'a> {
         let (n_rows, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
         let together = rows_together(n_rows);
         let next = Chunks::new(pass.next, n_rows, together);
-        let (phi, squares, q) = (next.phi, next.squares, next.n_components());
+        let (squares, q) = (next.squares, next.n_components());
+        let projector = next.phi.map(|phi| (phi, Projector::new(phi, squares)));
         if let Some((leaves, update)) = pass.update {
             self.set_factors(leaves.n_leaves, update);
         }
@@ -80,8 +82,8 @@ impl<'a> OddsState<'a> {
         let chunks = self.odds.all_mut().par_chunks_mut(together * width);
         let losses = chunks.zip(next.parts).enumerate().map(|(chunk, (odds, (z, h)))| {
             let mut p = PaddedRows::filled(0.0, d, 1);
-            let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
-            let (stay, labels) = (&stay, &labels);
+            let (mut of_labels, mut of_p, mut second) = (vec![0.0; q], vec![0.0; q], vec![0.0; q]);
+            let (stay, labels, projector) = (&stay, &labels, &projector);
             vectorized(
                 #[inline(always)]
                 move || {
@@ -101,18 +103,17 @@ impl<'a> OddsState<'a> {
                             loss -= sum_of_logarithms(odds, ones);
                             sum += f64::from(weights[row]) * loss;
                         }
-                        if let Some(phi) = phi {
-                            phi.project_sparse(ones, values, &mut of_labels);
-                            phi.project_f32(&p[..d], &mut of_p);
-                            let z = z[i * q..][..q].iter_mut();
-                            for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
-                                *z = Z::from_f64(2.0 * (y - p));
-                            }
+                        let Some((phi, projector)) = projector else {
+                            continue;
+                        };
+                        phi.project_sparse(ones, values, &mut of_labels);
+                        projector.project(p, &mut of_p, &mut second);
+                        let z = z[i * q..][..q].iter_mut();
+                        for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
+                            *z = Z::from_f64(2.0 * (y - p));
                         }
-                        if let Some(squares) = squares {
-                            p.iter_mut().for_each(|p| *p = 4.0 * *p * (1.0 - *p));
-                            squares.project_f32(&p[..d], &mut of_p);
-                            write(&mut h[i * q..][..q], &of_p);
+                        if squares.is_some() {
+                            write(&mut h[i * q..][..q], &second);
                         }
                     }
                     sum

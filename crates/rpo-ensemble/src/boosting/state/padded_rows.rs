@@ -23,17 +23,26 @@ impl PaddedRows {
 
     /// Creates rows that are all equal, with the given number as padding.
     pub(super) fn repeat(row: &[f32], n_rows: usize, padding: f32) -> Self {
-        let width = Self::width_of(row.len());
-        let mut numbers: Vec<f32> = Vec::with_capacity(width * n_rows + LANES);
+        Self::of(std::iter::repeat_n(row, n_rows), row.len(), padding)
+    }
+
+    /// Creates rows of the given number of columns, with the given number as padding.
+    pub(super) fn of<'r>(
+        rows: impl ExactSizeIterator<Item = &'r [f32]>,
+        n_columns: usize,
+        padding: f32,
+    ) -> Self {
+        let width = Self::width_of(n_columns);
+        let mut numbers: Vec<f32> = Vec::with_capacity(width * rows.len() + LANES);
         // Where the offset is not known, it is the largest number; the rows are correct there, but not aligned.
         let start = numbers
             .as_ptr()
             .align_offset(size_of::<[f32; LANES]>())
             .min(LANES);
         numbers.resize(start, padding);
-        for _ in 0..n_rows {
+        for row in rows {
             numbers.extend_from_slice(row);
-            numbers.resize(numbers.len() + width - row.len(), padding);
+            numbers.resize(numbers.len() + width - n_columns, padding);
         }
         Self {
             numbers,
