@@ -49,7 +49,8 @@ pub struct BoostingParams {
     /// For poisson and tweedie, the scores are logarithms of means, predictions are means, and targets must not be
     /// negative. `None` is the square loss. A [custom loss](super::BoostingOptions::loss) replaces it.
     pub loss: Option<LossKind>,
-    /// Loss of each output in order, as in square,logistic,logistic, in place of one loss for all.
+    /// Loss of each output, in the order of the outputs in the data (that of the columns of a file), as in
+    /// square,logistic,logistic, in place of one loss for all.
     ///
     /// Trees shared by outputs split by the sum of the gains of all outputs. Numeric outputs are in units of their
     /// standard deviations ([`scale_outputs`](Self::scale_outputs)), which makes them comparable in size to labels.
@@ -139,7 +140,8 @@ pub struct BoostingParams {
     /// missing values.
     ///
     /// The mean of a few samples says little about a category, and among many categories some always look good by
-    /// chance. Default 10: boosted trees are small, and their nodes large.
+    /// chance. Default 3, as for forests: on generated sets with 5 to 20 samples per category, half of which a tree
+    /// sees, 10 loses .01 to .4 of R² if the categories matter and 3 loses at most .02 if they do not.
     #[schemars(range(min = 1))]
     pub min_category_count: usize,
     /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1. By default 0.3 if
@@ -227,7 +229,7 @@ impl From<Algorithm> for BoostingParams {
             subsample: None,
             bins: Bins::MOST,
             category_smoothing: 10.0,
-            min_category_count: 10,
+            min_category_count: 3,
             max_features: if algorithm == Algorithm::SingleTarget {
                 MaxFeatures::All
             } else {

@@ -15,8 +15,8 @@ pub(super) struct TargetOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
-    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names. In a name that no column has, *
-    /// matches any characters and ? matches one.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names, in the order of the file. In a
+    /// name that no column has, * matches any characters and ? matches one.
     #[arg(
         long,
         value_name = "NAME,...",
