@@ -75,6 +75,25 @@ def test_fits_in_several_threads_at_once_are_those_of_one(labels):
     assert found == expected
 
 
+def test_a_prediction_does_not_wait_for_a_fit(labels):
+    X, Y = labels
+    trees, seen = 1_000_000, []
+    small = rpo.Model.fit(X, Y, labels=True, trees=2, n_threads=1)
+
+    class Enough(Exception):
+        pass
+
+    def progress(steps):
+        seen.append(steps)
+        if len(seen) == 2:
+            raise Enough
+        small.predict(X[:1], n_threads=1)
+
+    with pytest.raises(Enough):
+        rpo.Model.fit(X, Y, labels=True, trees=trees, n_threads=1, progress=progress)
+    assert seen[0] < seen[1] < trees
+
+
 def in_threads(n, work):
     """Return the results of the work in several threads that start at once."""
     barrier = threading.Barrier(n)
