@@ -20,7 +20,7 @@ pub(crate) fn data_files(data: &str) -> Vec<PathBuf> {
 }
 
 /// Checks the files before anything is read or written: refuses a file to write that equals another or one that is
-/// read, or that cannot be written.
+/// read, or that cannot be written, and `-`, which is no file in other programs.
 ///
 /// Files are compared after resolving links and spellings of paths; devices and pipes may be given more than once.
 pub(crate) fn check<'a>(
@@ -30,6 +30,10 @@ pub(crate) fn check<'a>(
     let given = |(option, path): NamedFile<'a>| Some((option, path?, FileTarget::place(path?)?));
     let mut taken: Vec<_> = read.into_iter().filter_map(given).collect();
     let written: Vec<_> = written.into_iter().collect();
+    if let Some((option, _)) = written.iter().find(|(_, path)| *path == Some(Path::new("-"))) {
+        let message = format!("{option} -: a file is expected; standard output is /dev/stdout");
+        return Err(CliError::Usage(message));
+    }
     for file in written.iter().copied().filter_map(given) {
         let (option, path, place) = &file;
         if let Some((other, ..)) = taken.iter().find(|(_, _, taken)| taken == place) {

@@ -22,7 +22,7 @@ pub(crate) struct FitOptions {
     pub(crate) weights: WeightOptions,
 
     #[command(flatten)]
-    method: MethodOptions,
+    pub(crate) method: MethodOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,

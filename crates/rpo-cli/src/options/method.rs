@@ -81,6 +81,11 @@ impl MethodOptions {
         }
         Ok(method)
     }
+
+    /// Returns true if there is an option for a parameter.
+    pub(crate) fn is_given(&self, parameter: &str) -> bool {
+        self.given.iter().any(|(name, _)| name == parameter)
+    }
 }
 
 /// The parameters of all methods by name; if methods share a name, that of the first method.

@@ -9,7 +9,9 @@ mod text;
 mod weights;
 mod write;
 
-pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
+pub(crate) use data::{
+    DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions, first_without,
+};
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};
 pub(crate) use propensity::{PropensityOptions, RerankOptions};

@@ -105,6 +105,40 @@ fn labels_keep_their_frequencies_in_the_format_of_the_file() {
     assert_eq!(number(&folder.json("describe --data a.txt"), "n_samples"), 80.0);
 }
 
+/// A sample's group tells its output, which a model learns only if others of the group are in training.
+#[test]
+fn cross_validation_keeps_groups_together() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
+    let rows: String = (0..200).map(row).collect();
+    folder.write("t.csv", format!("customer,x,y\n{rows}"));
+    let cv = "cv --data t.csv --targets y --trees 20 --json";
+    let r2 = |options: &str| {
+        let report = folder.json(&format!("{cv} {options}"));
+        report["r2"]["mean"].as_f64().unwrap()
+    };
+    let (apart, together) = (
+        r2("--ignore customer"),
+        r2("--group customer --predictions p.csv"),
+    );
+    assert!(apart > 0.9 && together < 0.5, "{apart} {together}");
+    assert_eq!(folder.read("p.csv").lines().count(), 201);
+    for (options, expected) in [
+        ("--group costumer", "\"costumer\", which does not exist"),
+        ("--group customer --folds 21", "from 2 to the number of groups"),
+        ("--group customer --id customer", "cannot be used with"),
+    ] {
+        let message = folder.fail(&format!("{cv} {options}"));
+        assert!(message.contains(expected), "{message}");
+    }
+    folder.write("t.csv", format!("customer,x,y\n,1,1\n{rows}"));
+    let message = folder.fail(&format!("{cv} --group customer"));
+    assert!(
+        message.contains("sample 0 (from 0) has no value of \"customer\""),
+        "{message}"
+    );
+}
+
 #[test]
 fn splits_that_cannot_be_are_refused() {
     let folder = Folder::new();

@@ -63,6 +63,22 @@ fn the_option_that_was_given_is_named() {
             "--data -: split reads the data twice and needs a file: write standard input to one first",
         ),
         (
+            "split --data @yeast --train x.csv --test y.csv".to_owned(),
+            "--data @yeast: split copies the lines of a file",
+        ),
+        (
+            format!("{tune} --trees 3"),
+            "--trees has a value, and --space trees searches for one: leave one out",
+        ),
+        (
+            "convert --data t.csv --out - --to csv".to_owned(),
+            "--out -: a file is expected; standard output is /dev/stdout",
+        ),
+        (
+            "train --data t.csv --targets red --model -".to_owned(),
+            "--model -: a file is expected; standard output is /dev/stdout",
+        ),
+        (
             format!("{train} --categorical nope"),
             "t.csv: --categorical names the column \"nope\", which does not exist",
         ),

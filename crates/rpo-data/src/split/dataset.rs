@@ -1,8 +1,8 @@
 //! Splitting a data set in two.
 
 use super::{
-    Split, SplitError, TestSize, grouped_split, k_fold, random_split, stratified_k_fold, stratified_split,
-    time_split,
+    Split, SplitError, TestSize, grouped_folds, grouped_split, k_fold, random_split, stratified_k_fold,
+    stratified_split, time_split,
 };
 use crate::dataset::{Dataset, DatasetError, Task};
 use rpo_core::{Mismatch, Seed};
@@ -72,10 +72,6 @@ impl Split {
         test_fraction: f64,
         seed: Seed,
     ) -> Result<Self, SplitError> {
-        let one_for_each = |what, given| {
-            let checked = Mismatch::check(what, data.n_samples(), given);
-            checked.map_err(DatasetError::from)
-        };
         match (withheld, data.task()) {
             (Withheld::Stratified, Task::MultiLabel) => {
                 stratified_split(data.outputs().view(), test_fraction, seed)
@@ -84,11 +80,12 @@ impl Split {
                 random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed)
             }
             (Withheld::Groups(groups), _) => {
-                one_for_each("groups of the samples", groups.len())?;
+                check_groups(data, groups)?;
                 grouped_split(groups, test_fraction, seed)
             }
             (Withheld::Latest(times), _) => {
-                one_for_each("times of the samples", times.len())?;
+                Mismatch::check("times of the samples", data.n_samples(), times.len())
+                    .map_err(DatasetError::from)?;
                 time_split(times, test_fraction)
             }
         }
@@ -106,4 +103,28 @@ impl Split {
             Task::Regression => k_fold(data.n_samples(), k, seed),
         }
     }
+
+    /// Splits a set into k folds of whole groups, given the group of each sample: no group of a test set is in its
+    /// training set. Folds are as equal in size as the greedy assignment of groups, the largest first, makes them.
+    ///
+    /// # Errors
+    /// [`SplitError::Parameter`] for fewer than two folds, or fewer groups than folds; a number of groups that is not
+    /// that of the samples.
+    pub fn folds_of_groups(
+        data: &Dataset,
+        groups: &[String],
+        k: usize,
+        seed: Seed,
+    ) -> Result<Vec<Self>, SplitError> {
+        check_groups(data, groups)?;
+        grouped_folds(groups, k, seed)
+    }
+}
+
+fn check_groups(data: &Dataset, groups: &[String]) -> Result<(), DatasetError> {
+    Ok(Mismatch::check(
+        "groups of the samples",
+        data.n_samples(),
+        groups.len(),
+    )?)
 }

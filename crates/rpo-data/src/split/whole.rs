@@ -1,7 +1,8 @@
 //! Splits that keep groups of samples together, or respect the order of time.
 
 use super::{Split, SplitError, check_fraction, shuffled, sorted};
-use rpo_core::Seed;
+use rpo_core::{ParameterError, Seed};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Draws groups one after another; a group goes to the test side if that brings the size of the test set closer to the
@@ -12,11 +13,7 @@ pub(super) fn grouped_split<G: Ord>(
     seed: Seed,
 ) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
-    let mut samples_of: BTreeMap<&G, Vec<usize>> = BTreeMap::new();
-    for (sample, group) in groups.iter().enumerate() {
-        samples_of.entry(group).or_default().push(sample);
-    }
-    let samples_of: Vec<Vec<usize>> = samples_of.into_values().collect();
+    let samples_of = samples_of(groups);
     let wanted = test_fraction * groups.len() as f64;
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for group in shuffled(samples_of.len(), seed.purpose("grouped split")) {
@@ -26,6 +23,34 @@ pub(super) fn grouped_split<G: Ord>(
         if closer { &mut test } else { &mut train }.extend_from_slice(samples);
     }
     checked(&train, &test)
+}
+
+/// Assigns whole groups to k folds, the largest group first, each to the fold that is smallest so far; groups of equal
+/// size come in random order.
+pub(super) fn grouped_folds<G: Ord>(groups: &[G], k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
+    let samples_of = samples_of(groups);
+    let in_range = (2..=samples_of.len()).contains(&k);
+    ParameterError::unless(in_range, "folds", k, "from 2 to the number of groups")?;
+    let mut order = shuffled(samples_of.len(), seed.purpose("grouped folds"));
+    order.sort_by_key(|&group| Reverse(samples_of[group].len()));
+    let mut folds = vec![Vec::new(); k];
+    for group in order {
+        let smallest = folds.iter_mut().min_by_key(|fold| fold.len());
+        smallest
+            .expect("two folds or more")
+            .extend_from_slice(&samples_of[group]);
+    }
+    let folds: Vec<_> = folds.iter().map(|fold| sorted(fold)).collect();
+    Ok(Split::one_against_rest(&folds))
+}
+
+/// Returns the samples of each group.
+fn samples_of<G: Ord>(groups: &[G]) -> Vec<Vec<usize>> {
+    let mut samples_of: BTreeMap<&G, Vec<usize>> = BTreeMap::new();
+    for (sample, group) in groups.iter().enumerate() {
+        samples_of.entry(group).or_default().push(sample);
+    }
+    samples_of.into_values().collect()
 }
 
 /// Samples of the same time are on the same side. The boundary is the one with which the size of the test set is
@@ -90,6 +115,18 @@ mod tests {
     }
 
     #[test]
+    fn folds_of_groups_are_as_equal_as_the_groups_allow() {
+        let groups = ["a", "b", "b", "c", "a", "a", "d", "b", "a"];
+        let folds = grouped_folds(&groups, 2, Seed::new(1)).unwrap();
+        let sizes: Vec<usize> = folds.iter().map(|fold| fold.test.len()).collect();
+        assert_eq!(sizes, [5, 4]);
+        for k in [0, 1, 5] {
+            let expected = ParameterError::out_of_range("folds", k, "from 2 to the number of groups");
+            assert_eq!(grouped_folds(&groups, k, Seed::new(1)), Err(expected.into()));
+        }
+    }
+
+    #[test]
     fn samples_of_one_time_stay_together() {
         // Two of six are wanted: the three of the last time are closer to that than including the time before them.
         let split = time_split(&[1.0, 2.0, 3.0, 3.0, 3.0, 2.0], 1.0 / 3.0).unwrap();
@@ -101,6 +138,7 @@ mod tests {
         fn nothing_that_belongs_together_is_split(
             keys in proptest::collection::vec(0_u8..12, 2..60),
             fraction in 0.05..0.95,
+            k in 2_usize..14,
             seed in any::<u64>(),
         ) {
             let complete = |split: &Split| {
@@ -115,6 +153,19 @@ mod tests {
                 let largest = (0..12).map(|g| keys.iter().filter(|&&k| k == g).count()).max().unwrap();
                 let off = (split.test.len() as f64 - fraction * keys.len() as f64).abs();
                 prop_assert!(off <= largest as f64, "{off} {largest}");
+            }
+            let n_groups = keys.iter().collect::<std::collections::BTreeSet<_>>().len();
+            match grouped_folds(&keys, k, Seed::new(seed)) {
+                Ok(folds) => {
+                    let mut tested: Vec<usize> = folds.iter().flat_map(|fold| fold.test.clone()).collect();
+                    tested.sort_unstable();
+                    prop_assert_eq!(tested, (0..keys.len()).collect::<Vec<_>>());
+                    for fold in &folds {
+                        prop_assert!(complete(fold) && !fold.test.is_empty());
+                        prop_assert!(fold.train.iter().all(|&i| fold.test.iter().all(|&j| keys[i] != keys[j])));
+                    }
+                }
+                Err(_) => prop_assert!(k > n_groups),
             }
             let times: Vec<f64> = keys.iter().map(|&k| f64::from(k)).collect();
             match time_split(&times, fraction) {

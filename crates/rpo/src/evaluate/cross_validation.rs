@@ -49,7 +49,8 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// Evaluates a method by k-fold cross-validation. Folds keep the frequency of each label (iterative stratification,
-/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression. The result depends only on the arguments.
+/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression; with [`Folds::groups`] they consist of whole
+/// groups. The result depends only on the arguments.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -64,7 +65,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 /// ```
 ///
 /// # Errors
-/// Fewer than two folds or fewer samples than folds, errors of fitting and evaluating, and the errors of
+/// Fewer than two folds or fewer samples (or groups) than folds, a number of groups that is not that of the samples, errors of fitting and evaluating, and the errors of
 /// [`Folds::on_fold`].
 pub fn cross_validate<S: Score>(
     estimator: &dyn Estimator,
@@ -72,7 +73,11 @@ pub fn cross_validate<S: Score>(
     metrics: &[S],
     mut options: Folds<'_>,
 ) -> Result<CrossValidation, ModelError> {
-    let splits = Split::folds(data, options.k, options.seed.purpose("cross-validation"))?;
+    let (k, seed) = (options.k, options.seed.purpose("cross-validation"));
+    let splits = match options.groups {
+        None => Split::folds(data, k, seed)?,
+        Some(groups) => Split::folds_of_groups(data, groups, k, seed)?,
+    };
     let mut folds = Vec::new();
     for_each_fold(estimator, data, &splits, |split, test, model| {
         let evaluated = model.evaluate_with(test, metrics, options.evaluation)?;
@@ -97,6 +102,9 @@ pub struct Folds<'a> {
     pub k: usize,
     /// Seed for assigning samples to folds. Default 0.
     pub seed: Seed,
+    /// The group of each sample, such as a customer, a patient or a document. All samples of a group are in one fold,
+    /// so that scores hold for new groups; without this, a model may recognize the group of a sample. Default none.
+    pub groups: Option<&'a [String]>,
     /// Options of the evaluation of each fold.
     pub evaluation: EvaluateOptions,
     /// Called after each fold, for example to collect out-of-fold predictions or report progress; an error ends the
@@ -109,6 +117,7 @@ impl fmt::Debug for Folds<'_> {
         f.debug_struct("Folds")
             .field("k", &self.k)
             .field("seed", &self.seed)
+            .field("groups", &self.groups.map(<[String]>::len))
             .field("evaluation", &self.evaluation)
             .finish_non_exhaustive()
     }
@@ -122,6 +131,7 @@ impl Default for Folds<'_> {
         Self {
             k: 5,
             seed: Seed::new(0),
+            groups: None,
             evaluation: EvaluateOptions::default(),
             on_fold: None,
         }

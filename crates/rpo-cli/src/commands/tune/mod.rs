@@ -98,6 +98,7 @@ impl Tune {
         let hold_out = Domain::Level.check("hold_out", self.hold_out);
         hold_out.map_err(|e| CliError::Model(e.into()))?;
         let method = self.fit.start(self.metric.as_slice())?;
+        self.check_space()?;
         let seed = method.seed();
         let tuning = Tuning {
             order: self.search,
@@ -147,6 +148,19 @@ impl Tune {
             }
         };
         report.print(self.json, model_bytes)
+    }
+
+    /// Refuses a parameter that has both a value and values to search.
+    fn check_space(&self) -> Result<(), CliError> {
+        let names = self.space.iter().filter_map(|values| values.split_once('='));
+        for (name, _) in names {
+            if self.fit.method.is_given(&name.trim().replace('-', "_")) {
+                let message =
+                    format!("--{name} has a value, and --space {name} searches for one: leave one out");
+                return Err(CliError::Usage(message));
+            }
+        }
+        Ok(())
     }
 
     fn limit(&self) -> Result<SearchLimit, CliError> {

@@ -33,6 +33,10 @@ pub(crate) struct InputOptions {
     #[arg(skip)]
     files: OnceLock<Vec<PathBuf>>,
 
+    /// The column that groups the samples, in place of identifiers.
+    #[arg(skip)]
+    group: OnceLock<String>,
+
     #[command(flatten)]
     format: FormatOptions,
 
@@ -114,8 +118,8 @@ impl InputOptions {
             let message = "the catalogue knows the format of its sets: --format, --delimiter and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
-        if self.id.is_some() {
-            let message = "no column of the catalogue's sets identifies samples: --id is for files";
+        if self.identifying().is_some() {
+            let message = "no column of the catalogue's sets identifies or groups samples: --id and --group are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         let loaded = Catalogue::from_env()?.load(name)?;
@@ -130,7 +134,7 @@ impl InputOptions {
 
     pub(super) fn options(&self) -> ReadOptions {
         ReadOptions {
-            id: self.id.clone(),
+            id: self.identifying().map(str::to_owned),
             ..self.format.options()
         }
     }
@@ -148,6 +152,25 @@ impl InputOptions {
             }
         };
         read_from(text.as_slice(), options).map_err(in_standard_input)
+    }
+
+    /// Reads this column in place of identifiers. To be called before the data is read.
+    pub(crate) fn group_by(&self, column: &str) {
+        self.group.get_or_init(|| column.to_owned());
+    }
+
+    /// The column that is read as identifiers.
+    fn identifying(&self) -> Option<&str> {
+        self.group.get().or(self.id.as_ref()).map(String::as_str)
+    }
+
+    /// The option that names the column that is read as identifiers.
+    pub(super) fn identifying_option(&self) -> &'static str {
+        if self.group.get().is_some() {
+            "--group"
+        } else {
+            "--id"
+        }
     }
 
     /// The name of the identifier column.

@@ -1,6 +1,7 @@
 //! Options for reading data.
 
 mod format;
+mod groups;
 mod input;
 mod left_out;
 mod split;
@@ -10,6 +11,7 @@ mod training;
 mod unseen;
 
 pub(super) use format::formats;
+pub(crate) use groups::first_without;
 pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
 pub(crate) use training::TrainingOptions;

@@ -45,6 +45,12 @@ impl SplitDataOptions {
                 "--data -: split reads the data twice and needs a file: write standard input to one first";
             return Err(CliError::Usage(message.to_owned()));
         }
+        if let Some(name) = self.data.to_str().and_then(|data| data.strip_prefix('@')) {
+            let message = format!(
+                "--data @{name}: split copies the lines of a file; the sets of the catalogue have a training and a test part"
+            );
+            return Err(CliError::Usage(message));
+        }
         let options = ReadOptions {
             targets: self.outputs.targets().unwrap_or_default(),
             missing_targets: self.outputs.targets().map(|_| Missing::Keep),

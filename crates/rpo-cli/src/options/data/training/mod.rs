@@ -100,6 +100,11 @@ impl TrainingOptions {
         self.data.name()
     }
 
+    /// Reads this column as the groups of the samples, in place of identifiers. To be called before the data is read.
+    pub(crate) fn group_by(&self, column: &str) {
+        self.data.input.group_by(column);
+    }
+
     /// Reads a set, with outputs or without.
     pub(crate) fn load_any(&self) -> Result<Dataset, CliError> {
         let DataOptions { input, .. } = &self.data;

@@ -42,7 +42,7 @@ impl TrainingOptions {
                     .find(|(_, named, _)| *named == name)
                     .map_or("--types", |(option, ..)| option),
                 "ignore" => "--ignore",
-                "id" => "--id",
+                "id" => self.data.input.identifying_option(),
                 other => other,
             };
         }
