@@ -240,6 +240,54 @@ fn what_training_did_not_see_is_noted_or_refused() {
     );
 }
 
+/// Numbers beyond 2^24 are not changed silently, neither in training and scores nor in converted files.
+#[test]
+fn large_numbers_that_are_rounded_are_noted() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let seconds = 1_700_000_036 + 100 * i;
+        format!("{seconds},{},{}\n", i % 7, 12_345_678_901_usize + i)
+    };
+    let rows: String = (0..30).map(row).collect();
+    folder.write("large.csv", format!("time,x,cents\n{rows}"));
+    let note = "note: numbers beyond 2^24 are rounded in \"time\", \"cents\", as about seven digits are stored: \
+                1700000036 becomes 1700000000; subtract a constant";
+    for command in [
+        "train --data large.csv --targets cents --trees 2 --model m.rpo",
+        "evaluate --data large.csv --model m.rpo --metrics r2",
+        "describe --data large.csv --targets cents",
+        "convert --data large.csv --targets cents --out stored.csv",
+    ] {
+        let run = folder.run(command);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.starts_with(note), "{command}: {}", run.stderr);
+        assert_eq!(run.stderr.matches("rounded").count(), 1, "{}", run.stderr);
+    }
+    // Numbers that are stored are written with all their digits, and can be read without a note.
+    let stored = folder.read("stored.csv");
+    assert_eq!(stored.lines().nth(2), Some("1700000128,1,12345679872"));
+    assert!(
+        folder
+            .ok("convert --data stored.csv --out again.csv")
+            .contains("n_samples")
+    );
+    assert_eq!(folder.read("again.csv"), stored);
+    let whole = "convert --data large.csv --out words.csv --categorical";
+    folder.ok(&format!("{whole} time,cents"));
+    assert_eq!(
+        folder.read("words.csv").lines().nth(2),
+        folder.read("large.csv").lines().nth(2)
+    );
+    // Large numbers of the other formats.
+    folder.write("large.svm", "0 1:16777216 2:3\n1 1:16777217\n");
+    let run = folder.run("convert --data large.svm --out out.svm");
+    assert!(
+        run.stderr.contains("rounded in \"feature 0\", ") && run.stderr.contains("16777217 becomes 16777216"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn what_looks_like_a_mistake_is_noted() {
     let folder = Folder::new();

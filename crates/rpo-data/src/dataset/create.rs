@@ -73,6 +73,7 @@ impl Dataset {
             label_column: None,
             other_labels: LeftOut::default(),
             other_features: LeftOut::default(),
+            rounded: Vec::new(),
         })
     }
 }

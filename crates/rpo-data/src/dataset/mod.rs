@@ -8,6 +8,7 @@ mod label_column;
 mod layout;
 mod left_out;
 mod replace;
+mod rounded;
 mod select;
 mod task;
 mod weights;
@@ -18,6 +19,7 @@ pub use error::DatasetError;
 pub use label_column::LabelColumn;
 pub use layout::{AUTO_DENSITY, Layout};
 pub use left_out::LeftOut;
+pub use rounded::Rounded;
 pub use task::Task;
 pub use weights::Weighting;
 
@@ -64,6 +66,8 @@ pub struct Dataset {
     pub other_labels: LeftOut,
     /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_features: LeftOut,
+    /// The columns of the file with numbers beyond 2^24 that were rounded.
+    pub rounded: Vec<Rounded>,
     task: Task,
     features: Matrix,
     outputs: Matrix,

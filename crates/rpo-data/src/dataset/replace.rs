@@ -123,6 +123,7 @@ impl Dataset {
             label_column: self.label_column.clone(),
             other_labels: self.other_labels.clone(),
             other_features: self.other_features.clone(),
+            rounded: self.rounded.clone(),
         }
     }
 }

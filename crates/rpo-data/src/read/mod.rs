@@ -17,6 +17,7 @@ mod label_file;
 mod label_lists;
 mod line;
 mod names_file;
+mod narrow;
 mod number;
 mod options;
 mod pattern;

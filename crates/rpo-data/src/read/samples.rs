@@ -3,6 +3,7 @@
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
+use super::narrow::Narrow;
 use super::options::{ReadOptions, Targets};
 use super::refuse_column_options;
 use super::sample::{MOST_COLUMNS, Sample};
@@ -112,7 +113,7 @@ fn assemble(
 ) -> Result<Dataset, ReadError> {
     let mut features = MatrixBuilder::sparse(n_features.unwrap_or(0));
     let mut outputs = MatrixBuilder::sparse(n_labels.unwrap_or(0));
-    let mut sample = Sample::default();
+    let (mut sample, mut narrow) = (Sample::default(), Narrow::default());
     loop {
         let (more, line) = read_sample(&mut sample)?;
         if !more {
@@ -132,30 +133,15 @@ fn assemble(
             }
         }
         for &(feature, value) in &sample.features {
-            let stored = narrow(value, || format!("feature {feature}")).map_err(|kind| kind.at(line))?;
-            features.push(feature, stored);
+            let stored = narrow.value(feature, value, || format!("feature {feature}"));
+            features.push(feature, stored.map_err(|kind| kind.at(line))?);
         }
         sample.labels.iter().for_each(|&label| outputs.push(label, 1.0));
         features.end_row();
         outputs.end_row();
     }
-    Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel)
-        .map_err(|e| ReadErrorKind::from(e).into())
-}
-
-/// Returns the f32 nearest to a value, NaN for NaN. The decimal text has already been rounded to an f64, so that the
-/// last bit may differ from a direct conversion in about one of 2^29 cases.
-#[inline]
-pub(super) fn narrow(value: f64, column: impl Fn() -> String) -> Result<f32, ReadErrorKind> {
-    let stored = value as f32;
-    if stored.is_infinite() {
-        return Err(too_large(value, column()));
-    }
-    Ok(stored)
-}
-
-#[cold]
-fn too_large(value: f64, column: String) -> ReadErrorKind {
-    let (text, bits) = (value.to_string(), 32);
-    ReadErrorKind::TooLarge { column, text, bits }
+    let data = Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel);
+    let mut data = data.map_err(ReadErrorKind::from)?;
+    data.rounded = narrow.finish();
+    Ok(data)
 }

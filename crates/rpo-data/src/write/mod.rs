@@ -1,7 +1,7 @@
 //! Writers for all formats that can be read.
 //!
-//! Numbers are written as the shortest decimal that reads back as the same `f32`. The formats of sparse labels omit
-//! zeros and support neither missing values nor names; tables support both.
+//! Numbers are written as the shortest decimal that reads back as the same `f32`, beyond 2^24 as the same `f64`. The
+//! formats of sparse labels omit zeros and support neither missing values nor names; tables support both.
 //!
 //! ```
 //! use ndarray::array;
@@ -16,6 +16,7 @@
 
 #[cfg(feature = "arrow")]
 mod columns;
+mod number;
 mod table;
 
 #[cfg(feature = "arrow")]
@@ -27,6 +28,7 @@ pub use table::{CsvField, label_file};
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;
 use crate::read::{FirstFeature, Format};
+use number::Number;
 use std::io::{self, Write};
 
 /// The reason why a set cannot be written.
@@ -226,7 +228,7 @@ fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result
                 let (sample, feature) = (row, feature as usize);
                 Err(WriteError::MissingFeature { sample, feature })
             } else {
-                write!(to, " {}:{value}", u64::from(feature) + first).map_err(WriteError::from)
+                write!(to, " {}:{}", u64::from(feature) + first, Number(value)).map_err(WriteError::from)
             };
             n_written += 1;
         }

@@ -1,6 +1,7 @@
 //! Writers of the table formats CSV and ARFF.
 
 use super::WriteError;
+use super::number::Number;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use rpo_core::Matrix;
@@ -48,14 +49,14 @@ pub(super) fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> 
             match words.word(feature, value) {
                 _ if value.is_nan() => write!(to, "{comma}")?,
                 Some(word) => write!(to, "{comma}{word}")?,
-                None => write!(to, "{comma}{value}")?,
+                None => write!(to, "{comma}{}", Number(value))?,
             }
             comma = ",";
         }
-        for value in &outputs {
+        for &value in &outputs {
             match value.is_nan() {
                 true => write!(to, "{comma}")?,
-                false => write!(to, "{comma}{value}")?,
+                false => write!(to, "{comma}{}", Number(value))?,
             }
             comma = ",";
         }
@@ -102,7 +103,7 @@ pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError>
             match words.word(column, value) {
                 _ if value.is_nan() => write!(to, "?")?,
                 Some(word) => write!(to, "{word}")?,
-                None => write!(to, "{value}")?,
+                None => write!(to, "{}", Number(value))?,
             }
         }
         writeln!(to, "{}", if is_sparse { "}" } else { "" })?;

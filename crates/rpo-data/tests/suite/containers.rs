@@ -377,7 +377,7 @@ proptest! {
             let day = day.map(|(m, d)| format!("2024-{m:02}-{d:02}"));
             text += &format!(
                 "{},{},{},{},{}\n",
-                cell(i.map(|i| i.to_string())), cell(x.map(|x| x.to_string())), cell(word.clone()), cell(day), u8::from(*label)
+                cell(i.map(|i| i.to_string())), cell(x.map(|x| f64::from(x).to_string())), cell(word.clone()), cell(day), u8::from(*label)
             );
         }
         let starts = [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335];

@@ -2,6 +2,7 @@
 
 use super::format::FormatOptions;
 use super::left_out::{THE_MODEL, note_left_out};
+use super::rounded::note_rounded;
 use super::standard_input::{in_standard_input, standard_input};
 use crate::error::CliError;
 use crate::files::{NamedFile, data_files};
@@ -21,7 +22,8 @@ use std::sync::OnceLock;
 pub(crate) struct InputOptions {
     /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain
     /// or compressed by gzip; - is standard input. @NAME is a set of the catalogue in the folder that the variable
-    /// RPO_DATA names: its training samples for training, its test samples for prediction and evaluation.
+    /// RPO_DATA names: its training samples for training, its test samples for prediction and evaluation. Numbers are
+    /// stored as 32-bit floats, of about seven digits; a note lists columns with whole numbers that are rounded.
     #[arg(long, value_name = "FILE|@NAME|-")]
     pub(super) data: String,
 
@@ -229,6 +231,7 @@ impl InputOptions {
         if let Some(lines) = data.empty_lines {
             note(&lines.to_string());
         }
+        note_rounded(&data);
         let layout = match self.layout {
             LayoutName::Auto => Layout::Auto,
             LayoutName::Dense => Layout::Dense,

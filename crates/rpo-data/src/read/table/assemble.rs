@@ -2,21 +2,30 @@
 
 use super::roles::{Role, Roles};
 use crate::builder::MatrixBuilder;
-use crate::dataset::Task;
+use crate::dataset::{Rounded, Task};
 use crate::read::arff::Attribute;
 use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::narrow::Narrow;
 use crate::read::options::{Missing, ReadOptions};
 use crate::read::row::Row;
-use crate::read::samples::narrow;
 use rpo_core::Matrix;
 
-/// Reads all rows into features, outputs and the task. `read_row` also returns the current line.
+/// The content of a table.
+pub(super) struct Parts {
+    pub(super) features: Matrix,
+    pub(super) outputs: Matrix,
+    pub(super) task: Task,
+    /// The columns with numbers that were rounded.
+    pub(super) rounded: Vec<Rounded>,
+}
+
+/// Reads all rows. `read_row` also returns the current line.
 pub(super) fn assemble(
     columns: &[Attribute],
     roles: &Roles,
     options: &ReadOptions,
     mut read_row: impl FnMut(&mut Row) -> Result<(bool, u64), ReadError>,
-) -> Result<(Matrix, Matrix, Task), ReadError> {
+) -> Result<Parts, ReadError> {
     let mut table = Table::new(columns, roles, options);
     let mut row = Row::default();
     loop {
@@ -35,6 +44,7 @@ struct Table<'a> {
     options: &'a ReadOptions,
     features: MatrixBuilder,
     outputs: MatrixBuilder,
+    narrow: Narrow,
     /// True if there is a row, and every observed output is 0 or 1.
     all_labels: bool,
 }
@@ -50,6 +60,7 @@ impl<'a> Table<'a> {
                 Some(Task::MultiLabel) => MatrixBuilder::sparse(roles.n_outputs),
                 _ => MatrixBuilder::dense(roles.n_outputs),
             },
+            narrow: Narrow::default(),
             all_labels: false,
         }
     }
@@ -63,7 +74,7 @@ impl<'a> Table<'a> {
         for (&column, &value) in row.columns().iter().zip(row.values()) {
             let Role { output, index } = self.roles.columns[column as usize];
             let name = || self.columns[column as usize].name.clone();
-            let stored = narrow(value, name)?;
+            let stored = self.narrow.value(column, value, name)?;
             if output {
                 self.all_labels &= is_label_value(value);
                 self.check_output(value, name)?;
@@ -91,15 +102,18 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Returns features, outputs and the task.
-    fn finish(self) -> (Matrix, Matrix, Task) {
+    fn finish(self) -> Parts {
         let by_value = if self.all_labels {
             Task::MultiLabel
         } else {
             Task::Regression
         };
-        let task = self.roles.task.unwrap_or(by_value);
-        (self.features.finish(), self.outputs.finish(), task)
+        Parts {
+            features: self.features.finish(),
+            outputs: self.outputs.finish(),
+            task: self.roles.task.unwrap_or(by_value),
+            rounded: self.narrow.finish(),
+        }
     }
 }
 

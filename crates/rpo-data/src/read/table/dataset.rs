@@ -1,12 +1,12 @@
 //! Makes a data set of features, outputs and the columns that they come from.
 
+use super::assemble::Parts;
 use super::roles::Roles;
-use crate::dataset::{Columns, Dataset, Task};
+use crate::dataset::{Columns, Dataset};
 use crate::names::Names;
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::{Missing, ReadOptions};
-use rpo_core::Matrix;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) fn dataset(
     columns: Vec<Attribute>,
     roles: &Roles,
-    (features, outputs, task): (Matrix, Matrix, Task),
+    parts: Parts,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
     let new = if options.missing_targets == Some(Missing::Keep) {
@@ -23,11 +23,13 @@ pub(super) fn dataset(
         Dataset::new
     };
     let names = ColumnNames::new(columns, roles);
-    let data = new(features, outputs, task)
+    let data = new(parts.features, parts.outputs, parts.task)
         .and_then(|data| data.with_names(Columns::Features, Names::Given(names.features)))
         .and_then(|data| data.with_names(Columns::Outputs, Names::Given(names.outputs)))
         .and_then(|data| data.with_nominal(names.nominal));
-    data.map_err(|e| ReadErrorKind::from(e).into())
+    let mut data = data.map_err(ReadErrorKind::from)?;
+    data.rounded = parts.rounded;
+    Ok(data)
 }
 
 /// The names of features and outputs, and the values of nominal features.

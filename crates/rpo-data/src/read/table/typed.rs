@@ -41,8 +41,7 @@ pub(super) fn read_typed(
     };
     let roles = Roles::new(&columns, &is_target, false, &counted)?;
     let n_values = columns.len();
-    let (mut features, outputs, task) =
-        assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
+    let mut parts = assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
     let Finished {
         ids,
         categories,
@@ -51,12 +50,12 @@ pub(super) fn read_typed(
     } = reader.finish(options)?;
     for (file_column, categories) in categories {
         let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
-        let values = categories.sort(&mut features, roles.columns[column].index as usize);
+        let values = categories.sort(&mut parts.features, roles.columns[column].index as usize);
         if !values.is_empty() {
             columns[column].kind = AttributeKind::Nominal(values);
         }
     }
-    let mut data = dataset(columns, &roles, (features, outputs, task), options)?;
+    let mut data = dataset(columns, &roles, parts, options)?;
     if !texts.is_empty() {
         data = data.with_texts(&texts).map_err(ReadErrorKind::from)?;
     }
