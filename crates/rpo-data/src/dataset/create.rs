@@ -74,6 +74,7 @@ impl Dataset {
             other_labels: LeftOut::default(),
             other_features: LeftOut::default(),
             rounded: Vec::new(),
+            index_columns: Vec::new(),
         })
     }
 }

@@ -68,6 +68,8 @@ pub struct Dataset {
     pub other_features: LeftOut,
     /// The columns of the file with numbers beyond 2^24 that were rounded.
     pub rounded: Vec<Rounded>,
+    /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
+    pub index_columns: Vec<String>,
     task: Task,
     features: Matrix,
     outputs: Matrix,

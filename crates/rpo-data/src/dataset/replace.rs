@@ -124,6 +124,7 @@ impl Dataset {
             other_labels: self.other_labels.clone(),
             other_features: self.other_features.clone(),
             rounded: self.rounded.clone(),
+            index_columns: self.index_columns.clone(),
         }
     }
 }

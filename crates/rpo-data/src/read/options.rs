@@ -211,9 +211,11 @@ pub struct ReadOptions {
     /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, the type of other columns is that of their
     /// values: numbers, dates, or else categories; a column in which most, but not all, values are numbers is an error.
     /// In Parquet and Arrow, it is that of the file: numbers and booleans are numbers, texts and dictionaries are
-    /// categories, as they are written; null, and NaN among floats, is a missing value. In a name that is not that of a
-    /// column, `*` matches any characters and `?` matches one; an exact name takes precedence over a pattern. Other
-    /// formats refuse this option, `ignore` and `id`; with `ignore_untyped` they ignore the types.
+    /// categories, as they are written; null, and NaN among floats, is a missing value; the columns of an index of
+    /// pandas that no option names are not read ([`Dataset::index_columns`](crate::Dataset::index_columns)). In a name
+    /// that is not that of a column, `*` matches any characters and `?` matches one; an exact name takes precedence
+    /// over a pattern. Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they ignore the
+    /// types.
     pub types: BTreeMap<String, ColumnType>,
     /// The conversion of text columns to features.
     pub text: TextOptions,
@@ -267,6 +269,17 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    /// Returns true if targets, types or the id name the column exactly.
+    #[cfg(feature = "arrow")]
+    pub(super) fn name_column(&self, column: &str) -> bool {
+        let is_target = match &self.targets {
+            Targets::Names(names) | Targets::NamesIfPresent(names) => names.iter().any(|name| name == column),
+            Targets::List(list) => list.column == column,
+            Targets::None | Targets::LabelFile(_) | Targets::Last(_) | Targets::First(_) => false,
+        };
+        is_target || self.types.contains_key(column) || self.id.as_deref() == Some(column)
+    }
+
     /// Refuses a number of features or outputs that differs from the required one.
     pub(super) fn check_columns(&self, n_features: usize, n_outputs: usize) -> Result<(), Mismatch> {
         Mismatch::check("features", self.n_features.unwrap_or(n_features), n_features)?;

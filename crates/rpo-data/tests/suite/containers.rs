@@ -245,6 +245,56 @@ fn every_type_is_a_number_a_word_or_a_date() {
     }
 }
 
+/// Pandas writes its index as columns after the others, and leaves them out of the frame that it reads.
+#[test]
+fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
+    let numbers = |values: [i64; 2]| -> ArrayRef { Arc::new(Int64Array::from(values.to_vec())) };
+    let frame = batch(vec![
+        ("x", numbers([1, 2])),
+        ("y", numbers([3, 4])),
+        ("customer", numbers([70, 80])),
+        ("__index_level_1__", numbers([5, 6])),
+    ]);
+    let metadata = r#"{"index_columns": ["customer", "__index_level_1__"], "columns": []}"#;
+    let schema = frame.schema().as_ref().clone();
+    let schema = schema.with_metadata([("pandas".to_owned(), metadata.to_owned())]);
+    let frame = frame.with_schema(Arc::new(schema)).unwrap();
+    for bytes in [parquet_of(&frame, 10), arrow_of(&frame)] {
+        let read = |options: &ReadOptions| read_from(bytes.as_slice(), options).unwrap();
+        let last = ReadOptions {
+            targets: Targets::Last(1),
+            ..ReadOptions::default()
+        };
+        let data = read(&last);
+        assert_eq!(data.index_columns, ["customer", "__index_level_1__"]);
+        assert_eq!(
+            (data.n_features(), data.output_names().get(0).as_deref()),
+            (1, Some("y"))
+        );
+        assert_eq!(column(&data, 0), [1.0, 2.0]);
+        let named = ReadOptions {
+            targets: Targets::Names(vec!["y".to_owned()]),
+            id: Some("customer".to_owned()),
+            types: [("__index_level_1__".to_owned(), ColumnType::Number)].into(),
+            ..ReadOptions::default()
+        };
+        let data = read(&named);
+        assert_eq!(data.ids(), Some(&["70".to_owned(), "80".to_owned()][..]));
+        assert_eq!(column(&data, 1), [5.0, 6.0]);
+        assert!(data.index_columns.is_empty());
+        let ignored = ReadOptions {
+            ignore: vec!["customer".to_owned()],
+            ..ReadOptions::default()
+        };
+        assert_eq!(read(&ignored).index_columns, ["__index_level_1__"]);
+        let target = options("__index_level_1__");
+        assert_eq!(
+            read(&target).output_names().get(0).as_deref(),
+            Some("__index_level_1__")
+        );
+    }
+}
+
 #[test]
 fn values_that_do_not_fit_have_row_and_column() {
     let words: ArrayRef = Arc::new(StringArray::from(vec![Some("1"), None, Some("wide")]));

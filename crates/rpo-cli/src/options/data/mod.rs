@@ -4,6 +4,7 @@ mod format;
 mod groups;
 mod input;
 mod left_out;
+mod not_read;
 mod rounded;
 mod split;
 mod standard_input;

@@ -4,9 +4,11 @@
 mod arrow;
 mod cells;
 mod copy;
+mod pandas;
 mod parquet;
 
 pub(super) use copy::copy;
+pub(super) use pandas::is_index;
 
 use super::columns::ColumnUse;
 use super::detect::{self, is_gzip};

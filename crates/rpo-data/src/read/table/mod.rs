@@ -1,6 +1,8 @@
 //! Converts the columns of a table to features and outputs.
 
 mod assemble;
+#[cfg(feature = "arrow")]
+mod container;
 mod dataset;
 mod roles;
 mod targets;
@@ -9,8 +11,6 @@ mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, declared, infer};
-#[cfg(feature = "arrow")]
-use super::container::{self, Container};
 use super::csv::{CsvReader, delimiter_of_options};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
@@ -18,9 +18,9 @@ use super::line::LineReader;
 use super::options::{ColumnType, ReadOptions, Targets};
 use super::typed::Fields;
 use crate::dataset::Dataset;
-#[cfg(feature = "arrow")]
-use crate::names::Names;
 use assemble::assemble;
+#[cfg(feature = "arrow")]
+pub(super) use container::read_container;
 use dataset::dataset;
 use roles::Roles;
 use std::io::BufRead;
@@ -89,26 +89,6 @@ pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Data
         .map(|(given, &target)| given.unwrap_or(number(target)))
         .collect();
     read_typed(rows, &columns, &is_target, &uses, options)
-}
-
-/// Reads a file with typed columns.
-#[cfg(feature = "arrow")]
-pub(super) fn read_container(
-    container: Box<dyn Container>,
-    options: &ReadOptions,
-) -> Result<Dataset, ReadError> {
-    let column_names = container::names(container.schema());
-    let names: Names = column_names.iter().map(String::as_str).collect();
-    if let Some(name) = names.duplicate() {
-        let (what, name) = ("column", name.to_owned());
-        return Err(ReadErrorKind::DeclaredTwice { what, name }.into());
-    }
-    let columns: Vec<Attribute> = names.iter().map(numeric).collect();
-    let is_target = target_columns(&columns, false, options)?;
-    let declared = declared(&column_names, &is_target, options)?;
-    let uses = container::uses(container.schema(), &declared)?;
-    let rows = container::rows(container, &uses, options.memory_limit);
-    read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)
 }
 
 /// Returns a numeric column.

@@ -1,5 +1,7 @@
 //! Detection of features that were probably not meant to be features.
 
+mod identifiers;
+
 use crate::dataset::Dataset;
 use crate::message::quoted;
 use rpo_core::MatrixView;
@@ -13,7 +15,8 @@ const FEW: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {
-    /// A category with a different value in every sample, like a name or an identifier.
+    /// A category with a different value in every sample, like a name or an identifier; or a different whole number in
+    /// every sample, if the numbers are consecutive in some order or the name is that of an identifier.
     DistinctValues {
         /// The feature.
         feature: String,
@@ -117,7 +120,9 @@ fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let features = data.nominal().iter();
     let features = features.filter(|(feature, values)| is_distinct(**feature, values));
     let names = features.filter_map(|(&feature, _)| data.feature_names().get(feature));
-    names
+    let numbered = identifiers::numbered(data).into_iter().map(Into::into);
+    let found = names.chain(numbered);
+    found
         .map(|name| Suspicion::DistinctValues {
             feature: name.into_owned(),
         })
@@ -177,17 +182,19 @@ mod tests {
 
     #[test]
     fn identifiers_and_forgotten_targets_are_found() {
-        let mut text = String::from("key,kind,a1,b1,t1,t2,t3\n");
+        let mut text = String::from("key,kind,a1,b1,t1,t2,t3,row\n");
         for i in 0..FEW {
-            text += &format!("k{i},{},1,2,3,4,5\n", if i % 2 == 0 { "x" } else { "y" });
+            text += &format!("k{i},{},1,2,3,4,5,{i}\n", if i % 2 == 0 { "x" } else { "y" });
         }
         let options = ReadOptions {
             format: Format::Csv,
-            targets: Targets::Last(1),
+            targets: Targets::Names(vec!["t3".to_owned()]),
             ..ReadOptions::default()
         };
         let data = read_from(text.as_bytes(), &options).unwrap();
-        let feature = "key".to_owned();
+        let distinct = |feature: &str| Suspicion::DistinctValues {
+            feature: feature.to_owned(),
+        };
         let like = Suspicion::LikeOutput {
             feature: "t1".to_owned(),
             count: 2,
@@ -195,7 +202,7 @@ mod tests {
         };
         assert_eq!(
             suspicious_features(&data),
-            [Suspicion::DistinctValues { feature }, like]
+            [distinct("key"), distinct("row"), like]
         );
         let fewer = data.select_samples(&[0, 1, 2]).unwrap();
         assert_eq!(suspicious_features(&fewer).len(), 1);
