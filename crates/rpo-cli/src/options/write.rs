@@ -17,7 +17,8 @@ pub(crate) struct WriteOptions {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Format to write; by default from the file name: .arff, .csv, .svm or .svmlight, .parquet, .arrow or .feather.
+    /// Format to write; by default from the file name: .arff, .csv, .tsv (CSV with tabs), .svm or .svmlight, .parquet,
+    /// .arrow or .feather.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     to: Format,
 }
@@ -48,7 +49,11 @@ impl WriteOptions {
     /// Writes a set.
     pub(crate) fn write(&self, data: &Dataset, out: DataFile) -> Result<(), CliError> {
         let mut out = BufWriter::new(out);
-        write::write(data, self.format()?, &mut out)?;
+        let mut options = write::WriteOptions::from(self.format()?);
+        if let Some(delimiter) = Format::delimiter_of_name(&self.out) {
+            options.delimiter = delimiter;
+        }
+        write::write(data, options, &mut out)?;
         let file = out
             .into_inner()
             .map_err(|e| CliError::Write(e.into_error().into()))?;

@@ -240,6 +240,52 @@ fn what_training_did_not_see_is_noted_or_refused() {
     );
 }
 
+/// Tabs, semicolons and bars are recognized wherever commas are: by the name of a file, or by the first line.
+#[test]
+fn tables_without_commas_are_recognized() {
+    let folder = Folder::new();
+    let commas = customers(30, 0, &CITIES);
+    folder.write("table.csv", &commas);
+    let options = "--id customer --targets spend_*";
+    let described = folder.ok(&format!("describe --data table.csv {options}"));
+    let train = format!("train --data table.csv {options} --trees 3 --model m.rpo");
+    folder.ok(&train);
+    let predicted = folder.ok("predict --data table.csv --model m.rpo");
+    for (delimiter, names) in [
+        ("\t", &["table.tsv", "table.tab", "table.txt"][..]),
+        (";", &["table.txt"]),
+        ("|", &["table"]),
+    ] {
+        let text = commas.replace(',', delimiter);
+        for name in names {
+            folder.write(name, &text);
+            let again = folder.ok(&format!("describe --data {name} {options}"));
+            assert_eq!(again, described, "{name} {delimiter:?}");
+        }
+        let mut child = folder
+            .command("predict --model m.rpo --data -")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), predicted);
+    }
+    // A delimiter that is not detected implies CSV.
+    folder.write("table.txt", commas.replace(',', ":"));
+    let message = folder.fail(&format!("describe --data table.txt {options}"));
+    assert!(message.contains("cannot tell the format"), "{message}");
+    let again = folder.ok(&format!("describe --data table.txt --delimiter : {options}"));
+    assert_eq!(again, described);
+    // Tabs come before commas in names of columns, and are written by the same name.
+    folder.write("names.tsv", "a, b\tt\nx, y\t2\nz\t3\n");
+    folder.ok("convert --data names.tsv --out again.tsv");
+    assert_eq!(folder.read("again.tsv"), "\"a, b\"\tt\n\"x, y\"\t2\nz\t3\n");
+    folder.ok("convert --data again.tsv --format csv --out again.csv");
+    assert_eq!(folder.read("again.csv"), "\"a, b\",t\n\"x, y\",2\nz,3\n");
+}
+
 /// Numbers beyond 2^24 are not changed silently, neither in training and scores nor in converted files.
 #[test]
 fn large_numbers_that_are_rounded_are_noted() {

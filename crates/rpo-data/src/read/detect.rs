@@ -1,5 +1,6 @@
 //! Opens files, compressed or not, and detects their format.
 
+use super::csv::delimiter_of;
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
@@ -56,9 +57,11 @@ fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), Re
     Ok((start.clone(), Cursor::new(start).chain(reader)))
 }
 
-/// Detects the format from the first bytes or the first line; also returns a reader of everything.
+/// Detects the format from the first bytes or the first line; also returns a reader of everything. What is not
+/// recognized is CSV if its delimiter is given.
 pub(super) fn format_of_content<'a>(
     reader: impl BufRead + 'a,
+    delimiter: Option<char>,
 ) -> Result<(Format, Box<dyn BufRead + 'a>), ReadError> {
     let (start, whole) = peek(reader, GLANCE)?;
     if let Some((_, format)) = BINARY.iter().find(|(magic, _)| start.starts_with(magic)) {
@@ -84,7 +87,8 @@ pub(super) fn format_of_content<'a>(
         Some(blank) if cut && start.ends_with(first) => &first[..blank],
         _ => first.trim_ascii_end(),
     };
-    let format = classify(first).ok_or_else(|| ReadErrorKind::UnknownFormat(lossy(first)))?;
+    let format = classify(first).or(delimiter.and(Some(Format::Csv)));
+    let format = format.ok_or_else(|| ReadErrorKind::UnknownFormat(lossy(first)))?;
     Ok((format, Box::new(whole)))
 }
 
@@ -113,7 +117,8 @@ fn classify(line: &[u8]) -> Option<Format> {
             .first()
             .is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'"' | b'_') || *b >= 0x80)
     };
-    let is_csv = line.contains(&b',') && line.split(|&b| b == b',').any(names_a_column);
+    let delimiter = delimiter_of(line);
+    let is_csv = line.contains(&delimiter) && line.split(|&b| b == delimiter).any(names_a_column);
     is_csv.then_some(Format::Csv)
 }
 
@@ -125,14 +130,22 @@ mod tests {
     fn names_and_first_lines() {
         let name = |name: &str| Format::of_name(Path::new(name));
         assert_eq!(name("a/b.ARFF"), Some(Format::Arff));
-        assert_eq!(name("b.csv.gz"), Some(Format::Csv));
+        for csv in ["b.csv.gz", "b.tsv", "b.TAB", "b.tsv.gz"] {
+            assert_eq!(name(csv), Some(Format::Csv), "{csv}");
+            let tab = Format::delimiter_of_name(Path::new(csv));
+            assert_eq!(tab, Some('\t').filter(|_| !csv.contains("csv")), "{csv}");
+        }
         assert_eq!(name("b.svm"), Some(Format::SvmLight));
         assert_eq!(
             (name("b.parquet"), name("b.feather")),
             (Some(Format::Parquet), Some(Format::Arrow))
         );
         assert_eq!((name("b.txt"), name("arff"), name("b.gz")), (None, None, None));
-        let content = |text: &str| format_of_content(text.as_bytes()).map(|(format, _)| format);
+        let with = |text: &str, delimiter| {
+            let found = format_of_content(text.as_bytes(), delimiter);
+            found.map(|(format, _)| format)
+        };
+        let content = |text: &str| with(text, None);
         assert_eq!(content("\n% c\n@relation x"), Ok(Format::Arff));
         assert_eq!(content("PAR1\0"), Ok(Format::Parquet));
         assert_eq!(content("ARROW1\0\0"), Ok(Format::Arrow));
@@ -140,7 +153,12 @@ mod tests {
         assert_eq!(content("# c\n1,2 0:1 3:2 # d"), Ok(Format::SvmLight));
         assert_eq!(content(" 1:2"), Ok(Format::SvmLight));
         assert_eq!(content("\u{feff}x,1,z\n1,2,3"), Ok(Format::Csv));
-        for text in ["1,2", "x", "hello world\n1,2"] {
+        for text in ["x\ty\n1\t2", "\tx\n0\t1", "x;y", "\"a;b\";c", "x|1", "x y;z"] {
+            assert_eq!(content(text), Ok(Format::Csv), "{text}");
+        }
+        assert_eq!(with("x y\n1 2", Some(' ')), Ok(Format::Csv));
+        assert_eq!(with("4 10 6 \n0 1:2", Some(' ')), Ok(Format::XmlRepo));
+        for text in ["1,2", "1\t2", "x", "hello world\n1,2"] {
             assert!(
                 matches!(
                     content(text).unwrap_err().kind,

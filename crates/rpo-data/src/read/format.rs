@@ -11,8 +11,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`, `.parquet`,
-    /// `.arrow`, `.arrows`, `.feather`, `.ipc`; `.gz` is stripped), otherwise by the first bytes or the first line.
+    /// Detected by the extension of the file name (`.arff`, `.csv`, `.tsv`, `.tab`, `.svm`, `.svmlight`, `.libsvm`,
+    /// `.parquet`, `.arrow`, `.arrows`, `.feather`, `.ipc`; `.gz` is stripped), otherwise by the first bytes or the first
+    /// line. A file of another name that is not recognized is CSV if a delimiter is given.
     #[default]
     Auto,
     /// ARFF.
@@ -44,7 +45,7 @@ pub enum Format {
     /// for all programs.
     SvmLight,
     /// CSV: a line of column names, then one line per row, separated by commas or, if the first line has none, by the
-    /// semicolons, tabs or vertical bars in it.
+    /// semicolons, tabs or vertical bars in it. In files named `.tsv` or `.tab` tabs come before commas.
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
     /// around the text of a field are dropped, and blank lines are skipped. A field that is empty or `NA` is a missing
@@ -70,19 +71,29 @@ impl Format {
 
     /// Returns the format for the extension of a file name; `None` if there is none.
     pub fn of_name(path: &Path) -> Option<Self> {
-        let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
-        let extension = match path.extension().map(lower)?.as_str() {
-            "gz" => path.file_stem().map(Path::new)?.extension().map(lower)?,
-            other => other.to_owned(),
-        };
-        match extension.as_str() {
+        match extension(path)?.as_str() {
             "arff" => Some(Self::Arff),
-            "csv" => Some(Self::Csv),
+            "csv" | "tsv" | "tab" => Some(Self::Csv),
             "parquet" => Some(Self::Parquet),
             "arrow" | "arrows" | "feather" | "ipc" => Some(Self::Arrow),
             "svm" | "svmlight" | "libsvm" => Some(Self::SvmLight),
             _ => None,
         }
+    }
+
+    /// Returns the character between the columns of a CSV file that the extension of its name implies: a tab for `.tsv`
+    /// and `.tab`; `None` for others.
+    pub fn delimiter_of_name(path: &Path) -> Option<char> {
+        matches!(extension(path)?.as_str(), "tsv" | "tab").then_some('\t')
+    }
+}
+
+/// Returns the extension of a file name in lower case, or the one before `.gz`.
+fn extension(path: &Path) -> Option<String> {
+    let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
+    match path.extension().map(lower)?.as_str() {
+        "gz" => path.file_stem().map(Path::new)?.extension().map(lower),
+        other => Some(other.to_owned()),
     }
 }
 

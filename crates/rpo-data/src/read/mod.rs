@@ -44,6 +44,7 @@ pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;
 
 use crate::dataset::Dataset;
+use csv::Delimiter;
 use detect::{decompressed, format_of_content, open};
 use line::LineReader;
 use std::io::BufRead;
@@ -62,14 +63,14 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
         let (format, reader) = match options.format {
             Format::Auto => match Format::of_name(path) {
                 Some(format) => (format, reader),
-                None => format_of_content(reader)?,
+                None => format_of_content(reader, options.delimiter)?,
             },
             given => (given, reader),
         };
         refuse_options_of_others(format, options)?;
         // A file is reopened, as its columns may have to be read twice; a pipe is read once.
         if format == Format::Csv && path.is_file() {
-            return table::read_csv(|| open(path), options);
+            return table::read_csv(|| open(path), Delimiter::of_file(path, options)?, options);
         }
         #[cfg(feature = "arrow")]
         if matches!(format, Format::Parquet | Format::Arrow) && path.is_file() {
@@ -116,7 +117,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let reader = decompressed(reader)?;
     let (format, reader) = match options.format {
-        Format::Auto => format_of_content(reader)?,
+        Format::Auto => format_of_content(reader, options.delimiter)?,
         given => (given, reader),
     };
     refuse_options_of_others(format, options)?;
@@ -138,7 +139,7 @@ fn read_format(
         }
         Format::Csv => {
             let text = read_lines(LineReader::with_longest(reader, options.longest_line))?;
-            table::read_csv(|| Ok(Box::new(text.as_slice())), options)
+            table::read_csv(|| Ok(Box::new(text.as_slice())), Delimiter::of(options)?, options)
         }
         #[cfg(feature = "arrow")]
         Format::Parquet | Format::Arrow => {

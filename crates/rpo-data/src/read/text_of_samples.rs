@@ -2,7 +2,7 @@
 
 use super::arff::ArffReader;
 use super::csv::CsvReader;
-use super::csv::delimiter_of_options;
+use super::csv::Delimiter;
 use super::detect::{format_of_content, open};
 use super::error::ReadError;
 use super::format::Format;
@@ -57,7 +57,7 @@ impl TextOfSamples {
     fn find_in(path: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
         let format = match (options.format, Format::of_name(path)) {
             (Format::Auto, Some(format)) => format,
-            (Format::Auto, None) => format_of_content(open(path)?)?.0,
+            (Format::Auto, None) => format_of_content(open(path)?, options.delimiter)?.0,
             (given, _) => given,
         };
         let lines = LineReader::with_longest(open(path)?, options.longest_line);
@@ -73,7 +73,7 @@ impl TextOfSamples {
                 return Err(super::error::ReadErrorKind::NotBuilt(format).into());
             }
             Format::Csv => {
-                let mut reader = CsvReader::from_lines(lines, delimiter_of_options(options)?)?;
+                let mut reader = CsvReader::from_lines(lines, Delimiter::of_file(path, options)?)?;
                 (
                     reader.line(),
                     ends(|| Ok(reader.read_texts(|_, _| Ok(()))?.then(|| reader.line())))?,

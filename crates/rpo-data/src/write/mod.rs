@@ -106,20 +106,31 @@ impl From<io::Error> for WriteError {
 }
 
 /// Options for writing a file. A [`Format`] converts to options with the defaults for the rest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The format; [`Format::Auto`], the default, means ARFF.
     pub format: Format,
     /// The index of the first feature in an svmlight file; 1 by default.
     pub first_feature: FirstFeature,
+    /// The character between the columns of a CSV file; a comma by default.
+    pub delimiter: char,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::default(),
+            first_feature: FirstFeature::default(),
+            delimiter: ',',
+        }
+    }
 }
 
 impl From<Format> for WriteOptions {
     fn from(format: Format) -> Self {
-        let first_feature = FirstFeature::default();
         Self {
             format,
-            first_feature,
+            ..Self::default()
         }
     }
 }
@@ -160,10 +171,11 @@ pub fn write(
     let WriteOptions {
         format,
         first_feature,
+        delimiter,
     } = options.into();
     match format {
         Format::Auto | Format::Arff => table::arff(data, to),
-        Format::Csv => table::csv(data, to),
+        Format::Csv => table::csv(data, delimiter, to),
         Format::XmlRepo => xmlrepo(data, to),
         Format::SvmLight => svmlight(data, first_feature, to),
         #[cfg(feature = "arrow")]

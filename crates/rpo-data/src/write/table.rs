@@ -15,8 +15,25 @@ pub struct CsvField<'a>(pub &'a str);
 
 impl fmt::Display for CsvField<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0;
-        let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
+        let field = Field {
+            text: self.0,
+            delimiter: ',',
+        };
+        field.fmt(f)
+    }
+}
+
+/// A field between other characters than commas.
+struct Field<'a> {
+    text: &'a str,
+    delimiter: char,
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, delimiter } = *self;
+        // A comma could be taken for the delimiter where a single column has no other.
+        let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r') || c == delimiter;
         if text.is_empty() || text.contains(special) || text.trim() != text {
             write!(f, "\"{}\"", text.replace('"', "\"\""))
         } else {
@@ -25,40 +42,49 @@ impl fmt::Display for CsvField<'_> {
     }
 }
 
-pub(super) fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result<(), WriteError> {
     let id = data.ids().map(|_| Cow::Borrowed("id"));
     let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
-    let header: Vec<String> = names.iter().map(|name| CsvField(name).to_string()).collect();
-    writeln!(to, "{}", header.join(","))?;
+    let header: Vec<String> = names
+        .iter()
+        .map(|text| Field { text, delimiter }.to_string())
+        .collect();
+    let between = delimiter.to_string();
+    writeln!(to, "{}", header.join(&between))?;
     let words = Words::new(data, |feature, word| match word.trim() {
         "" | "NA" => Err(WriteError::ReadsAsMissing {
             feature: data.feature_names().get(feature).unwrap_or_default().into_owned(),
             value: word.to_owned(),
         }),
-        _ => Ok(CsvField(word).to_string()),
+        _ => Ok(Field {
+            text: word,
+            delimiter,
+        }
+        .to_string()),
     })?;
     let (mut features, mut outputs) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
-            write!(to, "{},", CsvField(&ids[sample]))?;
+            let text = &ids[sample];
+            write!(to, "{}{delimiter}", Field { text, delimiter })?;
         }
         data.features().view().copy_row(sample, &mut features);
         data.outputs().view().copy_row(sample, &mut outputs);
-        let mut comma = "";
+        let mut separator = "";
         for (feature, &value) in features.iter().enumerate() {
             match words.word(feature, value) {
-                _ if value.is_nan() => write!(to, "{comma}")?,
-                Some(word) => write!(to, "{comma}{word}")?,
-                None => write!(to, "{comma}{}", Number(value))?,
+                _ if value.is_nan() => write!(to, "{separator}")?,
+                Some(word) => write!(to, "{separator}{word}")?,
+                None => write!(to, "{separator}{}", Number(value))?,
             }
-            comma = ",";
+            separator = &between;
         }
         for &value in &outputs {
             match value.is_nan() {
-                true => write!(to, "{comma}")?,
-                false => write!(to, "{comma}{}", Number(value))?,
+                true => write!(to, "{separator}")?,
+                false => write!(to, "{separator}{}", Number(value))?,
             }
-            comma = ",";
+            separator = &between;
         }
         writeln!(to)?;
     }
@@ -230,15 +256,18 @@ mod tests {
     fn tables_are_read_back() {
         let targets = Targets::Last(2);
         let data = awkward()
-            .with_ids(["1", "two", "2,5"].map(String::from).into())
+            .with_ids(["1", "two", "2,5\t;"].map(String::from).into())
             .unwrap();
-        let text = written(|to| csv(&data, to));
-        let options = ReadOptions {
-            targets: targets.clone(),
-            id: Some("id".into()),
-            ..ReadOptions::default()
-        };
-        same(&read_from(text.as_slice(), &options).unwrap(), &data);
+        for delimiter in [',', '\t', ';'] {
+            let text = written(|to| csv(&data, delimiter, to));
+            let options = ReadOptions {
+                targets: targets.clone(),
+                id: Some("id".into()),
+                delimiter: Some(delimiter),
+                ..ReadOptions::default()
+            };
+            same(&read_from(text.as_slice(), &options).unwrap(), &data);
+        }
 
         let mut data = awkward();
         "it's".clone_into(&mut data.name);
@@ -278,7 +307,7 @@ mod tests {
     fn what_would_be_read_differently_is_refused() {
         let words: Arc<[String]> = ["x", "NA"].map(String::from).into();
         let data = awkward().with_nominal([(1, words)].into()).unwrap();
-        let found = csv(&data, Vec::new());
+        let found = csv(&data, ',', Vec::new());
         let expected = WriteError::ReadsAsMissing {
             feature: "what\nkind".into(),
             value: "NA".into(),

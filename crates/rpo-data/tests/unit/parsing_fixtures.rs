@@ -2,7 +2,7 @@
 //! read as expected or refused with the expected error.
 
 use super::arff::{ArffReader, AttributeKind};
-use super::csv::CsvReader;
+use super::csv::{CsvReader, Delimiter};
 use super::line::LineReader;
 use super::row::Row;
 use super::sample::Sample;
@@ -171,7 +171,7 @@ fn arff(lines: Lines) -> Outcome {
 }
 
 fn csv(lines: Lines) -> Outcome {
-    let mut reader = CsvReader::from_lines(lines, None)?;
+    let mut reader = CsvReader::from_lines(lines, Delimiter::Detected)?;
     let (mut row, mut rows) = (Row::default(), Vec::new());
     while reader.read_row(&mut row)? {
         rows.push(row.values().iter().map(|&v| number(v)).collect::<Value>());

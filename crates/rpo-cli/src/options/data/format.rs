@@ -12,8 +12,9 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     pub(super) format: Format,
 
-    /// Character between the columns of a CSV file; by default a comma or, if the first line has none, the most
-    /// frequent of semicolon, tab and |.
+    /// Character between the columns of a CSV file (or the word tab); by default a comma or, if the first line has
+    /// none, the most frequent of semicolon, tab and |; a tab in files named .tsv or .tab. Input that is not recognized
+    /// as another format is CSV if this option is given.
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(super) delimiter: Option<char>,
 

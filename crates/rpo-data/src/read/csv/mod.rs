@@ -4,7 +4,7 @@ mod delimiter;
 mod fields;
 mod quoted;
 
-pub(super) use delimiter::delimiter_of_options;
+pub(super) use delimiter::{Delimiter, delimiter_of};
 pub(super) use fields::present;
 
 use super::error::{ReadError, ReadErrorKind};
@@ -15,7 +15,6 @@ use super::text::{Fault, utf8};
 use crate::message::lossy;
 use crate::names::Names;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
-use delimiter::delimiter_of;
 use fields::{check_count, is_blank, parse_record, parse_row, visit_fields};
 use memchr::memchr;
 use quoted::QuotedLines;
@@ -32,13 +31,12 @@ pub(super) struct CsvReader<R> {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    /// Reads the names of the columns; the first line determines the delimiter unless one is given. A first line that
-    /// does not name columns is refused: a line of numbers, unless they are distinct integers, like column numbers.
-    pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Option<u8>) -> Result<Self, ReadError> {
+    /// Reads the names of the columns. A first line that does not name columns is refused: a line of numbers, unless they are distinct integers, like column numbers.
+    pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Delimiter) -> Result<Self, ReadError> {
         if !next_line(&mut lines, None)? {
             return Err(ReadErrorKind::Empty("a header of column names").into());
         }
-        let delimiter = delimiter.unwrap_or_else(|| delimiter_of(lines.line()));
+        let delimiter = delimiter.in_line(lines.line());
         let mut builder = ReaderBuilder::new();
         builder
             .has_headers(false)
@@ -188,7 +186,7 @@ mod tests {
     use rpo_core::Mismatch;
 
     fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
-        let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), None)?;
+        let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), Delimiter::Detected)?;
         let (mut row, mut rows) = (Row::default(), Vec::new());
         while reader.read_row(&mut row)? {
             rows.push(row.values().to_vec());

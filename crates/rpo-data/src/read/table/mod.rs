@@ -11,7 +11,7 @@ mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, declared, infer};
-use super::csv::{CsvReader, delimiter_of_options};
+use super::csv::{CsvReader, Delimiter};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
@@ -49,9 +49,9 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
 /// the values.
 pub(super) fn read_csv<'a>(
     open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
+    delimiter: Delimiter,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let delimiter = delimiter_of_options(options)?;
     let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
     let mut reader = open()?;
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
