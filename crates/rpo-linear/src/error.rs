@@ -80,6 +80,9 @@ pub enum LinearError {
         /// The score.
         value: f32,
     },
+    /// The fit was stopped before its end.
+    #[error("the fit was stopped")]
+    Stopped,
     /// Label trees that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),

@@ -23,6 +23,9 @@ pub struct FitOptions<'a> {
     /// Weights of the samples, not negative: a sample of weight 2 counts as two samples. Label embeddings refuse
     /// weights.
     pub weights: Option<&'a [f32]>,
+    /// Asked between the parts of a fit, such as labels, nodes or batches: if it returns true, the fit fails with
+    /// [`LinearError::Stopped`].
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called once, when the model has been fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Called with the estimated cost before the first solve; only by label embeddings.
@@ -44,6 +47,14 @@ impl<'a> FitOptions<'a> {
         self.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
 
+    /// Returns what limits the fit from outside.
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        Limits {
+            memory: self.limit(),
+            stop: self.stop,
+        }
+    }
+
     /// Returns the checked weights of `n` samples; `None` if all are 1.
     pub(crate) fn weights(&self, n: usize) -> Result<Option<&'a [f32]>, LinearError> {
         let Some(weights) = self.weights else {
@@ -61,6 +72,23 @@ impl<'a> FitOptions<'a> {
         }
         if let Some(out) = self.history {
             *out = history;
+        }
+    }
+}
+
+/// The memory limit of a fit, and the request to stop it.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    pub(crate) memory: usize,
+    stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+}
+
+impl Limits<'_> {
+    /// Ends a fit that should stop.
+    pub(crate) fn check_stop(&self) -> Result<(), LinearError> {
+        match self.stop.is_some_and(|stop| stop()) {
+            true => Err(LinearError::Stopped),
+            false => Ok(()),
         }
     }
 }

@@ -220,7 +220,10 @@ impl ModelError {
 
     /// Returns true if the caller stopped the fit.
     pub(crate) fn is_stopped(&self) -> bool {
-        matches!(self, Self::Ensemble(EnsembleError::Stopped))
+        matches!(
+            self,
+            Self::Ensemble(EnsembleError::Stopped) | Self::Linear(LinearError::Stopped)
+        )
     }
 
     /// Converts the row numbers of an error in a block to row numbers in the whole data, where the block begins at

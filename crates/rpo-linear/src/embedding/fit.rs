@@ -12,7 +12,7 @@ use super::sgd::{Descended, Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LinkModel};
 use crate::checks::check_data;
-use crate::options::check_matrix;
+use crate::options::{Limits, check_matrix};
 use crate::{FitOptions, LinearError};
 
 /// Maximum number of training samples on which epochs are evaluated: evaluating all samples costs a third of an epoch.
@@ -71,7 +71,7 @@ impl LabelEmbeddingParams {
         if options.weights.is_some() {
             return Err(LinearError::TakesNoWeights("label embeddings"));
         }
-        let (inverse_link, limit) = (self.inverse_link(), options.limit());
+        let (inverse_link, limits) = (self.inverse_link(), options.limits());
         check_data(x, y, inverse_link)?;
         if let Some(on_estimate) = options.on_estimate {
             on_estimate(self.estimate(x, y));
@@ -84,13 +84,14 @@ impl LabelEmbeddingParams {
         if !withheld.is_empty() {
             // The features are also learned from the training samples only: no part sees the withheld ones.
             let rows = [x.select_rows(&training), y.select_rows(&training)];
-            let map = self.feature_map(rows[0].view(), rows[1].view(), limit)?;
-            let found = self.weights(&map, (x, y), &training, Ending::Best(&withheld), limit)?;
+            let map = self.feature_map(rows[0].view(), rows[1].view(), limits.memory)?;
+            let found = self.weights(&map, (x, y), &training, Ending::Best(&withheld), limits)?;
             history.losses = found.losses;
             ending = Ending::After(found.kept_epoch);
         }
-        let map = self.feature_map(x, y, limit)?;
-        let fitted = self.weights(&map, (x, y), &all, ending, limit)?;
+        limits.check_stop()?;
+        let map = self.feature_map(x, y, limits.memory)?;
+        let fitted = self.weights(&map, (x, y), &all, ending, limits)?;
         history.kept_epoch = fitted.kept_epoch;
         if withheld.is_empty() {
             history.losses = fitted.losses;
@@ -108,8 +109,10 @@ impl LabelEmbeddingParams {
         (x, y): (MatrixView<'_>, MatrixView<'_>),
         training: &[usize],
         ending: Ending<'_>,
-        limit: usize,
+        limits: Limits<'_>,
     ) -> Result<Weights, LinearError> {
+        limits.check_stop()?;
+        let limit = limits.memory;
         check_matrix::<f64>(
             "the products of all random features",
             map.n_terms(),
@@ -143,6 +146,7 @@ impl LabelEmbeddingParams {
                     right,
                     training,
                     ending,
+                    limits,
                     seed: Seed::new(self.seed).purpose("descent"),
                 };
                 sgd.run(start)?

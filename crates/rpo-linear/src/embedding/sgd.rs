@@ -10,6 +10,7 @@ use rpo_core::{InverseLink, MatrixView, Seed, product, product_into};
 use super::loss::{apply_to_rows, loss};
 use super::terms::Terms;
 use crate::LinearError;
+use crate::options::Limits;
 
 /// Minimum and maximum number of labels, or samples, per task. Every task of labels packs the terms of the batch anew,
 /// and holds a gradient.
@@ -58,6 +59,7 @@ pub(super) struct Sgd<'a, 'x, 'y> {
     /// The training samples.
     pub(super) training: &'a [usize],
     pub(super) ending: Ending<'a>,
+    pub(super) limits: Limits<'a>,
     pub(super) seed: Seed,
 }
 
@@ -110,6 +112,7 @@ impl Sgd<'_, '_, '_> {
         for epoch in 1..=epochs {
             order.shuffle(&mut self.seed.child(epoch as u64).rng());
             for rows in order.chunks(batch) {
+                self.limits.check_stop()?;
                 let step = ((1.0 - momentum) * rate) as f32;
                 self.step(&mut weights, &mut change, &target, rows, (momentum as f32, step));
             }

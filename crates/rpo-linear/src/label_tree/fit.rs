@@ -9,6 +9,7 @@ use super::{LabelTree, LabelTreeModel, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::Costs;
+use crate::options::Limits;
 use crate::{FitOptions, History, LinearError, RowNorm};
 
 impl CheckParams for LabelTreeParams {
@@ -53,13 +54,13 @@ impl Learner for LabelTreeParams {
         let classifiers = &self.classifiers;
         let mut rows = Rows::new(x, classifiers.normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(classifiers, &mut rows, &samples, options.limit())?;
+        let costs = Costs::new(classifiers, &mut rows, &samples, options.limits())?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
             let seed = Seed::new(classifiers.seed)
                 .purpose("label tree")
                 .child(index as u64);
-            trees.push(self.tree(&rows, &samples, &costs, seed)?);
+            trees.push(self.tree(&rows, &samples, &costs, options.limits(), seed)?);
             options.on_step.iter().for_each(|on_step| on_step());
         }
         if let Some(history) = options.history {
@@ -90,6 +91,7 @@ impl LabelTreeParams {
         rows: &Rows,
         samples: &[Vec<u32>],
         costs: &Costs<'_>,
+        limits: Limits<'_>,
         seed: Seed,
     ) -> Result<LabelTree, LinearError> {
         let width = self.feature_width;
@@ -113,6 +115,7 @@ impl LabelTreeParams {
                 .map_init(
                     || Numbering::new(rows.n_features()),
                     |numbering, (index, positives)| {
+                        limits.check_stop()?;
                         let node = level.start + index;
                         let seed = seed.purpose("samples").child(node as u64);
                         self.node(rows, &positives, costs, depth == 0, numbering, seed)

@@ -8,7 +8,7 @@ use rpo_core::{CsrMatrix, Seed, csr_row};
 
 use crate::LinearError;
 use crate::dual::{DualParams, LANES, LabelCost, Rows, SparseWeights, fit_group};
-use crate::options::check_matrix;
+use crate::options::{Limits, check_matrix};
 
 /// One classifier per label.
 pub(super) struct Classifiers {
@@ -35,18 +35,18 @@ impl Classifiers {
 }
 
 /// The solver for the classifiers of all labels.
-pub(super) struct Solver {
+pub(super) struct Solver<'a> {
     pub(super) params: DualParams,
     pub(super) seed: Seed,
-    pub(super) memory_limit: usize,
+    pub(super) limits: Limits<'a>,
 }
 
-impl Solver {
+impl Solver<'_> {
     /// Fits the classifiers of some labels, in parallel; those of other labels have weights and offsets of 0. `samples`
     /// lists the samples with each label, and `cost` returns C for a label from its samples.
     ///
     /// # Errors
-    /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the
+    /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Stopped`], [`LinearError::Overflow`] for weights beyond the
     /// range of their precision.
     pub(super) fn fit(
         &self,
@@ -62,7 +62,7 @@ impl Solver {
             what,
             rows.n_rows() + rows.n_features(),
             entries,
-            self.memory_limit,
+            self.limits.memory,
         )?;
         // Groups labels of similar frequency, as the unsettled samples of a group are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
@@ -70,6 +70,7 @@ impl Solver {
             .par_chunks(LANES)
             .enumerate()
             .map(|(group, labels)| {
+                self.limits.check_stop()?;
                 let samples = labels.iter().map(|&label| &samples[label as usize][..]);
                 let seed = self.seed.child(group as u64);
                 fit_group(rows, samples, &cost, &self.params, seed)

@@ -10,6 +10,7 @@ use super::OneVsRestParams;
 use super::classifiers::{Classifiers, Solver};
 use crate::LinearError;
 use crate::dual::{LabelCost, Precision, Rows};
+use crate::options::Limits;
 
 /// The initial cost of a search, which proceeds in factors of two ...
 const FIRST: f64 = 0.5;
@@ -45,7 +46,7 @@ impl<'a> Costs<'a> {
         params: &'a OneVsRestParams,
         rows: &mut Rows,
         samples: &[Vec<u32>],
-        memory_limit: usize,
+        limits: Limits<'_>,
     ) -> Result<Self, LinearError> {
         let counts: Vec<f64> = samples.iter().map(|samples| rows.sum_weights(samples)).collect();
         let n_present = counts.iter().filter(|count| **count > 0.0).count();
@@ -56,7 +57,7 @@ impl<'a> Costs<'a> {
             n_train: rows.n_rows(),
         };
         if params.cost.is_none() && n_present > 0 {
-            costs.cost = Search::new(&costs, rows, samples, memory_limit).run(rows)?;
+            costs.cost = Search::new(&costs, rows, samples, limits).run(rows)?;
         }
         Ok(costs)
     }
@@ -91,11 +92,11 @@ struct Search<'c> {
     labels: Vec<Vec<u32>>,
     /// All samples in random order.
     order: Vec<u32>,
-    memory_limit: usize,
+    limits: Limits<'c>,
 }
 
 impl<'c> Search<'c> {
-    fn new(costs: &'c Costs<'c>, rows: &Rows, samples: &'c [Vec<u32>], memory_limit: usize) -> Self {
+    fn new(costs: &'c Costs<'c>, rows: &Rows, samples: &'c [Vec<u32>], limits: Limits<'c>) -> Self {
         let n = rows.n_rows();
         let varies = |samples: &&'c [u32]| (2..n).contains(&samples.len());
         let mut found: Vec<&[u32]> = samples.iter().map(Vec::as_slice).filter(varies).collect();
@@ -118,7 +119,7 @@ impl<'c> Search<'c> {
             samples,
             labels,
             order,
-            memory_limit,
+            limits,
         }
     }
 
@@ -168,7 +169,7 @@ impl<'c> Search<'c> {
         let solver = Solver {
             params,
             seed: self.costs.params.origin(),
-            memory_limit: self.memory_limit,
+            limits: self.limits,
         };
         let costs = Costs { cost, ..*self.costs };
         let labels = (0..samples.len() as u32).collect();

@@ -167,7 +167,7 @@ impl LogisticRegressionParams {
         let solver = Solver {
             params,
             seed: Seed::new(0).purpose("logistic regression"),
-            memory_limit: options.limit(),
+            limits: options.limits(),
         };
         let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(cost))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {

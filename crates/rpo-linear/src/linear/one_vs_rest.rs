@@ -164,12 +164,12 @@ impl Learner for OneVsRestParams {
         let weights = options.weights(x.n_rows())?;
         let mut rows = Rows::new(x, self.normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(self, &mut rows, &samples, options.limit())?;
+        let costs = Costs::new(self, &mut rows, &samples, options.limits())?;
         let labels = (0..y.n_cols() as u32).collect();
         let solver = Solver {
             params: self.dual(),
             seed: self.origin(),
-            memory_limit: options.limit(),
+            limits: options.limits(),
         };
         let fitted = solver.fit(&rows, &samples, labels, |samples| costs.of(&rows, samples))?;
         options.finish(History::default());

@@ -65,9 +65,13 @@ pub(super) fn fit_panels(
         d,
         options.limit(),
     )?;
+    let limits = options.limits();
     let panels: Vec<Vec<Lanes>> = (0..d.div_ceil(LANES))
         .into_par_iter()
-        .map(|panel| solve(panel * LANES))
+        .map(|panel| {
+            limits.check_stop()?;
+            solve(panel * LANES)
+        })
         .collect::<Result<_, _>>()?;
     let (mut weights, mut offset) = (Array2::zeros((p, d)), Array1::zeros(d));
     for (panel, lanes) in panels.iter().enumerate() {

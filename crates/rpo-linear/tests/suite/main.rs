@@ -11,4 +11,5 @@ mod link;
 mod logistic;
 mod one_vs_rest;
 mod ridge;
+mod stopping;
 mod two_stage;
