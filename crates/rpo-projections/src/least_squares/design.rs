@@ -1,6 +1,6 @@
 //! The features of a regression, with or without a column of ones.
 
-use super::Rows;
+use super::{Moments, Rows};
 
 /// X, optionally with a last column of ones, which is not stored, and with each row multiplied by a factor.
 #[derive(Debug)]
@@ -15,11 +15,11 @@ pub struct Design<'a, R> {
 }
 
 impl<R: Rows> Design<'_, R> {
-    /// Returns Σᵢ xᵢⱼ² for each column: the diagonal of XᵀX.
-    pub(crate) fn squared_norms(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.column_count()];
-        (0..self.row_count()).for_each(|i| self.for_each_stored(i, |j, v| sums[j] += v * v));
-        sums
+    /// Returns the moments of X, with the squared factors as the weights of rows.
+    pub(super) fn moments(&self) -> Moments {
+        Moments::of(self.rows, |row| {
+            self.factors.map_or(1.0, |factors| factors[row].powi(2))
+        })
     }
 }
 

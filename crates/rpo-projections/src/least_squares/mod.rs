@@ -6,16 +6,20 @@
 
 mod cholesky;
 mod conjugate_gradients;
+mod coordinates;
 mod design;
 mod gram;
+mod moments;
 mod panel;
 mod penalty;
 mod ridge;
 mod rows;
 
 pub use cholesky::{Cholesky, System};
+pub use coordinates::Coordinates;
 pub use design::Design;
 pub(crate) use gram::gram;
+pub use moments::Moments;
 pub(crate) use panel::by_panels;
 pub use panel::{LANES, Lanes, panel_product};
 pub use penalty::{Penalty, PenaltyDiagonal};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use rpo_core::{Domain, Mismatch};
 
-use super::Rows;
+use super::{Moments, Rows};
 use crate::ProjectionError;
 
 /// Fraction of nonzero values from which on features are treated as measurements on individual scales.
@@ -70,7 +70,7 @@ impl Penalty {
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row].into());
         match self {
             Self::Relative(lambda) => PenaltyDiagonal::Uniform(lambda * mean_diagonal(x, weight)),
-            Self::Variance(alpha) => variance_penalty(x, weight, alpha),
+            Self::Variance(alpha) => variance_penalty(Moments::of(x, weight), alpha),
         }
     }
 }
@@ -122,43 +122,15 @@ fn mean_diagonal(x: &impl Rows, weight: impl Fn(usize) -> f64) -> f64 {
     trace / x.column_count().max(1) as f64
 }
 
-fn variance_penalty(x: &impl Rows, weight: impl Fn(usize) -> f64, alpha: f64) -> PenaltyDiagonal {
-    let (n, p) = (x.row_count(), x.column_count());
-    let each = |f: &mut dyn FnMut(usize, f64, f64)| {
-        for i in 0..n {
-            let weight = weight(i);
-            x.for_each_stored(i, |j, v| f(j, v, weight));
-        }
-    };
-    let (mut means, mut present) = (vec![0.0; p], vec![0.0; p]);
-    each(&mut |j, v, weight| {
-        means[j] += weight * v;
-        present[j] += if v != 0.0 { weight } else { 0.0 };
-    });
-    let total_weight: f64 = (0..n).map(&weight).sum();
-    let rows = if total_weight > 0.0 { total_weight } else { 1.0 };
-    means.iter_mut().for_each(|mean| *mean /= rows);
-    // Σ (v - mean)² without cancellation: stored values one by one, all zeros of a column at once.
-    let mut variances: Vec<f64> = present
-        .iter()
-        .zip(&means)
-        .map(|(&present, mean)| (total_weight - present) * mean * mean)
-        .collect();
-    each(&mut |j, v, weight| {
-        if v != 0.0 {
-            variances[j] += weight * (v - means[j]).powi(2);
-        }
-    });
-    variances.iter_mut().for_each(|variance| *variance /= rows);
+fn variance_penalty(moments: Moments, alpha: f64) -> PenaltyDiagonal {
+    let (variances, p) = (moments.variances, moments.means.len() as f64);
     let total: f64 = variances.iter().sum();
-    let dense = present.iter().sum::<f64>() >= DENSE_SHARE * total_weight * p as f64;
-    if !dense || total <= 0.0 {
+    if moments.density < DENSE_SHARE || total <= 0.0 {
         // Features that do not vary explain nothing, whatever the penalty.
         return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });
     }
-    let penalty =
-        |variance: f64, scale: f64| alpha * p as f64 * if variance > 0.0 { variance } else { scale };
-    let mean = total / p as f64;
+    let penalty = |variance: f64, scale: f64| alpha * p * if variance > 0.0 { variance } else { scale };
+    let mean = total / p;
     PenaltyDiagonal::PerFeature(variances.into_iter().map(|v| penalty(v, mean)).collect())
 }
 

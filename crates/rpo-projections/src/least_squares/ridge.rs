@@ -6,18 +6,15 @@ use rpo_core::{Domain, Mismatch};
 
 use super::cholesky::RIGHT_SIDES;
 use super::panel::{LANES, Lanes, by_panels, panel_product};
-use super::{Cholesky, Design, PenaltyDiagonal, Rows, System, conjugate_gradients, gram};
+use super::{Cholesky, Coordinates, Design, PenaltyDiagonal, Rows, System, conjugate_gradients, gram};
 use crate::{ProjectionError, memory};
-
-/// From this fraction of stored values on, [`RidgeSolver::Auto`] treats X as dense.
-const DENSE_SHARE: f64 = 0.5;
 
 /// The algorithm of a [`Ridge`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum RidgeSolver {
-    /// Cholesky up to 2,000 columns of X, if XᵀX + Λ can be factored; otherwise conjugate gradients with their
-    /// defaults, preconditioned if X is sparse.
+    /// Cholesky up to 2,000 columns of X, if XᵀX + Λ can be factored; otherwise preconditioned conjugate gradients
+    /// with their defaults.
     Auto,
     /// The Cholesky factor of XᵀX + Λ (p x p), computed once. Exact up to the square of the condition number.
     Cholesky,
@@ -25,9 +22,11 @@ pub enum RidgeSolver {
     ConjugateGradients {
         /// Maximum number of iterations; each costs two products with X.
         iterations: usize,
-        /// A column has converged when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this fraction of the initial one.
+        /// A column has converged when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖², with `jacobi` in its coordinates, is
+        /// this fraction of that for weights of 0.
         tolerance: f64,
-        /// Divides by the diagonal of XᵀX + Λ, which helps if columns have very different frequencies, as in text.
+        /// Solves in [`Coordinates`] in which the diagonal of XᵀX + Λ is 1 and, with an intercept, features have mean
+        /// 0, which helps if columns have very different units or frequencies or are far from 0.
         jacobi: bool,
     },
 }
@@ -75,21 +74,7 @@ impl RidgeSolver {
 #[derive(Debug)]
 pub struct Ridge<'a, R> {
     x: Design<'a, R>,
-    penalty: Penalties,
     method: Method,
-}
-
-/// The diagonal Λ: one penalty for each feature, 0 for the intercept.
-#[derive(Debug)]
-pub(super) struct Penalties {
-    diagonal: PenaltyDiagonal,
-    n_features: usize,
-}
-
-impl Penalties {
-    pub(super) fn of(&self, column: usize) -> f64 {
-        self.diagonal.of(column, self.n_features)
-    }
 }
 
 #[derive(Debug)]
@@ -98,8 +83,7 @@ enum Method {
     ConjugateGradients {
         iterations: usize,
         tolerance: f64,
-        /// Factors that the residuals are multiplied by.
-        preconditioner: Option<Vec<f64>>,
+        coordinates: Coordinates,
     },
 }
 
@@ -121,11 +105,8 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         if let Some(factors) = x.factors {
             Mismatch::check("factors of the rows", x.row_count(), factors.len())?;
         }
-        let penalty = Penalties {
-            diagonal: penalty.into(),
-            n_features: x.rows.column_count(),
-        };
-        penalty.diagonal.check(penalty.n_features)?;
+        let (penalty, n_features) = (penalty.into(), x.rows.column_count());
+        penalty.check(n_features)?;
         let method = match solver {
             RidgeSolver::Cholesky => Method::Factored(factor(&x, &penalty)?),
             RidgeSolver::ConjugateGradients {
@@ -135,21 +116,25 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             } => Method::ConjugateGradients {
                 iterations,
                 tolerance,
-                preconditioner: jacobi.then(|| inverse_diagonal(&x, &penalty)),
+                coordinates: if jacobi {
+                    Coordinates::new(x.moments(), &penalty, x.intercept, 1.0)
+                } else {
+                    Coordinates::identity(n_features, x.column_count(), &penalty)
+                },
             },
             RidgeSolver::Auto => {
                 let direct = x.column_count() <= RidgeSolver::DIRECT_COLUMNS;
                 match direct.then(|| factor(&x, &penalty)).transpose() {
                     Ok(Some(factor)) => Method::Factored(factor),
                     Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
-                        let solver = RidgeSolver::conjugate_gradients(is_sparse(&x));
-                        return Self::new(x, penalty.diagonal, solver);
+                        let solver = RidgeSolver::conjugate_gradients(true);
+                        return Self::new(x, penalty, solver);
                     }
                     Err(e) => return Err(e),
                 }
             }
         };
-        Ok(Self { x, penalty, method })
+        Ok(Self { x, method })
     }
 
     /// The features, with the column of ones if there is an intercept.
@@ -215,14 +200,8 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             Method::ConjugateGradients {
                 iterations,
                 tolerance,
-                preconditioner,
-            } => conjugate_gradients::solve(
-                &self.x,
-                &self.penalty,
-                right,
-                preconditioner.as_deref(),
-                (*iterations, *tolerance),
-            )?,
+                coordinates,
+            } => conjugate_gradients::solve(&self.x, coordinates, right, (*iterations, *tolerance))?,
         };
         match z.iter().enumerate().find_map(|(row, lanes)| {
             let column = lanes.iter().position(|v| !v.is_finite())?;
@@ -239,10 +218,13 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
     }
 }
 
-fn factor<R: Rows + Sync>(x: &Design<'_, R>, penalty: &Penalties) -> Result<Cholesky<f64>, ProjectionError> {
+fn factor<R: Rows + Sync>(
+    x: &Design<'_, R>,
+    penalty: &PenaltyDiagonal,
+) -> Result<Cholesky<f64>, ProjectionError> {
     let mut a = gram(x)?;
     for (j, v) in a.diag_mut().iter_mut().enumerate() {
-        *v += penalty.of(j);
+        *v += penalty.of(j, x.rows.column_count());
     }
     Cholesky::try_from(a)
 }
@@ -255,21 +237,6 @@ fn solve_factored(factor: &Cholesky<f64>, right: &[Lanes]) -> Result<Vec<Lanes>,
         z.iter_mut().zip(column).for_each(|(z, &v)| z[lane] = v);
     }
     Ok(z)
-}
-
-/// 1 / (diagonal of XᵀX + Λ); 0 for columns of zeros without penalty, whose coefficients stay 0.
-fn inverse_diagonal<R: Rows>(x: &Design<'_, R>, penalty: &Penalties) -> Vec<f64> {
-    let diagonal = x.squared_norms().into_iter().enumerate();
-    diagonal
-        .map(|(j, v)| v + penalty.of(j))
-        .map(|v| if v > 0.0 { v.recip() } else { 0.0 })
-        .collect()
-}
-
-fn is_sparse(x: &impl Rows) -> bool {
-    let mut stored = 0_usize;
-    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, _| stored += 1));
-    (stored as f64) < DENSE_SHARE * x.row_count() as f64 * x.column_count() as f64
 }
 
 /// `a / b`, or 0 where b is 0 or NaN, so that a converged column stays as it is.
