@@ -4,7 +4,7 @@ use ndarray::Array2;
 use rpo_core::Domain;
 use rpo_core::{CheckParams, CsrMatrix, InverseLink, Learner, Matrix, MatrixView, Seed};
 use rpo_projections::Penalty;
-use rpo_projections::least_squares::{Design, PenaltyDiagonal};
+use rpo_projections::least_squares::{Coordinates, Design, Moments, PenaltyDiagonal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,8 @@ const SPARSE: f64 = 0.25;
 const WEAKEST: f64 = 50.0;
 /// Largest sum of violations of a label, as a multiple of `tolerance`: the gradient sums violations, which cancel.
 const VIOLATION: f64 = 200.0;
+/// Largest curvature of the logistic loss.
+const CURVATURE: f64 = 0.25;
 /// Number of passes of coordinate descent, as a multiple of `max_steps`: a Newton step also takes several passes.
 const PASSES: usize = 10;
 
@@ -35,7 +37,9 @@ const PASSES: usize = 10;
 /// Machine Learning 85, 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights
 /// are left out. In this case, a label that all n samples or none have gets weights of 0 and the intercept log((k + ½)
 /// / (n - k + ½)), k = n or 0, as no finite intercept is best. Other features, and penalties below a fiftieth of the
-/// mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time.
+/// mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time, on
+/// features that are centred and scaled during the fit: neither units nor the zero of features decide how well they are
+/// fitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -45,8 +49,9 @@ pub struct LogisticRegressionParams {
     /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
     /// loss is at most ¼.
     pub lambda: Penalty,
-    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends; in coordinate descent 1/200 of the
-    /// sum of the violations of the optimality conditions, divided by the number of samples with the label.
+    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends, each derivative in units of its
+    /// feature; in coordinate descent 1/200 of the sum of the violations of the optimality conditions, divided by the
+    /// number of samples with the label.
     ///
     /// A violation is the difference between a sample's dual variable and the corresponding probability; it bounds the
     /// sample's contribution to the gradient, in which violations mostly cancel. Default 0.001: precision at 5 within
@@ -113,6 +118,8 @@ impl Learner for LogisticRegressionParams {
                 return self.fit_sparse(&rows, y, penalty, weights, options);
             }
         }
+        let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
+        let coordinates = Coordinates::new(moments, &penalty, true, CURVATURE);
         let shape = (x.n_cols(), y.n_cols());
         fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
             let panel = Panel {
@@ -127,7 +134,7 @@ impl Learner for LogisticRegressionParams {
                     factors: None,
                 },
                 weights,
-                penalty: &penalty,
+                coordinates: &coordinates,
                 tolerance: self.tolerance,
                 max_steps: self.max_steps,
             };

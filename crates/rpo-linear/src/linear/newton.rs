@@ -1,7 +1,7 @@
 //! Logistic regression by Newton's method, for many labels side by side.
 
 use rpo_core::{MatrixView, math};
-use rpo_projections::least_squares::{Design, LANES, Lanes, PenaltyDiagonal, Rows, panel_product};
+use rpo_projections::least_squares::{Coordinates, Design, LANES, Lanes, Rows, panel_product};
 
 use super::panels::PanelOutputs;
 use crate::LinearError;
@@ -16,7 +16,9 @@ const HALVINGS: usize = 20;
 const SUFFICIENT: f64 = 1e-4;
 
 /// The regressions of [`LANES`] labels, by Newton's method with conjugate gradients and a line search (in the spirit of
-/// Lin, Weng, Keerthi, JMLR 9, 2008).
+/// Lin, Weng, Keerthi, JMLR 9, 2008), in [`Coordinates`]. Steps and the rule that ends a fit see every feature on a like
+/// scale: the gradient by weights as they are would be that of the largest feature, and a fit would end before others
+/// begin.
 ///
 /// The L-BFGS of argmin 0.11 (10 corrections, Moré-Thuente line search), label by label and with the same stopping
 /// rule, takes 0.26 s rather than 0.10 s on emotions and 8.9 s rather than 4.5 s on bibtex, and ends at a larger total
@@ -26,7 +28,8 @@ pub(super) struct Panel<'a, 'x, 'y> {
     pub(super) y: PanelOutputs<'y, 'a>,
     /// Weights of the samples, unless all are equal.
     pub(super) weights: Option<&'a [f32]>,
-    pub(super) penalty: &'a PenaltyDiagonal,
+    /// Those of weights w and data X from here on.
+    pub(super) coordinates: &'a Coordinates,
     /// Fraction of the first gradient of a label at which its fit ends.
     pub(super) tolerance: f64,
     pub(super) max_steps: usize,
@@ -58,15 +61,18 @@ impl Panel<'_, '_, '_> {
             }
             add_scaled(&mut w, &step, &direction);
         }
-        Ok(w)
+        Ok(self.coordinates.weights(&w))
     }
 
     fn weight_of(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row].into())
     }
 
-    fn penalty_of(&self, column: usize) -> f64 {
-        self.penalty.of(column, self.x.column_count() - 1)
+    /// Computes Xᵀ M(X w) ([`panel_product`]) in the coordinates.
+    fn product(&self, w: &[Lanes], middle: impl FnMut(usize, &mut Lanes)) -> Result<Vec<Lanes>, LinearError> {
+        let mut image = panel_product(&self.x, &self.x, &self.coordinates.weights(w), middle)?;
+        self.coordinates.pull_back(&mut image);
+        Ok(image)
     }
 
     /// Calls `f` with each label of a row within the panel.
@@ -85,7 +91,7 @@ impl Panel<'_, '_, '_> {
         activations: &mut [Lanes],
         curvatures: &mut [Lanes],
     ) -> Result<Vec<Lanes>, LinearError> {
-        let mut gradient = panel_product(&self.x, &self.x, w, |i, t| {
+        let mut gradient = self.product(w, |i, t| {
             activations[i] = *t;
             let weight = self.weight_of(i);
             for lane in 0..LANES {
@@ -97,7 +103,7 @@ impl Panel<'_, '_, '_> {
         })?;
         for (j, (g, w)) in gradient.iter_mut().zip(w).enumerate() {
             for lane in 0..LANES {
-                g[lane] += self.penalty_of(j) * w[lane];
+                g[lane] += self.coordinates.penalty_of(j) * w[lane];
             }
         }
         Ok(gradient)
@@ -117,7 +123,7 @@ impl Panel<'_, '_, '_> {
         let goal = squares.map(|v| v * INNER_TOLERANCE * INNER_TOLERANCE);
         for _ in 0..INNER_STEPS {
             let mut bend = [0.0; LANES];
-            let mut image = panel_product(&self.x, &self.x, &search, |i, t| {
+            let mut image = self.product(&search, |i, t| {
                 for lane in 0..LANES {
                     bend[lane] += curvatures[i][lane] * t[lane] * t[lane];
                     t[lane] *= curvatures[i][lane];
@@ -125,8 +131,8 @@ impl Panel<'_, '_, '_> {
             })?;
             for (j, (image, s)) in image.iter_mut().zip(&search).enumerate() {
                 for lane in 0..LANES {
-                    image[lane] += self.penalty_of(j) * s[lane];
-                    bend[lane] += self.penalty_of(j) * s[lane] * s[lane];
+                    image[lane] += self.coordinates.penalty_of(j) * s[lane];
+                    bend[lane] += self.coordinates.penalty_of(j) * s[lane] * s[lane];
                 }
             }
             let length = ratio(&squares, &bend);
@@ -156,12 +162,13 @@ impl Panel<'_, '_, '_> {
         gradient: &[Lanes],
         activations: &[Lanes],
     ) -> Result<Lanes, LinearError> {
+        let weights = self.coordinates.weights(direction);
         let mut moves = Vec::with_capacity(activations.len());
         for i in 0..self.x.row_count() {
             let mut t = [0.0; LANES];
             self.x.for_each_stored(i, |j, v| {
                 for lane in 0..LANES {
-                    t[lane] += v * direction[j][lane];
+                    t[lane] += v * weights[j][lane];
                 }
             });
             moves.push(t);
@@ -213,7 +220,7 @@ impl Panel<'_, '_, '_> {
         }
         for (j, (w, d)) in w.iter().zip(direction).enumerate() {
             for lane in 0..LANES {
-                sum[lane] += 0.5 * self.penalty_of(j) * (w[lane] + step[lane] * d[lane]).powi(2);
+                sum[lane] += 0.5 * self.coordinates.penalty_of(j) * (w[lane] + step[lane] * d[lane]).powi(2);
             }
         }
         sum

@@ -13,3 +13,4 @@ mod one_vs_rest;
 mod ridge;
 mod stopping;
 mod two_stage;
+mod units;

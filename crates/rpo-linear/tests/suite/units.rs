@@ -1,0 +1,119 @@
+//! Fits do not depend on the units and the zero of features.
+
+use crate::common::{csr, features, labels};
+use ndarray::{Array2, Zip};
+use rpo_core::{Learner, Predictor};
+use rpo_linear::{LinearError, LinearModel, LogisticRegressionParams, Penalty, RidgeParams};
+
+/// Labels of which the last ones are rarer and rarer, none and all samples included.
+fn labels_with_noise(x: &Array2<f32>, d: usize, seed: u64) -> Array2<f32> {
+    let mut y = labels(x, d, seed);
+    Zip::from(&mut y)
+        .and(&features(x.nrows(), d, 0.3, seed + 1))
+        .for_each(|y, noise| *y = if *noise > 0.5 { 1.0 - *y } else { *y });
+    for label in d / 2..d - 1 {
+        let rare = label - d / 2 + 2;
+        (0..x.nrows())
+            .filter(|i| i % rare != 0)
+            .for_each(|i| y[[i, label]] = 0.0);
+    }
+    y
+}
+
+fn predict<P>(params: &P, x: &Array2<f32>, y: &Array2<f32>) -> Array2<f32>
+where
+    P: Learner<Error = LinearError, Model = LinearModel>,
+{
+    params.fit(x.into(), y.into()).unwrap().predict(x.into()).unwrap()
+}
+
+fn worst(a: &Array2<f32>, b: &Array2<f32>) -> f32 {
+    (a - b).iter().fold(0.0, |most, v| most.max(v.abs()))
+}
+
+/// Multiplies column j by `scale(j)` after adding `zero(j)`.
+fn moved(x: &Array2<f32>, scale: impl Fn(usize) -> f32, zero: impl Fn(usize) -> f32) -> Array2<f32> {
+    Array2::from_shape_fn(x.dim(), |(i, j)| (x[[i, j]] + zero(j)) * scale(j))
+}
+
+/// Units that are powers of 2 change no bit, others only what is rounded.
+#[test]
+fn logistic_regression_does_not_depend_on_units() {
+    let x = features(300, 12, 1.0, 1);
+    let y = labels_with_noise(&x, 20, 2);
+    let params = LogisticRegressionParams::default();
+    let expected = predict(&params, &x, &y);
+    let binary = moved(&x, |j| f32::powi(2.0, 7 * j as i32 - 40), |_| 0.0);
+    assert_eq!(predict(&params, &binary, &y), expected);
+    for scale in [1e-5, 1e5] {
+        let one = |j| if j == 3 { scale } else { 1.0 };
+        for zero in [0.0, 5.0, -100.0] {
+            let found = predict(
+                &params,
+                &moved(&x, one, |j| if j % 2 == 1 { 100.0 } else { 0.0 }),
+                &y,
+            );
+            assert!(
+                worst(&found, &expected) < 1e-4,
+                "{scale} {zero}: {}",
+                worst(&found, &expected)
+            );
+        }
+    }
+}
+
+/// Sparse features whose penalty is the same for all: the default tolerance ends as near to the minimum if one of them
+/// is large, or far from 0, as otherwise.
+#[test]
+fn large_features_leave_none_unfitted() {
+    let x = features(400, 20, 0.2, 4);
+    let y = labels_with_noise(&x, 18, 5);
+    let predict = |x: &Array2<f32>, tolerance| {
+        let params = LogisticRegressionParams {
+            lambda: Penalty::Relative(1e-9),
+            tolerance,
+            max_steps: 200,
+            prune: 0.0,
+        };
+        let model = params.fit((&csr(x)).into(), (&y).into()).unwrap();
+        assert!(model.residual.is_none(), "fitted by Newton's method");
+        model.predict(x.into()).unwrap()
+    };
+    for (scale, zero) in [(1.0, 0.0), (1e4, 0.0), (1e4, 3.0)] {
+        let x = moved(
+            &x,
+            |j| if j == 3 { scale } else { 1.0 },
+            |j| if j == 3 { 100.0 } else { 0.0 },
+        );
+        let (found, exact) = (predict(&x, 1e-3), predict(&x, 1e-9));
+        assert!(
+            worst(&found, &exact) < 1e-2,
+            "{scale} {zero}: {}",
+            worst(&found, &exact)
+        );
+    }
+}
+
+/// Also where features are too many for a factor, and for numbers far from 0.
+#[test]
+fn ridge_does_not_depend_on_units() {
+    for p in [10, 2100] {
+        let x = features(150, p, 1.0, 6);
+        let y = features(150, 3, 1.0, 7) + &x.dot(&features(p, 3, 1.0, 8));
+        let params = RidgeParams::default();
+        let expected = predict(&params, &x, &y);
+        for scale in [1e-5, 1e5] {
+            let scales = |j: usize| if j % 7 == 3 { scale } else { 1.0 };
+            let x = moved(&x, scales, |j| if j % 2 == 1 { 100.0 } else { 0.0 });
+            let found = predict(&params, &x, &y);
+            assert!(
+                worst(&found, &expected) < 1e-3,
+                "{p} {scale}: {}",
+                worst(&found, &expected)
+            );
+        }
+        // A prediction is a sum of p + 1 numbers that are rounded to multiples of 128.
+        let far = predict(&params, &x, &y.mapv(|v| v * 1e6 + 1.7e9)).mapv(|v| (v - 1.7e9) / 1e6);
+        assert!(worst(&far, &expected) < 1e-2, "{p}: {}", worst(&far, &expected));
+    }
+}
