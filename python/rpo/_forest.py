@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import Estimator
-from ._labels import MULTILABEL, MULTIOUTPUT
+from ._labels import MULTIOUTPUT
 from ._parameters import count, not_negative
 from ._samples import Samples
 from ._scores import accuracy, r2
@@ -149,14 +149,8 @@ class ForestClassifier(Classifier, Forest):
         return self._fit(X, y, sample_weight)
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
-        predicted: Any
-        if self._encoding.kind == MULTILABEL:
-            labels = self._decide(scores)
-            predicted = labels if self._encoding.sparse else labels.toarray()
-            self.oob_decision_function_ = self._encoding.probabilities(scores)
-        else:
-            self.oob_decision_function_ = self._encoding.probabilities(scores)
-            predicted = self._encoding.best(self.oob_decision_function_)
+        predicted = self._chosen(scores)
+        self.oob_decision_function_ = self._encoding.probabilities(scores)
         if callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(y, predicted))
         elif self._encoding.kind == MULTIOUTPUT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,13 @@ from .model import PROPENSITY
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_RULES = ("thresholds", "decide")
+"""Parameters that set how labels are decided."""
+
+_NO_RULES = (None, "threshold")
+"""Values of these parameters that leave the threshold of 0.5."""
 
 
 class Supervised(Estimator):
@@ -84,8 +92,8 @@ class Classifier(ClassifierMixin, Supervised):
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
         check_consistent_length(features, y)
-        self._has_rule = not {"thresholds", "decide"}.isdisjoint(self.params or {})
         self._encoding = encoding = Labels(y, missing=self.missing_outputs)
+        self._has_rule = self._takes_rule(encoding.kind)
         single = encoding.kind not in (MULTILABEL, MULTIOUTPUT)
         self.n_outputs_ = encoding.n_outputs
         self.classes_ = encoding.classes[0] if single else encoding.classes
@@ -96,6 +104,23 @@ class Classifier(ClassifierMixin, Supervised):
         data = self._samples(features, encoding.encode(y), self.output_names_, weights)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
+
+    def _takes_rule(self, kind: str) -> bool:
+        """Return true if the parameters set a rule that decides which labels are predicted.
+
+        Raises
+        ------
+        ValueError
+            For a rule that has no effect, as the most probable of several classes is predicted.
+        """
+        params = self.params if isinstance(self.params, Mapping) else {}
+        rules = [name for name in _RULES if params.get(name) not in _NO_RULES]
+        if rules and kind not in (MULTILABEL, "binary"):
+            raise ValueError(
+                f"params has {rules[0]!r}, which decides labels and two classes; y is {kind}, and of more classes the "
+                "most probable is predicted"
+            )
+        return bool(rules)
 
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:
@@ -151,15 +176,18 @@ class Classifier(ClassifierMixin, Supervised):
         """Return the most probable classes, or the labels as 0 and 1, as a CSR matrix if y was sparse in training.
 
         A label is predicted if its probability is above 0.5, or by the rule set with `params={"thresholds": ...}` or
-        `params={"decide": "f1"}`.
+        `params={"decide": "f1"}`. So is the second of two classes; of more classes, the most probable is predicted.
         """
         return self._chosen(self._scores(X))
 
     def _chosen(self, scores: NDArray[np.float32]) -> Any:
         """Return the classes or labels predicted from scores."""
-        if self._encoding.kind != MULTILABEL:
+        kind = self._encoding.kind
+        if kind not in (MULTILABEL, "binary"):
             return self._encoding.best(self._encoding.probabilities(scores))
         labels = self._decide(scores)
+        if kind == "binary":
+            return self._encoding.classes[0][labels.toarray()[:, 0]]
         return labels if self._encoding.sparse else labels.toarray()
 
     def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:

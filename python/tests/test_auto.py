@@ -35,6 +35,15 @@ def test_numbers_and_classes():
     assert rpo.AutoClassifier(configurations=2, random_state=0).fit(X, classes).score(X, classes) > 0.8
 
 
+def test_two_classes_are_decided_by_thresholds():
+    X, _ = labels()
+    y = X[:, 0] + np.random.default_rng(1).normal(size=80) > 1.0
+    model = rpo.AutoClassifier(configurations=2, random_state=0).fit(X, y)
+    decided = model.model_.predict_labels(X).toarray()[:, 0] == 1
+    np.testing.assert_array_equal(model.predict(X), decided)
+    assert not np.array_equal(decided, model.predict_proba(X)[:, 1] > 0.5)
+
+
 def test_what_is_out_of_range_is_refused():
     X, Y = labels()
     with pytest.raises(ValueError, match="configurations"):

@@ -228,6 +228,41 @@ def test_thresholds_of_the_model_decide(labels):
     assert model.model_.inspect()["thresholds"] is not None
 
 
+@pytest.mark.parametrize("rule", [{"thresholds": "macro-f"}, {"thresholds": "rate"}, {"decide": "f1"}])
+def test_rules_decide_two_classes(labels, rule):
+    X, _ = labels
+    y = np.where(X[:, 0] + np.random.default_rng(0).normal(size=len(X)) > 1.2, "yes", "no")
+    n_more = []
+    for estimator in (
+        rpo.RandomForestClassifier(30, random_state=0, oob_score=True, params=rule),
+        rpo.GradientBoostingClassifier(5, random_state=0, params=rule),
+        rpo.StructuredForestClassifier(10, random_state=0, params=rule),
+    ):
+        model = estimator.fit(X, y)
+        decided = model.model_.predict_labels(X).toarray()[:, 0] == 1
+        assert np.array_equal(model.predict(X), np.where(decided, "yes", "no"))
+        assert model.score(X, y) == np.mean(decided == (y == "yes"))
+        n_more.append(decided.sum() - (model.predict_proba(X)[:, 1] > 0.5).sum())
+    # The rare class is predicted more often than by the threshold of 0.5.
+    assert max(n_more) > 0
+    forest = rpo.RandomForestClassifier(30, random_state=0, oob_score=True, params=rule).fit(X, y)
+    scores, _ = forest.model_.oob_predictions(X)
+    decided = forest.model_.decide(scores).toarray()[:, 0] == 1
+    assert forest.oob_score_ == np.mean(decided == (y == "yes"))
+    staged = rpo.GradientBoostingClassifier(5, random_state=0, params=rule).fit(X, y)
+    assert np.array_equal(list(staged.staged_predict(X))[-1], staged.predict(X))
+
+
+def test_rules_without_effect_are_refused(labels):
+    X, Y = labels
+    for y in (Y[:, 0] + Y[:, 1], np.column_stack([Y[:, 0] + Y[:, 1], Y[:, 2]])):
+        with pytest.raises(
+            ValueError, match="params has 'thresholds', which decides labels and two classes; y is multi"
+        ):
+            forest(params={"thresholds": "macro-f"}).fit(X, y)
+        assert forest(params={"thresholds": None, "decide": "threshold"}).fit(X, y).score(X, y) > 0.8
+
+
 def test_weights_of_classes_are_those_of_the_observed_outputs(labels):
     X, Y = labels
     missing = np.where(X[:, :6] > 1.0, np.nan, Y)
