@@ -11,9 +11,13 @@ from sklearn.utils import compute_sample_weight
 
 
 def weights_of_classes(class_weight: Any, y: Any) -> NDArray[np.float64]:
-    """Return the weight of each sample: the product of the weights of its classes over all outputs.
+    """Return the weight of each output of each sample: that of its class, of shape (n_samples, n_outputs).
 
-    An output that is missing for a sample has the factor 1, and "balanced" counts the observed outputs only.
+    scikit-learn weights a sample by the product over its outputs. Of 150 balanced labels the products span 38 powers of
+    ten, so that a few samples count alone. With a weight for each output, every output is balanced for itself, and its
+    weights have the mean 1.
+
+    An output that is missing for a sample has the weight 1, and "balanced" counts the observed outputs only.
 
     Parameters
     ----------
@@ -28,22 +32,19 @@ def weights_of_classes(class_weight: Any, y: Any) -> NDArray[np.float64]:
         For several outputs without a dict for each.
     """
     is_sparse = bool(sp.issparse(y))
-    values = y.tocsr().data if is_sparse else y
-    if values.dtype.kind != "f" or not np.isnan(values).any():
-        weights: NDArray[np.float64] = compute_sample_weight(class_weight, y)
-        return weights
     columns = y.tocsc() if is_sparse else y.reshape(len(y), -1)
     n_samples, n_outputs = columns.shape
-    if isinstance(class_weight, str) or y.ndim == 1:
-        of_outputs = [class_weight] * n_outputs
+    if isinstance(class_weight, str) or n_outputs == 1:
+        is_list = isinstance(class_weight, list) and len(class_weight) == 1
+        of_outputs = [class_weight[0] if is_list else class_weight] * n_outputs
     elif isinstance(class_weight, list) and len(class_weight) == n_outputs:
         of_outputs = class_weight
     else:
         raise ValueError(f"class_weight must be 'balanced' or a list with a dict for each of {n_outputs} outputs")
-    weights = np.ones(n_samples)
+    weights = np.ones((n_samples, n_outputs))
     for j, given in enumerate(of_outputs):
         column = columns[:, [j]].toarray().ravel() if is_sparse else columns[:, j]
-        observed = ~np.isnan(column)
+        observed = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(n_samples, bool)
         if observed.any():
-            weights[observed] *= compute_sample_weight(given, column[observed])
+            weights[observed, j] = compute_sample_weight(given, column[observed])
     return weights

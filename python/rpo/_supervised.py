@@ -100,7 +100,7 @@ class Classifier(ClassifierMixin, Supervised):
         sizes = [len(classes) for classes in encoding.classes]
         self.n_classes_ = sizes[0] if single else sizes
         self.output_names_ = encoding.names(names)
-        weights = self._weights(self._with_class_weight(sample_weight, y, features), features)
+        weights = self._with_class_weight(self._weights(sample_weight, features), y)
         data = self._samples(features, encoding.encode(y), self.output_names_, weights)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
@@ -131,14 +131,23 @@ class Classifier(ClassifierMixin, Supervised):
         check_consistent_length(features, y)
         return self._samples(features, self._encoding.encode(y), self.output_names_, None)
 
-    def _with_class_weight(self, sample_weight: Any, y: Any, X: Any) -> Any:
+    def _with_class_weight(self, weights: NDArray[np.float32] | None, y: Any) -> NDArray[np.float32] | None:
+        """Return the weights of samples times those of classes: one for each label if there are several outputs."""
         if self.class_weight is None:
-            return sample_weight
+            return weights
         by_class = weights_of_classes(self.class_weight, y)
-        if sample_weight is None:
-            return by_class
-        weights = np.asarray(sample_weight)
-        return (by_class * weights.T).T
+        n_labels = (
+            1 if self._encoding.kind in (MULTILABEL, "binary") else [len(part) for part in self._encoding.classes]
+        )
+        by_class = np.repeat(by_class, n_labels, axis=1)
+        if weights is not None and weights.ndim == 2 and weights.shape != by_class.shape:
+            raise ValueError(
+                f"sample_weight must have the shape {by_class.shape[:1]} or {by_class.shape}, got {weights.shape}"
+            )
+        if weights is not None and weights.ndim == 2:
+            return np.asarray(by_class * weights, np.float32)
+        by_class = by_class[:, 0] if self.n_outputs_ == 1 else by_class
+        return np.asarray(by_class if weights is None else (by_class.T * weights).T, np.float32)
 
     def _column(self, y: Any) -> Any:
         """Return a single column of classes as a vector, and labels that may be missing as numbers."""

@@ -268,21 +268,47 @@ def test_weights_of_classes_are_those_of_the_observed_outputs(labels):
     missing = np.where(X[:, :6] > 1.0, np.nan, Y)
     missing[:, 5] = Y[:, 5]
     observed = ~np.isnan(missing)
-    expected = np.ones(len(X))
+    expected = np.ones(Y.shape)
     for j in range(6):
-        expected[observed[:, j]] *= compute_sample_weight("balanced", Y[observed[:, j], j])
+        expected[observed[:, j], j] = compute_sample_weight("balanced", Y[observed[:, j], j])
     given = rpo.GradientBoostingClassifier(5, random_state=0, missing_outputs=True).fit(X, missing, expected)
     balanced = rpo.GradientBoostingClassifier(5, random_state=0, missing_outputs=True, class_weight="balanced")
     for y in (missing, sp.csr_array(missing), sp.lil_array(missing)):
         assert balanced.fit(X, y).model_ == given.model_
-    assert balanced.fit(X, missing, np.full(len(X), 2.0)).model_ != given.model_
+    assert balanced.fit(X, missing, np.full(len(X), 2.0)).model_ == given.fit(X, missing, 2.0 * expected).model_
+    assert balanced.fit(X, missing, np.full(Y.shape, 2.0)).model_ == given.model_
     by_label = balanced.set_params(class_weight=[{0: 1, 1: 2}] * 6).fit(X, missing)
-    weights = np.where(observed & (Y == 1), 2.0, 1.0).prod(axis=1)
+    weights = np.where(observed & (Y == 1), 2.0, 1.0)
     assert by_label.model_ == given.fit(X, missing, weights).model_
     one = balanced.set_params(class_weight={0: 1, 1: 3}).fit(X, missing[:, 0])
     assert one.model_ == given.fit(X, missing[:, 0], np.where(missing[:, 0] == 1, 3.0, 1.0)).model_
     with pytest.raises(ValueError, match="'balanced' or a list with a dict for each of 6 outputs"):
         balanced.fit(X, missing)
+    with pytest.raises(ValueError, match=r"sample_weight must have the shape \(120,\) or \(120, 6\), got \(120, 2\)"):
+        balanced.set_params(class_weight="balanced").fit(X, missing, np.ones((120, 2)))
+
+
+def test_weights_of_classes_of_several_outputs_are_those_of_each(labels):
+    X, Y = labels
+    y = np.column_stack([Y[:, 0] * 2 + Y[:, 1], Y[:, 2] + 1])
+    first, second = (compute_sample_weight("balanced", column) for column in y.T)
+    weights = np.column_stack([*[first] * 4, *[second] * 2])
+    balanced = rpo.GradientBoostingClassifier(5, random_state=0, class_weight="balanced").fit(X, y)
+    assert balanced.model_ == rpo.GradientBoostingClassifier(5, random_state=0).fit(X, y, weights).model_
+    one = rpo.GradientBoostingClassifier(5, random_state=0, class_weight="balanced").fit(X, y[:, 0])
+    assert one.model_ == rpo.GradientBoostingClassifier(5, random_state=0).fit(X, y[:, 0], first).model_
+
+
+def test_many_balanced_labels_are_learned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 20))
+    scores = X @ rng.normal(size=(20, 150)) * 0.3 + rng.normal(size=(600, 150))
+    Y = (scores > np.quantile(scores, 0.93, axis=0)).astype(int)
+    fit = lambda **options: rpo.GradientBoostingClassifier(20, random_state=0, **options).fit(X[:400], Y[:400])  # noqa: E731
+    plain, balanced = (fit(class_weight=given).predict_proba(X[400:]) for given in (None, "balanced"))
+    assert rpo.metrics.lrap(Y[400:], balanced) > 0.9 * rpo.metrics.lrap(Y[400:], plain)
+    found = [rpo.metrics.f1(Y[400:], scores > 0.5, average="macro") for scores in (plain, balanced)]
+    assert found[1] > found[0] + 0.1
 
 
 def test_times_and_complex_numbers_are_no_numbers(numbers):
