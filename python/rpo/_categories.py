@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,15 +22,16 @@ class Categories(NamedTuple):
     """The position of each sample's value; -1 if missing."""
     values: list[str]
     """The values."""
+    of_numbers: list[bool]
+    """True for values that are numbers or truth values, not words."""
 
     def positions(self, column: str, expected: list[str]) -> NDArray[np.float32]:
         """Return the positions of the values in the list of training; NaN where missing.
 
         Values that the list lacks count as missing, with a warning.
         """
-        position = {value: float(i) for i, value in enumerate(expected)}
         # The last entry is that of a missing value.
-        positions = np.array([*(position.get(value, np.nan) for value in self.values), np.nan], np.float32)
+        positions = np.array([*self._places(expected), np.nan], np.float32)
         found: NDArray[np.float32] = positions[self.codes]
         unseen = np.isnan(found) & (self.codes >= 0)
         if unseen.any():
@@ -43,30 +44,50 @@ class Categories(NamedTuple):
             )
         return found
 
+    def _places(self, expected: list[str]) -> list[float]:
+        """Return for each value its place among those of training, or NaN.
+
+        A number that is written in another way there, such as 1.0 in a file, or true for 1, is the same. A word is the
+        same only if it is written the same, as 1.10 and 1.1 may be versions.
+        """
+        place = {value: float(i) for i, value in enumerate(expected)}
+        found = [place.get(value, np.nan) for value in self.values]
+        numbers = {
+            i: number
+            for i, value in enumerate(self.values)
+            if self.of_numbers[i] and value not in place and (number := _number(value)) is not None
+        }
+        if numbers:
+            of_number = {_number(value): i for value, i in reversed(place.items())}
+            for i, number in numbers.items():
+                found[i] = of_number.get(number, np.nan)
+        return found
+
 
 def categories_of(column: NDArray[Any], name: str) -> Categories:
-    """Return the values of a column of numbers or words as categories, in increasing order."""
+    """Return the values of a column of numbers or words as categories: numbers in increasing order, words by text."""
     if column.dtype.kind in "biuf":
-        numbers = column.astype(np.float32)
-        observed = ~np.isnan(numbers)
-        values, codes = np.unique(numbers[observed], return_inverse=True)
-        words = [_word(number) for number in values]
+        observed = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), bool)
     else:
         observed = np.array([not is_missing(value) for value in column], bool)
-        present = column[observed]
-        texts = np.array([str(value) for value in present], object)
+    present = column[observed]
+    if column.dtype.kind in "biuf" or all(_is_number(value) for value in present):
+        values, codes = np.unique(present, return_inverse=True)
+        words = [text_of(value) for value in values]
+    else:
+        texts = np.array([text_of(value) for value in present], object)
         found, first, codes = np.unique(texts, return_index=True, return_inverse=True)
-        words = list(found)
-        for value, other in zip(present, present[first][codes], strict=True):
+        values, words = present[first], list(found)
+        for value, other in zip(present, values[codes], strict=True):
             if value != other:
                 raise ValueError(_equal_texts(name, other, value))
     all_codes = np.full(len(column), -1)
     all_codes[observed] = codes
-    return Categories(all_codes, words)
+    return Categories(all_codes, words, [not isinstance(value, str) for value in values])
 
 
-def texts_of(values: Iterable[Any], name: str) -> list[str]:
-    """Return declared categories as texts, which are what a model stores.
+def declared_categories(codes: NDArray[Any], values: Sequence[Any], name: str) -> Categories:
+    """Return a column whose table lists its categories; a category that is a missing value is missing.
 
     Raises
     ------
@@ -74,14 +95,51 @@ def texts_of(values: Iterable[Any], name: str) -> list[str]:
         For different values that are the same as text, such as 1 and "1".
     """
     by_text: dict[str, Any] = {}
-    texts = []
+    places = []
     for value in values:
-        text = str(value)
+        if is_missing(value):
+            places.append(-1)
+            continue
+        text = text_of(value)
+        places.append(len(by_text))
         other = by_text.setdefault(text, value)
         if value != other:
             raise ValueError(_equal_texts(name, other, value))
-        texts.append(text)
-    return texts
+    # The last place is that of a missing value.
+    codes = np.array([*places, -1], np.int64)[codes]
+    return Categories(codes, list(by_text), [not isinstance(value, str) for value in by_text.values()])
+
+
+def text_of(value: Any) -> str:
+    """Return a category as text, which is what a model stores: the same for equal numbers, 1 and 1.0 alike."""
+    if not _is_number(value):
+        return str(value)
+    if isinstance(value, Integral) or (np.isfinite(float(value)) and value == int(value)):
+        return str(int(value))
+    return str(value.normalize() if isinstance(value, Decimal) else value)
+
+
+def _is_number(value: Any) -> bool:
+    """Return true for a number; truth values are none."""
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text stands for: exact if it is whole, otherwise in single precision; None for words."""
+    if text in ("True", "False"):
+        return int(text == "True")
+    try:
+        number = Decimal(text)
+        if not np.isfinite(float(number)):
+            return None
+    except (ArithmeticError, ValueError):
+        return None
+    return int(number) if number == int(number) else float(np.float32(number))
+
+
+def has_numbers(values: list[str]) -> bool:
+    """Return true if there is a number among the values."""
+    return any(_number(value) is not None for value in values)
 
 
 def _equal_texts(name: str, value: Any, other: Any) -> str:
@@ -130,15 +188,6 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
     return mask
 
 
-def are_numbers(values: list[str]) -> bool:
-    """Return true if all values are numbers, as in a selected column of numbers."""
-    try:
-        np.array(values, np.float32)
-    except ValueError:
-        return False
-    return True
-
-
 def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
     """Return a column of numbers or Python objects as numbers, NaN where missing; None if a value is not a number."""
     if column.dtype.kind in "biuf":
@@ -150,10 +199,6 @@ def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
     if not all(absent or isinstance(value, (Real, Decimal, np.bool_)) for value, absent in pairs):
         return None
     return np.array([np.nan if absent else value for value, absent in pairs], np.float32)
-
-
-def _word(number: np.float32) -> str:
-    return str(int(number)) if number.is_integer() else str(number)
 
 
 def is_missing(value: Any) -> bool:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
-from ._categories import FROM_DTYPE, categories_of, chosen
+from ._categories import FROM_DTYPE, categories_of, chosen, numbers_of
 from ._frames import Nominal, is_frame, library, read_frame, without_batches
 from ._matrix import check_real
 from ._parameters import in_own_terms
@@ -134,22 +134,26 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             options = {"dtype": np.float32, "ensure_all_finite": finite, "input_name": "X"}
             return check_array(frame.values, estimator=self, **options)
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": finite}
-        X = validate_data(self, X, reset=reset, **options)
+        given, X = X, validate_data(self, X, reset=reset, **options)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
             self._nominal, self._encodes = {}, mask is not None and bool(mask.any())
             columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
         else:
             columns = list(nominal) if self._encodes else []
-        return self._encoded(X, columns, reset=reset) if columns else X
+        return self._encoded(X, given, columns, reset=reset) if columns else X
 
-    def _encoded(self, X: Any, columns: list[int], *, reset: bool) -> Any:
-        """Return an array with the positions of the values of categories; when fitting, remember the values."""
+    def _encoded(self, X: Any, given: Any, columns: list[int], *, reset: bool) -> Any:
+        """Return an array with the positions of the values of categories; when fitting, remember the values.
+
+        The values are those of the array as it was given, as single precision makes large numbers equal.
+        """
         if sp.issparse(X):
             raise ValueError("categorical_features is for dense X; encode the categories of sparse X as indicators")
         X = X.copy()
+        given = np.asarray(given)
         for j in columns:
-            column = categories_of(X[:, j], str(j))
+            column = categories_of(given[:, j] if numbers_of(given[:, j]) is not None else X[:, j], str(j))
             if reset:
                 self._nominal[j] = column.values
             X[:, j] = column.positions(str(j), self._nominal[j])

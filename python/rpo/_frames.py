@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._categories import Categories, are_numbers, categories_of, numbers_of, texts_of
+from ._categories import categories_of, declared_categories, has_numbers, numbers_of
 
 Nominal = dict[int, list[str]]
 """The values of categories by column."""
@@ -111,17 +111,17 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
     values = np.empty((x.shape[0], len(names)), np.float32)
     found: Nominal = {}
     for j, name in enumerate(names):
-        read, declared = _READERS[kind](x, j)
-        if nominal is not None:
-            is_category = j in nominal
-        else:
-            is_category = declared is not None if categorical is None else bool(categorical[j])
+        # Whether a column is declared is known once it is read.
+        is_chosen = j in nominal if nominal is not None else categorical is not None and bool(categorical[j])
+        read, declared = _READERS[kind](x, j, is_chosen)
+        is_category = is_chosen or (declared is not None and nominal is None and categorical is None)
         if is_category:
-            if declared is None and nominal is not None and _has_numbers(read) and not are_numbers(nominal[j]):
+            if declared is None and nominal is not None and _has_numbers(read) and not has_numbers(nominal[j]):
                 raise ValueError(f"column {name!r} is a number; it was a category in training")
-            column = Categories(read, declared) if declared is not None else categories_of(read, repr(name))
+            named = repr(name)
+            column = categories_of(read, named) if declared is None else declared_categories(read, declared, named)
             found[j] = column.values if nominal is None else nominal[j]
-            values[:, j] = column.positions(repr(name), found[j])
+            values[:, j] = column.positions(named, found[j])
         else:
             numbers = numbers_of(read) if declared is None else _numbers_of_category(read, declared)
             if numbers is None and declared is None:
@@ -141,25 +141,24 @@ def _has_numbers(read: NDArray[Any]) -> bool:
     return read.dtype.kind in "biuf" and bool((read == read).any())  # noqa: PLR0124 - what is not NaN
 
 
-def _numbers_of_category(codes: NDArray[Any], declared: list[str]) -> NDArray[np.float32] | None:
+def _numbers_of_category(codes: NDArray[Any], declared: list[Any]) -> NDArray[np.float32] | None:
     """Return the values of a category as numbers; None if they are not numbers."""
-    if not are_numbers(declared):
+    try:
+        numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[codes]
+    except (TypeError, ValueError):
         return None
-    numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[codes]
     return numbers
 
 
-def _named(x: Any, j: int) -> str:
-    return repr(column_names(x)[j])
-
-
-def _of_pandas(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
+def _of_pandas(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | None]:
     column = x.iloc[:, j]
     if hasattr(column, "cat"):
-        return np.asarray(column.cat.codes, np.int64), texts_of(column.cat.categories.tolist(), _named(x, j))
-    if column.dtype.kind in "biuf" and not isinstance(column.dtype, np.dtype):
-        return column.to_numpy(np.float32, na_value=np.nan), None
-    return np.asarray(column), None
+        return np.asarray(column.cat.codes, np.int64), column.cat.categories.tolist()
+    if column.dtype.kind not in "biuf" or not hasattr(column.dtype, "numpy_dtype"):
+        return np.asarray(column), None
+    if column.dtype.kind == "f" or not column.isna().any():
+        return column.to_numpy(column.dtype.numpy_dtype, na_value=np.nan), None
+    return column.to_numpy(object if exact else np.float32, na_value=np.nan), None
 
 
 def outputs_of_pandas(y: Any) -> NDArray[Any]:
@@ -178,7 +177,7 @@ def outputs_of_pandas(y: Any) -> NDArray[Any]:
     return np.column_stack([plain(y.iloc[:, j]) for j in range(y.shape[1])])
 
 
-def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
+def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | None]:
     column = x.to_series(j)
     kind = type(column.dtype).__name__
     if kind == "Enum":
@@ -186,21 +185,26 @@ def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     elif kind == "Categorical":
         categories = sorted(str(value) for value in column.drop_nulls().unique().to_list())
     else:
-        if not (column.dtype.is_numeric() or kind == "Boolean"):
+        is_number = column.dtype.is_numeric() or kind == "Boolean"
+        if not is_number or (exact and column.null_count()):
             return np.array(column.to_list(), object), None
+        if not column.null_count() and kind != "Decimal":
+            return column.to_numpy(), None
         # numpy lacks some types, such as decimal numbers.
         return column.cast(float).to_numpy(), None
     position = {value: i for i, value in enumerate(categories)} | {None: -1}
     return np.array([position[value] for value in column.to_list()], np.int64), categories
 
 
-def _of_arrow(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
+def _of_arrow(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | None]:
     column = x.column(j).combine_chunks()
     if hasattr(column, "chunks"):
         column = column.chunk(0) if column.num_chunks else column
     if hasattr(column, "dictionary"):
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int64), texts_of(column.dictionary.to_pylist(), _named(x, j))
+        return codes.astype(np.int64), column.dictionary.to_pylist()
+    if exact and column.null_count:
+        return np.array(column.to_pylist(), object), None
     numbers = column.to_numpy(zero_copy_only=False)
     # A boolean column with missing values is an array of objects.
     if numbers.dtype.kind == "O" and str(column.type) == "bool":
@@ -209,6 +213,10 @@ def _of_arrow(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
 
 
 _READERS: dict[str | None, Any] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+"""Read a column: numbers and None, or places and the declared categories.
+
+A missing value makes numbers of whole numbers and truth values, which for a category must stay exact.
+"""
 
 _TYPES: dict[str | None, Any] = {
     "pandas": lambda x, j: x.dtypes.iloc[j],

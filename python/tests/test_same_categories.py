@@ -1,0 +1,127 @@
+"""Categories that training and prediction have with different types."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rpo
+
+pd = pytest.importorskip("pandas")
+
+CODES = np.random.default_rng(3).integers(3, size=90)
+Y = np.array([0.0, 5.0, -3.0])[CODES]
+SIZE = np.zeros(90)
+
+
+def tables(values, types):
+    """Return a table for each type, with the column `kind`; None in the types means the values as they are."""
+    kind = pd.Series(np.asarray(values)[CODES])
+    return {
+        str(dtype): pd.DataFrame({"size": SIZE, "kind": kind if dtype is None else kind.astype(dtype)})
+        for dtype in types
+    }
+
+
+def forest(**options):
+    return rpo.RandomForestRegressor(10, random_state=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "types"),
+    [
+        ([3, 1, 20], ["int64", "uint8", "float64", "float32", "Int64", "Float32", object]),
+        ([0.5, 1.0, 0.1], ["float64", "float32", "Float64", "Float32", object]),
+        ([False, True, True], ["bool", "boolean", object, "int8", "float64"]),
+        ([2**53 + 1, 2**53 + 3, 2**53 + 5], ["int64", "uint64", "Int64", object]),
+    ],
+)
+def test_equal_values_of_every_type_are_one_category(values, types):
+    plain = tables(values, types)
+    declared = {
+        f"category of {name}": table.assign(kind=table["kind"].astype("category")) for name, table in plain.items()
+    }
+    models = {name: forest().fit(table, Y) for name, table in declared.items()}
+    models |= {name: forest(categorical_features=["kind"]).fit(table, Y) for name, table in plain.items()}
+    expected = models[types[0]].predict(plain[types[0]])
+    assert len(np.unique(np.round(expected, 1))) == len(set(values))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in models.values():
+            for table in (plain | declared).values():
+                assert np.array_equal(model.predict(table), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Int64"])
+def test_a_missing_value_in_training_does_not_change_the_others(dtype):
+    whole = pd.DataFrame({"size": SIZE, "kind": np.array([3, 1, 20])[CODES]})
+    holes = whole.assign(kind=whole["kind"].where(np.arange(90) % 9 > 0, None).astype(dtype))
+    for train, test in ((holes, whole), (whole, holes)):
+        for model in (
+            forest(categorical_features=["kind"]).fit(train, Y),
+            forest().fit(train.assign(kind=train["kind"].astype("category")), Y),
+        ):
+            assert model.model_._native.nominal == {1: ["1", "3", "20"]}
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = model.predict(test)
+            assert np.corrcoef(found, Y)[0, 1] > 0.9
+
+
+def test_truth_values_keep_their_names():
+    for name in ("pandas", "polars", "pyarrow"):
+        module = pytest.importorskip(name)
+        table = module.table if name == "pyarrow" else module.DataFrame
+        for values in ([True, False] * 45, [None, True, False] * 30):
+            kind = pd.array(values, "boolean") if name == "pandas" else values
+            given = table({"size": SIZE, "kind": kind})
+            model = forest(categorical_features=["kind"]).fit(given, Y)
+            assert model.model_._native.nominal == {1: ["False", "True"]}
+            assert np.isfinite(forest(categorical_features=None).fit(given, Y).predict(given)).all()
+
+
+def test_large_whole_numbers_are_different_categories():
+    for first, dtypes in ((2**24, ["int64", "float64"]), (2**60, ["int64"])):
+        for dtype in dtypes:
+            ids = np.array([first, first + 1, first + 2], dtype)[CODES]
+            X = np.column_stack([ids, ids * 0]).astype(dtype)
+            model = forest(categorical_features=[0]).fit(X, Y)
+            assert model.model_._native.nominal == {0: [str(first), str(first + 1), str(first + 2)]}
+            assert model.score(X, Y) > 0.9
+            assert np.array_equal(model.predict(X.astype(object)), model.predict(X))
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_large_whole_numbers_with_missing_ones_are_different_categories(library):
+    module = pytest.importorskip(library)
+    table = module.table if library == "pyarrow" else module.DataFrame
+    ids = [None, *(2**60 + np.arange(3)[CODES][1:])]
+    ids = [None if i is None else int(i) for i in ids]
+    given = table({"size": SIZE, "kind": ids})
+    model = forest(categorical_features=["kind"]).fit(given, Y)
+    assert model.model_._native.nominal == {1: [str(2**60), str(2**60 + 1), str(2**60 + 2)]}
+
+
+def test_numbers_are_found_as_files_write_them():
+    words = pd.DataFrame({"size": SIZE, "kind": pd.Categorical(np.array(["3.0", "1.0", "x"])[CODES])})
+    numbers = words.assign(kind=np.array([3, 1, 3])[CODES])
+    model = forest().fit(words, Y)
+    assert np.array_equal(model.predict(numbers)[CODES < 2], model.predict(words)[CODES < 2])
+    # Words, such as versions, are the same only if they are written the same.
+    versions = words.assign(kind=pd.Categorical(np.array(["3.00", "1.0", "x"])[CODES]))
+    with pytest.warns(UserWarning, match=r"the value '3\.00' of column 'kind', which did not occur"):
+        model.predict(versions)
+    with pytest.raises(ValueError, match="'kind' is a number; it was a category in training"):
+        forest().fit(words.assign(kind=words["kind"].cat.rename_categories(["a", "b", "x"])), Y).predict(numbers)
+
+
+def test_a_null_in_the_dictionary_of_arrow_is_missing():
+    pa = pytest.importorskip("pyarrow")
+    codes = pa.array(CODES.astype(np.int32))
+    with_null = pa.DictionaryArray.from_arrays(codes, pa.array(["a", None, "b"]))
+    plain = pa.DictionaryArray.from_arrays(pa.array([[0, None, 1][code] for code in CODES], pa.int32()), ["a", "b"])
+    first, second = (forest().fit(pa.table({"size": SIZE, "kind": kind}), Y) for kind in (with_null, plain))
+    assert first.model_._native.nominal == {1: ["a", "b"]}
+    assert first.model_ == second.model_
