@@ -385,8 +385,20 @@ class Model:
 
     @property
     def importances(self) -> NDArray[np.float64] | None:
-        """The importances of the features, which sum to 1; None if the model has none."""
-        return self._native.importances()
+        """The importances of the features, which sum to 1; None if the model has none.
+
+        That of a category is the sum of those of the columns that encode it.
+        """
+        of_columns = self._native.importances()
+        if of_columns is None or len(of_columns) == self.n_features:
+            return of_columns
+        # Only categories of three or more values are encoded, in their places, and with equally many means each.
+        encoded = {j: len(values) for j, values in self._native.nominal.items() if len(values) > 2}
+        if self.parameters.get("nominal") == "target":
+            n_means = (len(of_columns) - self.n_features) // len(encoded) + 1
+            encoded = dict.fromkeys(encoded, n_means)
+        widths = [encoded.get(j, 1) for j in range(self.n_features)]
+        return np.add.reduceat(of_columns, np.cumsum([0, *widths[:-1]]))
 
     @property
     def feature_names(self) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
 
 import rpo
@@ -155,3 +156,23 @@ def test_values_that_are_one_as_text_are_refused_by_column_and_value(coded):
         kind = pd.Categorical(np.array(values * 120, object))
         model = rpo.RandomForestRegressor(2, random_state=0).fit(frame.assign(kind=kind), y)
         assert model.is_categorical_[1]
+
+
+@pytest.mark.parametrize("encoding", ["one-hot", "target", "codes", "native"])
+def test_importances_are_those_of_features(encoding, coded):
+    X, y = coded
+    frame = (
+        pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=pd.Categorical(["x", "y"] * 120)).astype({"b": "category"})
+    )
+    for first in (["a", "b", "c", "d"], ["b", "d", "a", "c"]):
+        table = frame[first].assign(e=pd.Categorical(list("uvw") * 80))
+        for estimator, outputs in (
+            (rpo.RandomForestClassifier(20, random_state=0), y),
+            (rpo.GradientBoostingRegressor(20, random_state=0), np.column_stack([y, y, X[:, 0]])),
+        ):
+            model = estimator.set_params(params={"nominal": encoding}).fit(table, outputs)
+            importances = model.feature_importances_
+            assert importances.shape == (5,)
+            assert importances.sum() == pytest.approx(1.0)
+            assert importances.argmax() == first.index("b")
+        assert SelectFromModel(model, prefit=True).transform(table).shape[1] < 5
