@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, r2_score
 
 
@@ -22,20 +24,34 @@ def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
     missing = np.isnan(y)
     right = ((y == predicted) | missing).all(axis=1)
     counted = ~missing.all(axis=1)
+    if not counted.any():
+        return _undefined("accuracy", "no output is observed")
     return float(np.average(right[counted], weights=None if weights is None else np.asarray(weights)[counted]))
 
 
 def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
-    """Return the mean R² over outputs, each over the samples where it is observed."""
+    """Return the mean R² over outputs, each over the samples where it is observed.
+
+    Outputs that are never observed do not count. One that is observed once is constant: 1 if it is predicted exactly,
+    otherwise 0, as in `rpo.metrics.r2`.
+    """
     if not np.isnan(y).any():
         return float(r2_score(y, predicted, sample_weight=weights))
     y, predicted = _dense(y), _dense(predicted)
     of_outputs = []
     for j in range(y.shape[1]):
         observed = ~np.isnan(y[:, j])
+        if observed.sum() < 2:
+            of_outputs += [float(y[i, j] == predicted[i, j]) for i in np.flatnonzero(observed)]
+            continue
         of_samples = None if weights is None else np.asarray(weights)[observed]
         of_outputs.append(r2_score(y[observed, j], predicted[observed, j], sample_weight=of_samples))
-    return float(np.mean(of_outputs))
+    return float(np.mean(of_outputs)) if of_outputs else _undefined("R²", "no output is observed")
+
+
+def _undefined(what: str, why: str) -> float:
+    warnings.warn(f"{what} is undefined, because {why}", UndefinedMetricWarning, stacklevel=4)
+    return float("nan")
 
 
 def _dense(y: Any) -> NDArray[Any]:

@@ -168,6 +168,26 @@ def test_missing_numbers_are_left_out(numbers):
         model.fit(X, pd.DataFrame(y, columns=["a", "b", "c"])).score(X, pd.DataFrame(y, columns=["c", "b", "a"]))
 
 
+def test_scores_leave_out_outputs_that_are_not_observed(numbers, labels):
+    X, Y = numbers
+    model = rpo.RandomForestRegressor(20, random_state=0, missing_outputs=True).fit(X, Y)
+    y = Y[:30].copy()
+    for n_observed in (0, 1, 2):
+        y[n_observed:, 1] = np.nan
+        expected = rpo.metrics.r2(y, model.predict(X[:30]))
+        assert model.score(X[:30], y) == pytest.approx(expected)
+        assert model.score(X[:30], y, np.ones(30)) == pytest.approx(expected)
+        y = Y[:30].copy()
+    y[:] = np.nan
+    with pytest.warns(Warning, match="R² is undefined, because no output is observed"):
+        assert np.isnan(model.score(X[:30], y))
+    X, Y = labels
+    classifier = forest(missing_outputs=True).fit(X, Y)
+    for weights in (None, np.ones(9)):
+        with pytest.warns(Warning, match="accuracy is undefined, because no output is observed"):
+            assert np.isnan(classifier.score(X[:9], np.full((9, 6), np.nan), weights))
+
+
 def test_regression_of_one_output_and_of_many(numbers):
     X, Y = numbers
     for estimator in (
