@@ -58,6 +58,11 @@ def library(x: Any) -> str | None:
     return None
 
 
+def is_series_of_pandas(x: Any) -> bool:
+    """Return true for a column of pandas."""
+    return type(x).__name__ == "Series" and type(x).__module__.split(".", maxsplit=1)[0] == "pandas"
+
+
 def check_in_memory(x: Any) -> None:
     """Refuse a table whose values are not in memory; see `library`."""
     library(x)
@@ -162,13 +167,14 @@ def _of_pandas(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
 
 
 def outputs_of_pandas(y: Any) -> NDArray[Any]:
-    """Return a pandas table as an array, with numbers also for columns that are categories or nullable."""
+    """Return a pandas table as an array, with numbers also for columns that are categories, nullable or sparse."""
 
     def plain(column: Any) -> NDArray[Any]:
-        if hasattr(column, "cat") or isinstance(column.dtype, np.dtype) or column.dtype.kind not in "biuf":
+        # Neither numpy's types, nor categories and sparse columns have a type of numpy beside their own.
+        if column.dtype.kind not in "biuf" or not hasattr(column.dtype, "numpy_dtype"):
             return np.asarray(column)
         if column.isna().any():
-            numbers: NDArray[Any] = column.to_numpy(np.float32, na_value=np.nan)
+            numbers: NDArray[Any] = column.to_numpy(np.float64, na_value=np.nan)
             return numbers
         return np.asarray(column, column.dtype.numpy_dtype)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._frames import column_names, is_frame, library, outputs_of_pandas
+from ._frames import column_names, is_frame, is_series_of_pandas, library, outputs_of_pandas
 
 
 def output_names(y: Any) -> list[str] | None:
@@ -26,6 +26,8 @@ def outputs_as_array(y: Any) -> Any:
         return y
     if library(y) == "pandas":
         return outputs_of_pandas(y)
+    if is_series_of_pandas(y):
+        return outputs_of_pandas(y.to_frame())[:, 0]
     sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"
     try:
         y = np.asarray(y)

@@ -56,6 +56,27 @@ def test_missing_numbers_of_nullable_columns_are_missing(numbers):
     assert np.array_equal(fit(table).predict(X), fit(Y).predict(X))
 
 
+def test_columns_of_pandas_are_read_as_tables_are(labels, numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    holes = np.where(np.arange(120) % 5 == 0, np.nan, Y[:, 0])
+    expected = forest(missing_outputs=True).fit(X, holes)
+    for dtype in ("boolean", "Int8", "Float32"):
+        y = pd.Series(holes).astype(dtype)
+        assert forest(missing_outputs=True).fit(X, y).model_ == expected.model_
+        assert expected.score(X, y) == expected.score(X, holes)
+        if dtype != "Float32":
+            assert list(forest().fit(X, pd.Series(Y[:, 0]).astype(dtype)).classes_) == [0, 1]
+    expected = forest().fit(X, Y)
+    for dtype in (pd.SparseDtype(int, 0), pd.SparseDtype(bool, False), pd.SparseDtype(float, np.nan)):
+        table = pd.DataFrame(Y).astype(dtype)
+        assert np.array_equal(forest().fit(X, table).predict_proba(X), expected.predict_proba(X))
+        assert expected.score(X, table) == expected.score(X, Y)
+    X, Y = numbers
+    sparse = pd.Series(Y[:, 0]).astype(pd.SparseDtype(float, np.nan))
+    assert rpo.RandomForestRegressor(5, random_state=0).fit(X, sparse).score(X, sparse) > 0.5
+
+
 @pytest.mark.parametrize("y", [[[0], [1, 2]], [{0}, {1}], np.array([(0,), (1, 2)], object)])
 def test_sets_of_labels_are_refused_with_what_makes_a_matrix_of_them(y):
     with pytest.raises(ValueError, match="MultiLabelBinarizer"):
