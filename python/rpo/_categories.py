@@ -66,10 +66,7 @@ class Categories(NamedTuple):
 
 def categories_of(column: NDArray[Any], name: str) -> Categories:
     """Return the values of a column of numbers or words as categories: numbers in increasing order, words by text."""
-    if column.dtype.kind in "biuf":
-        observed = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), bool)
-    else:
-        observed = np.array([not is_missing(value) for value in column], bool)
+    observed = observed_in(column)
     present = column[observed]
     if column.dtype.kind in "biuf" or all(_is_number(value) for value in present):
         values, codes = np.unique(present, return_inverse=True)
@@ -199,6 +196,14 @@ def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
     if not all(absent or isinstance(value, (Real, Decimal, np.bool_)) for value, absent in pairs):
         return None
     return np.array([np.nan if absent else value for value, absent in pairs], np.float32)
+
+
+def observed_in(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return a mask of the values that are not missing."""
+    if column.dtype.kind in "biuf":
+        observed: NDArray[np.bool_] = ~np.isnan(column)
+        return observed
+    return np.array([not is_missing(value) for value in column], bool)
 
 
 def is_missing(value: Any) -> bool:

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import compute_sample_weight
 
+from ._categories import observed_in
+
 
 def weights_of_classes(class_weight: Any, y: Any) -> NDArray[np.float64]:
     """Return the weight of each output of each sample: that of its class, of shape (n_samples, n_outputs).
@@ -44,7 +46,7 @@ def weights_of_classes(class_weight: Any, y: Any) -> NDArray[np.float64]:
     weights = np.ones((n_samples, n_outputs))
     for j, given in enumerate(of_outputs):
         column = columns[:, [j]].toarray().ravel() if is_sparse else columns[:, j]
-        observed = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(n_samples, bool)
+        observed = observed_in(column)
         if observed.any():
             weights[observed, j] = compute_sample_weight(given, column[observed])
     return weights

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
 
 from . import _native
 from ._arguments import whole
 from ._bases import BaseCrossValidator
+from ._categories import observed_in
 from ._matrix import borrow
 from ._outputs import outputs_as_array
 from ._seeds import seed_of
@@ -51,15 +54,16 @@ class IterativeStratifiedKFold(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Not used.
+            Only its number of samples is used.
         y : array or sparse matrix of shape (n_samples, n_outputs) or (n_samples,)
-            Indicators of labels, or classes. A missing label (NaN) counts as absent.
+            Indicators of labels (0 and 1), or one or more columns of classes, whose frequencies are kept like those of
+            labels. A missing label or class counts as absent.
         groups : None
             Not used.
         """
-        y = outputs_as_array(y)
-        if y.ndim == 1:
-            y = y[:, None] == np.unique(y)
+        y = _indicators(outputs_as_array(y))
+        if X is not None:
+            check_consistent_length(X, y)
         n_samples = y.shape[0]
         if self.n_splits > n_samples:
             raise ValueError(f"n_splits={self.n_splits} is more than the number of samples, {n_samples}")
@@ -68,3 +72,23 @@ class IterativeStratifiedKFold(BaseCrossValidator):
         for fold in _native.stratified_folds(borrow(y, "y"), self.n_splits, seed):
             test = fold.astype(np.intp)
             yield np.setdiff1d(everything, test, assume_unique=True), test
+
+
+def _indicators(y: Any) -> Any:
+    """Return an indicator for each label, or for each class of each column."""
+    if sp.issparse(y):
+        return y
+    if y.ndim == 2 and y.dtype.kind in "biuf" and ((y == 0) | (y == 1) | np.isnan(y)).all():
+        return y
+    return np.column_stack([_indicators_of_classes(column) for column in (y.T if y.ndim == 2 else [y])])
+
+
+def _indicators_of_classes(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return an indicator for each class; all are false where the class is missing."""
+    if column.dtype.kind == "f" and (column % 1 > 0).any():
+        raise ValueError("y must be indicators of labels or classes, but it has numbers that are not whole")
+    observed = observed_in(column)
+    classes, codes = np.unique(column[observed], return_inverse=True)
+    found = np.zeros((len(column), len(classes)), bool)
+    found[np.flatnonzero(observed), codes] = True
+    return found

@@ -226,3 +226,27 @@ def test_projections_that_learn_and_those_that_keep_all(sparse):
     learned = OutputProjection("label-embedding", n_components=3, random_state=0).fit(Y, features=X)
     assert learned.transform(Y).shape == (300, 3)
     assert len(OutputProjection(random_state=0).fit(Y).get_feature_names_out()) == 5
+
+
+@pytest.mark.parametrize("values", [["a", "b", "c"], [-1, 1], [2, 0, 7], [True, False]])
+def test_folds_keep_the_frequency_of_classes(values):
+    rng = np.random.default_rng(0)
+    first = np.array(values)[rng.integers(len(values), size=90)]
+    second = np.array(["x", "y", None], object)[rng.integers(3, size=90)]
+    folds = IterativeStratifiedKFold(3, random_state=0)
+    for y in (first, np.column_stack([first, first[::-1]]), np.column_stack([first.astype(object), second])):
+        columns = y.reshape(90, -1).T
+        for _, test in folds.split(np.zeros((90, 1)), y):
+            for column in columns:
+                for value in {value for value in column if value is not None}:
+                    assert abs((column[test] == value).sum() - (column == value).sum() / 3) <= 2
+
+
+def test_y_that_has_no_folds_is_refused():
+    X, Y = np.zeros((40, 2)), np.eye(2, dtype=int).repeat(25, axis=0)
+    folds = IterativeStratifiedKFold(2, random_state=0)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        next(folds.split(X, Y))
+    for y in (Y + 0.5, Y[:, 0] + 0.5):
+        with pytest.raises(ValueError, match="numbers that are not whole"):
+            next(folds.split(None, y))
