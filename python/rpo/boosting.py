@@ -76,6 +76,8 @@ class _GradientBoosting(Estimator):
     warm_start: bool
     model_: Model
     _encoding: Labels
+    _withheld: bool
+    """True if the model was fitted without the samples on which its steps were scored."""
 
     @property
     def _method(self) -> str:
@@ -130,10 +132,30 @@ class _GradientBoosting(Estimator):
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._scored = validation is not None
         if not (self.warm_start and hasattr(self, "model_")):
+            self._withheld = self.n_iter_no_change is not None and validation is None
             return super()._finish(X, y, data, n_labels, validation)
         if self._is_to_grow(self.n_estimators_, "steps made"):
+            self._check_continues(validation)
             self.model_ = self._grow(X, y, data, n_labels, validation, self.model_)
         return self
+
+    def _check_continues(self, validation: Samples | None) -> None:
+        """Refuse to continue a model whose steps are scored, as steps after the best are dropped.
+
+        Raises
+        ------
+        ValueError
+            With the parameter or argument that scores steps.
+        """
+        why = "only a model that is fitted to all samples, without choosing its best steps, can be continued"
+        if validation is not None or self.n_iter_no_change is not None:
+            name = "n_iter_no_change" if validation is None else "eval_set"
+            raise ValueError(f"warm_start cannot make more steps with {name}: {why}; set warm_start=False to fit anew")
+        if self._withheld:
+            raise ValueError(
+                f"warm_start cannot make more steps, as the earlier fit withheld samples for n_iter_no_change: {why}; "
+                "set warm_start=False to fit anew"
+            )
 
     @property
     def n_estimators_(self) -> int:
@@ -191,7 +213,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones.
+        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones; not for
+        steps that are scored, with `n_iter_no_change` or `eval_set`.
     class_weight : dict, list of dict, "balanced" or None, default=None
         Weights of classes, which multiply those of the samples. Each output of a sample has the weight of its own
         class, and "balanced" gives the classes of an output equal sums of weights. For several outputs, scikit-learn
@@ -389,7 +412,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
     verbose : int, default=0
         Prints the number of steps done.
     warm_start : bool, default=False
-        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones.
+        Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones; not for
+        steps that are scored, with `n_iter_no_change` or `eval_set`.
     missing_outputs : bool, default=False
         Allows missing outputs (NaN), which are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"

@@ -190,3 +190,18 @@ def test_samples_to_score_steps_on_have_the_outputs_of_training(labels, numbers)
     with pytest.raises(ValueError, match="column 0 of y is 'c'; in training it was 'a'"):
         boosting.fit(X, table, eval_set=(X, table[["c", "b", "a"]]))
     boosting.fit(X, table, eval_set=(X, table))
+
+
+def test_scored_steps_cannot_be_continued(numbers):
+    X, Y = numbers
+    more = {"n_estimators": 40}
+    stopped = rpo.GradientBoostingRegressor(20, warm_start=True, n_iter_no_change=3).fit(X, Y)
+    with pytest.raises(ValueError, match="more steps with n_iter_no_change: only a model that is fitted to all"):
+        stopped.set_params(**more).fit(X, Y)
+    with pytest.raises(ValueError, match="the earlier fit withheld samples for n_iter_no_change"):
+        stopped.set_params(n_iter_no_change=None).fit(X, Y)
+    plain = rpo.GradientBoostingRegressor(20, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="more steps with eval_set"):
+        plain.set_params(**more).fit(X, Y, eval_set=(X, Y))
+    assert plain.fit(X, Y).n_estimators_ == 40
+    assert stopped.set_params(warm_start=False).fit(X, Y).n_estimators_ == 40
