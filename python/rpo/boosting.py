@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -133,7 +134,14 @@ class _GradientBoosting(Estimator):
         self._scored = validation is not None
         if not (self.warm_start and hasattr(self, "model_")):
             self._withheld = self.n_iter_no_change is not None and validation is None
-            return super()._finish(X, y, data, n_labels, validation)
+            super()._finish(X, y, data, n_labels, validation)
+            if self.n_estimators_ == 0:
+                warnings.warn(
+                    "no step scored better on the withheld samples than the constant prediction, which the model is",
+                    UserWarning,
+                    stacklevel=6,
+                )
+            return self
         if self._is_to_grow(self.n_estimators_, "steps made"):
             self._check_continues(validation)
             self.model_ = self._grow(X, y, data, n_labels, validation, self.model_)
@@ -542,6 +550,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._distance = self._huber_distance(y) if self._has_loss("huber") else None
+        if validation is not None:
+            self._check_has_r2(validation)
         return super()._finish(X, y, data, n_labels, validation, **more)
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
@@ -552,6 +562,27 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             levels = np.atleast_1d(self.alpha)
             given["quantile"] = ",".join(repr(float(x)) if isinstance(x, Real) else str(x) for x in levels)
         return given
+
+    def _check_has_r2(self, validation: Samples) -> None:
+        """Refuse samples to score steps on whose R² does not depend on the predictions, so that no step is the best.
+
+        Raises
+        ------
+        ValueError
+            If all outputs are constant.
+        """
+        if self._has_loss("quantile") or not {"validation_metric", "loss", "output_losses"}.isdisjoint(
+            self.params or {}
+        ):
+            return
+        y = validation.Y if isinstance(validation.Y, np.ndarray) else validation.Y.toarray()
+        y = y.astype(np.float32)
+        if any(len(np.unique(column[~np.isnan(column)])) > 1 for column in y.T):
+            return
+        raise ValueError(
+            f"eval_set has constant outputs in its {len(y)} samples, so that R² cannot tell which step is the best; "
+            'give samples with different outputs, or params={"validation_metric": "mse"}'
+        )
 
     def _huber_distance(self, y: Any) -> float | None:
         """Return the distance from which the Huber loss is linear, unless it is set in `params`."""

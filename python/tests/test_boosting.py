@@ -205,3 +205,19 @@ def test_scored_steps_cannot_be_continued(numbers):
         plain.set_params(**more).fit(X, Y, eval_set=(X, Y))
     assert plain.fit(X, Y).n_estimators_ == 40
     assert stopped.set_params(warm_start=False).fit(X, Y).n_estimators_ == 40
+
+
+def test_steps_are_not_scored_on_constant_outputs(numbers):
+    X, Y = numbers
+    boosting = rpo.GradientBoostingRegressor(5, random_state=0)
+    constant = np.column_stack([Y[:9, 0] * 0 + 2, Y[:9, 1:2] * np.nan, Y[:9, 0] * 0])
+    for samples in ((X[:1], Y[:1]), (X[:9], constant), (X[:9], sp.csr_array(Y[:9] * 0))):
+        with pytest.raises(ValueError, match="eval_set has constant outputs in its"):
+            boosting.set_params(missing_outputs=True).fit(X, Y, eval_set=samples)
+    constant[:, 0] = Y[:9, 0]
+    assert boosting.fit(X, Y, eval_set=(X[:9], constant)).n_estimators_ > 0
+    boosting.set_params(params={"validation_metric": "mse"})
+    assert boosting.fit(X, Y, eval_set=(X[:1], Y[:1])).n_estimators_ > 0
+    boosting.set_params(params=None, n_iter_no_change=2)
+    with pytest.warns(UserWarning, match="no step scored better on the withheld samples than the constant prediction"):
+        assert boosting.fit(X, Y * 0).n_estimators_ == 0
