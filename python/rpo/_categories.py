@@ -151,6 +151,8 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
 
     Raises
     ------
+    TypeError
+        For a single index.
     ValueError
         For features that do not exist.
     """
@@ -161,6 +163,10 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
             f"categorical_features must be {FROM_DTYPE!r}, None, or a list of indices, names or booleans, got {given!r}"
         )
     mask = np.zeros(n_features, bool)
+    if given is not None and not hasattr(given, "__len__"):
+        raise TypeError(
+            f"categorical_features must be {FROM_DTYPE!r}, None, or a list of indices, names or booleans, got {given!r}"
+        )
     if given is None or len(given) == 0:
         return mask
     entries = np.asarray(given)

@@ -118,6 +118,22 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Any:
         """Return features as float32, C-ordered or CSR; when fitting, remember the columns."""
+        try:
+            return self._read(X, reset=reset)
+        except ValueError as error:
+            if "could not convert string" in str(error):
+                raise ValueError(
+                    f"X has words ({error}); give a DataFrame, whose columns of words may be categories, by the dtype "
+                    "'category' or by categorical_features"
+                ) from error
+            if not self._takes_missing and str(error).startswith("Input X contains NaN"):
+                raise ValueError(
+                    f"Input X contains NaN. {type(self).__name__} needs every feature; params={{'impute': 'median'}} "
+                    "fills in those that are missing"
+                ) from error
+            raise
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
         finite: Any = "allow-nan" if self._takes_missing else True
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE

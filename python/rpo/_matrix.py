@@ -23,7 +23,7 @@ def borrow(matrix: Any, name: str) -> Borrowed:
         For an array that is not a matrix of numbers, with the name of the argument.
     """
     if sp.issparse(matrix):
-        return _borrow_csr(matrix)
+        return _borrow_csr(matrix, name)
     return dense(matrix, name)
 
 
@@ -52,7 +52,9 @@ def check_real(matrix: Any, name: str) -> None:
         raise ValueError(f"{name} must be numbers, got {dtype}")
 
 
-def _borrow_csr(matrix: Any) -> Borrowed:
+def _borrow_csr(matrix: Any, name: str) -> Borrowed:
+    if matrix.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, got {matrix.ndim}")
     matrix = matrix.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

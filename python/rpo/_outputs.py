@@ -22,6 +22,13 @@ def outputs_as_array(y: Any) -> Any:
     """Return y as an array or a sparse matrix of one or two dimensions."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    y = _as_array(y)
+    if y.ndim == 2 and y.shape[1] == 0:
+        raise ValueError(f"y has no columns, but the shape {y.shape}; a model needs at least one output")
+    return y
+
+
+def _as_array(y: Any) -> Any:
     if sp.issparse(y):
         return y
     if library(y) == "pandas":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterable
 from os import PathLike, fspath
+from os.path import exists
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils import Bunch
 from . import _native
 from ._matrix import handed
 from ._types import Path
+from .model import parameters_as_json
 
 __all__ = ["load_arff", "load_csv", "load_svmlight", "load_xc"]
 
@@ -59,6 +61,12 @@ def _targets(targets: Any) -> Any:
     if isinstance(targets, (int, np.integer)) and not isinstance(targets, bool):
         return {"last": int(targets)} if targets >= 0 else {"first": -int(targets)}
     if isinstance(targets, (str, PathLike)):
+        if not exists(targets):
+            name = fspath(targets)
+            raise FileNotFoundError(
+                f"targets={name!r} is taken for a label file, which does not exist; for an output of this name give "
+                f"[{name!r}]"
+            )
         return {"label-file": fspath(targets)}
     if isinstance(targets, Iterable):
         return {"names": [str(name) for name in targets]}
@@ -68,7 +76,10 @@ def _targets(targets: Any) -> Any:
 def _load(path: Path, options: dict[str, Any], missing_outputs: bool) -> Bunch:
     if missing_outputs:
         options["missing_targets"] = "keep"
-    data = _native.Dataset.read(path, json.dumps(options))
+    try:
+        data = _native.Dataset.read(path, parameters_as_json(options))
+    except ValueError as error:
+        raise _in_plain_words(error) from None
     n_samples, n_features, n_outputs = data.sizes
     return Bunch(
         data=handed(data.features(), (n_samples, n_features)),
@@ -79,3 +90,20 @@ def _load(path: Path, options: dict[str, Any], missing_outputs: bool) -> Bunch:
         is_multilabel=data.is_multilabel,
         name=data.name,
     )
+
+
+_OF_OPTIONS = re.compile(r"(unknown field|unknown variant|invalid type|invalid value).* at line 1 column \d+$")
+"""Errors of options, which are passed on as one line of JSON."""
+
+
+def _in_plain_words(error: ValueError) -> Exception:
+    """Return the error of an option without its place in JSON; other errors stay."""
+    message = str(error)
+    if not _OF_OPTIONS.match(message):
+        return error
+    message = message.rsplit(" at line ", 1)[0]
+    unknown = re.match(r"unknown field `(\w+)`, expected one of (.*)", message)
+    if unknown is None:
+        return ValueError(f"an option of reading cannot be used: {message}")
+    names = [name for name in re.findall(r"\w+", unknown[2]) if name not in ("format", "targets", "missing_targets")]
+    return TypeError(f"there is no option {unknown[1]!r} of reading; there are {', '.join(names)}")

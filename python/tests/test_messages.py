@@ -1,0 +1,84 @@
+"""Errors that say what is wrong, and what helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rpo
+
+
+@pytest.mark.parametrize("options", [{}, {"categorical_features": [0]}])
+def test_words_in_an_array_belong_into_a_table(options):
+    X = np.array([["red", 1.0], ["blue", 2.0]] * 20, object)
+    for given in (X, X.astype(str)):
+        with pytest.raises(ValueError, match=r"X has words \(could not convert .*\); give a DataFrame"):
+            rpo.RandomForestClassifier(2, **options).fit(given, [0, 1] * 20)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        rpo.LinearOneVsRestClassifier,
+        rpo.LabelTreeClassifier,
+        rpo.LabelEmbeddingClassifier,
+        rpo.StructuredForestClassifier,
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, "frame"])
+def test_missing_features_may_be_filled_in(estimator, form, labels):
+    if form == "frame":
+        form = pytest.importorskip("pandas").DataFrame
+    X, Y = labels
+    X = X.copy()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"Input X contains NaN. \w+ needs every feature; params={'impute': 'median'}"):
+        estimator().fit(form(X), Y)
+    assert estimator(params={"impute": "median"}).fit(form(X), Y).predict(form(X)).shape == Y.shape
+
+
+def test_a_single_index_is_no_list_of_categories(labels):
+    for choice in (5, True, 1.5):
+        with pytest.raises(TypeError, match="categorical_features must be 'from_dtype', None, or a list"):
+            rpo.RandomForestClassifier(2, categorical_features=choice).fit(*labels)
+
+
+def test_outputs_without_columns_are_named(labels):
+    X, Y = labels
+    for y in (Y[:, :0], sp.csr_array(Y[:, :0]), Y[:, :0].astype(float)):
+        for fit in (
+            rpo.RandomForestClassifier(2).fit,
+            rpo.GradientBoostingClassifier(2, missing_outputs=True).fit,
+            rpo.RandomForestRegressor(2).fit,
+            lambda X, y: rpo.Model.fit(X, y, labels=True),
+        ):
+            with pytest.raises(ValueError, match=r"y has no columns, but the shape \(120, 0\)"):
+                fit(X, y)
+
+
+def test_sparse_arrays_of_one_dimension_are_named(labels):
+    X, Y = labels
+    model = rpo.Model.fit(X, Y, labels=True, trees=2)
+    for call, name in (
+        (lambda: model.predict(sp.coo_array(X[0])), "X"),
+        (lambda: model.evaluate(sp.coo_array(X[0]), Y), "X"),
+        (lambda: rpo.metrics.lrap(sp.coo_array(Y[0]), Y), "truth"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must have two dimensions, got 1"):
+            call()
+
+
+def test_errors_of_loaders_are_in_plain_words(tmp_path):
+    table = tmp_path / "houses.csv"
+    table.write_text("size,price\n1,2\n3,4\n5,7\n")
+    for name in ("price", tmp_path / "labels.xml"):
+        with pytest.raises(FileNotFoundError, match=r"is taken for a label file, which does not exist; .* give \['"):
+            rpo.datasets.load_csv(table, name)
+    assert rpo.datasets.load_csv(table, ["price"], task="regression").target.shape == (3, 1)
+    with pytest.raises(TypeError, match=r"no option 'foo' of reading; there are task, .*memory_limit$"):
+        rpo.datasets.load_csv(table, 1, foo=1)
+    with pytest.raises(ValueError, match=r"unknown variant `regress`, expected `multi-label` or `regression`$"):
+        rpo.datasets.load_csv(table, 1, task="regress")
+    with pytest.raises(TypeError, match="`task` cannot be"):
+        rpo.datasets.load_csv(table, 1, task=object())
