@@ -4,6 +4,9 @@ Estimators have the names and parameters of scikit-learn. `Model` is a fitted mo
 command `rpo` writes and reads.
 """
 
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
+
 from . import datasets, distributed, metrics, model_selection, projections
 from ._precision import PrecisionWarning
 from .auto import AutoClassifier, AutoRegressor
@@ -13,6 +16,11 @@ from .forest import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClass
 from .linear import LabelTreeClassifier, LinearOneVsRestClassifier
 from .model import Model, methods
 from .multilabel import CraftmlClassifier, LabelEmbeddingClassifier, StructuredForestClassifier
+
+try:
+    __version__ = _version("rpo-learn")
+except _PackageNotFoundError:  # a copy of the folder, without the record of an installation
+    __version__ = "unknown"
 
 __all__ = [
     "AutoClassifier",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -38,7 +38,7 @@ def flag(name: str, given: Any) -> bool:
     return bool(given)
 
 
-def names_of(what: str, given: Sequence[Any]) -> list[str]:
+def names_of(what: str, given: Iterable[Any]) -> list[str]:
     """Return names as a list.
 
     Raises

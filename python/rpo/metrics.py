@@ -20,7 +20,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ def names() -> list[str]:
 def evaluate(
     truth: Any,
     scores: Any,
-    metrics: Sequence[str],
+    metrics: Iterable[str],
     *,
     inverse_propensities: Any = None,
     train_means: Any = None,
@@ -91,7 +91,7 @@ def evaluate(
         Labels, 0 and 1, or numbers; NaN where missing.
     scores : array or sparse matrix of shape (n_samples, n_outputs)
         Predictions.
-    metrics : sequence of str
+    metrics : iterable of str
         Names such as "lrap", "p@5", "macro-f1", "r2"; label sets have the labels with scores of at least 0.5.
     inverse_propensities : array of shape (n_outputs,), optional
         For "psp@K" and "psndcg@K".
@@ -102,8 +102,9 @@ def evaluate(
     zero_division : {0.0, 1.0}, default=0.0
         The value of 0/0 in "jaccard" and F1.
     """
+    metrics = names_of("metrics", metrics)
     values = _native.evaluate(
-        names_of("metrics", metrics),
+        metrics,
         borrow(truth, "truth"),
         borrow(scores, "scores"),
         inverse_propensities=_floats(inverse_propensities),

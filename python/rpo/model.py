@@ -23,6 +23,8 @@ from ._types import Borrowed, Path
 # The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
 
+_BYTES = (bytes, bytearray, memoryview)
+
 
 class Model:
     """A fitted model with the names and kinds of its columns.
@@ -137,9 +139,17 @@ class Model:
         return cls(_native.Model.load(path))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Model:
-        """Return the model whose file has this content."""
-        return cls(_native.Model.from_bytes(data))
+    def from_bytes(cls, data: bytes | bytearray | memoryview) -> Model:
+        """Return the model whose file has this content.
+
+        Raises
+        ------
+        TypeError
+            For anything but bytes.
+        ValueError
+            For bytes that are not those of a model.
+        """
+        return cls(_native.Model.from_bytes(_as_bytes(data)))
 
     def save(self, path: Path) -> int:
         """Save the model to a file, replacing an old one once the new one is complete; return the number of bytes."""
@@ -330,7 +340,7 @@ class Model:
         return Model(self._native.merge(_model(other)._native))
 
     @classmethod
-    def from_parts(cls, parts: Iterable[Model | bytes | Path]) -> Model:
+    def from_parts(cls, parts: Iterable[Model | bytes | bytearray | memoryview | Path]) -> Model:
         """Merge parts of a forest that were grown on the same data into one model, in the order of their trees.
 
         Parts are read one after the other, so an iterator need not hold them all.
@@ -357,8 +367,8 @@ class Model:
         >>> rpo.Model.from_parts(grow(i, 2) for i in (0, 2, 4)) == grow(0, 6)
         True
         """
-        if isinstance(parts, (str, bytes, PathLike, Model)):
-            one = "..." if isinstance(parts, bytes) else repr(parts)
+        if isinstance(parts, (str, *_BYTES, PathLike, Model)):
+            one = "..." if isinstance(parts, _BYTES) else repr(parts)
             raise TypeError(f"parts must be a list of models or files: [{one}]")
 
         def opened() -> Iterator[_native.Model | bytes]:
@@ -366,7 +376,7 @@ class Model:
                 if isinstance(part, (str, PathLike)):
                     yield _native.Model.load(part)
                 else:
-                    yield part if isinstance(part, bytes) else _model(part)._native
+                    yield _as_bytes(part) if isinstance(part, _BYTES) else _model(part)._native
 
         return cls(_native.Model.from_parts(opened()))
 
@@ -500,6 +510,12 @@ def _model(given: Any) -> Model:
         return given
     more = "; the model of an estimator is its attribute model_" if hasattr(given, "model_") else ""
     raise TypeError(f"a Model is expected, not an object of {type(given).__name__}{more}")
+
+
+def _as_bytes(data: bytes | bytearray | memoryview) -> bytes:
+    if not isinstance(data, _BYTES):
+        raise TypeError(f"the content of a model file is bytes, not {type(data).__name__}; Model.load reads a path")
+    return bytes(data)
 
 
 def _as_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import pickle
 
 import numpy as np
@@ -357,3 +358,20 @@ def test_outputs_of_samples_have_weights_in_models_too(labels):
     assert rpo.Model.fit(X, Y, labels=True, sample_weight=weights, **expected.parameters) == expected
     with pytest.raises(ValueError, match="not take weights of single outputs"):
         rpo.Model.fit(X, Y, labels=True, sample_weight=weights)
+
+
+def test_bytes_of_any_kind_are_a_model(labels):
+    model = rpo.Model.fit(*labels, labels=True, trees=2)
+    content = model.to_bytes()
+    for kind in (bytes, bytearray, memoryview):
+        assert rpo.Model.from_bytes(kind(content)) == model
+        assert rpo.Model.from_parts([kind(content)]) == model
+        with pytest.raises(TypeError, match=r"parts must be a list of models or files: \[\.\.\.\]"):
+            rpo.Model.from_parts(kind(content))
+    with pytest.raises(TypeError, match=r"is bytes, not str; Model\.load reads a path"):
+        rpo.Model.from_bytes("forest.rpo")
+
+
+def test_the_version_is_that_of_the_package(labels):
+    assert rpo.__version__ == importlib.metadata.version("rpo-learn")
+    assert rpo.__version__.startswith("0.")

@@ -144,6 +144,7 @@ def test_the_best_labels_are_enough(sparse):
     with pytest.raises(ValueError, match="nonsense"):
         metrics.evaluate(Y, scores, ["nonsense"])
     assert "p@K" in metrics.names()
+    assert metrics.evaluate(Y, scores, (name for name in ["lrap"])) == {"lrap": metrics.lrap(Y, scores)}
 
 
 def test_folds_keep_the_frequency_of_labels(labels, sparse):
