@@ -93,6 +93,36 @@ class AutoClassifier(_Auto, Classifier):
         Prints the number of configurations tried.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import AutoClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 5)).astype(np.float32)
+    >>> Y = (X[:, :3] + 0.3 * rng.normal(size=(80, 3)) > 0).astype(int)
+    >>> model = AutoClassifier(configurations=2, random_state=0).fit(X, Y)
+    >>> model.predict(X).shape
+    (80, 3)
+    >>> len(model.model_.inspect()["thresholds"])  # from which each label is predicted
+    3
     """
 
     def _decide(self, scores: NDArray[Any]) -> sp.csr_array[Any]:
@@ -121,4 +151,28 @@ class AutoRegressor(_Auto, Regressor):
         Prints the number of configurations tried.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the columns of y.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import AutoRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 5)).astype(np.float32)
+    >>> Y = X[:, :2] + X[:, 2:4]
+    >>> model = AutoRegressor(configurations=2, random_state=0).fit(X, Y)
+    >>> model.predict(X).shape
+    (80, 2)
     """

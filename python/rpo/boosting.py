@@ -333,10 +333,19 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Classes, or indicators of labels.
-        sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing.
+        sample_weight : array of shape (n_samples,) or (n_samples, n_labels), optional
+            Weights of the samples, or of each label of each sample: a label of weight 0 counts as missing. The labels
+            are those of `model_`: the columns of indicators, one for two classes, and one for each of more classes, so
+            that two columns of 3 and 2 classes have 5. Weights should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
+
+        Notes
+        -----
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and 1 for
+        other losses, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
+        samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, eval_set)
 
@@ -525,9 +534,17 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Numbers.
         sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing.
+            Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing. Weights
+            should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best.
+
+        Notes
+        -----
+        Leaf values are shrunk by the penalty `params={"leaf_l2": ...}`, by default 5 for the squared error and 1 for
+        other losses, which is added to the sum of the weights (times curvatures) of a leaf. It is on the scale of the
+        weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
+        samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, eval_set)
 

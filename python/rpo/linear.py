@@ -48,6 +48,33 @@ class LinearOneVsRestClassifier(_LinearMethod):
         Prints when the fit is done.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import LinearOneVsRestClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> model = LinearOneVsRestClassifier(C=1.0).fit(X, Y)
+    >>> model.predict_top_k(X, 3).shape
+    (200, 10)
     """
 
     _renamed: ClassVar[dict[str, str]] = {"C": "cost"}
@@ -100,6 +127,33 @@ class LabelTreeClassifier(_LinearMethod):
         Prints the number of trees grown.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import LabelTreeClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> trees = LabelTreeClassifier(3, C=1.0, leaf_labels=4, random_state=0).fit(X, Y)
+    >>> trees.predict_top_k(X, 3).shape
+    (200, 10)
     """
 
     _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees", "C": "cost"}

@@ -82,7 +82,8 @@ class Model:
         missing_outputs : bool, default=False
             Allows missing outputs (NaN), which are left out everywhere.
         sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Weights of the samples, or of each output of each sample; a method that does not support such weights
+            Weights of the samples, or of each output of each sample, with a mean of about 1 for boosting, whose penalty
+            `leaf_l2` is on their scale; a method that does not support such weights
             refuses them and names the methods that do.
         feature_names, output_names : sequences of str, optional
             Names of the columns; by default those of a DataFrame, otherwise numbers.
@@ -227,7 +228,11 @@ class Model:
         return csr(self._native.decide(scores), scores.shape)
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
-        """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees); None without trees."""
+        """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).
+
+        None for models that do not number their leaves: those of boosting, of forests per output, and models without
+        trees.
+        """
         return self._native.apply(self._features(X), n_threads=threads(n_threads))
 
     def staged_predict(self, X: Any, *, n_threads: int = 0) -> Iterator[NDArray[np.float32]]:

@@ -65,6 +65,35 @@ class StructuredForestClassifier(LabelMethod):
         Prints the number of trees grown.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import StructuredForestClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> forest = StructuredForestClassifier(20, random_state=0, params={"thresholds": "macro-f"}).fit(X, Y)
+    >>> len(forest.model_.inspect()["thresholds"])
+    10
+    >>> forest.predict(X).shape
+    (200, 10)
     """
 
     _renamed: ClassVar[dict[str, str]] = {
@@ -125,6 +154,33 @@ class CraftmlClassifier(LabelMethod):
         Prints the number of trees grown.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import CraftmlClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> forest = CraftmlClassifier(20, random_state=0).fit(X, Y)
+    >>> forest.predict_top_k(X, 3).shape
+    (200, 10)
     """
 
     _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees"}
@@ -162,7 +218,8 @@ class LabelEmbeddingClassifier(LabelMethod):
     Parameters
     ----------
     mode : str, optional
-        The model: "full", the default, "linear", "cs" or "cs-linear"; see `rpo.methods()["label-embedding"]`.
+        The model: "full", the default, random features of a learned embedding; "linear", a learned embedding alone;
+        "cs" and "cs-linear", the same with a random embedding; or "kernel", random features of the features themselves.
     rank : int or str, optional
         Number of dimensions of the embedding.
     link_loss : {"logistic", "squared", "softmax"}, optional
@@ -175,6 +232,33 @@ class LabelEmbeddingClassifier(LabelMethod):
         Prints when the fit is done.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a model file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; for labels, an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Number of classes, or a list of the numbers for each output.
+    n_outputs_, n_features_in_ : int
+        Numbers of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Mask of the features that are categories; None if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import LabelEmbeddingClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> model = LabelEmbeddingClassifier(rank=5, random_state=0).fit(X, Y)
+    >>> model.predict_top_k(X, 3).shape
+    (200, 10)
     """
 
     _own: ClassVar[tuple[str, ...]] = ("mode", "rank", "link_loss")

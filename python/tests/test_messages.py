@@ -82,3 +82,16 @@ def test_errors_of_loaders_are_in_plain_words(tmp_path):
         rpo.datasets.load_csv(table, 1, task="regress")
     with pytest.raises(TypeError, match="`task` cannot be"):
         rpo.datasets.load_csv(table, 1, task=object())
+
+
+@pytest.mark.parametrize("name", [name for name in rpo.__all__ if name.endswith(("Classifier", "Regressor"))])
+def test_estimators_document_their_attributes(name):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    limits = {"configurations": 1} if name.startswith("Auto") else {}
+    estimator = getattr(rpo, name)(**limits)
+    estimator.fit(X, (X[:, :2] > 0).astype(int))
+    described = estimator.__doc__
+    assert "    Examples\n    --------\n    >>> " in described
+    attributes = described.split("    Attributes\n    ----------\n")[1]
+    for attribute in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        assert attribute in attributes
