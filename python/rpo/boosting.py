@@ -224,10 +224,10 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Keeps the steps of the last fit, if data and parameters are the same, and makes only the missing ones; not for
         steps that are scored, with `n_iter_no_change` or `eval_set`.
     class_weight : dict, list of dict, "balanced" or None, default=None
-        Weights of classes, which multiply those of the samples. Each output of a sample has the weight of its own
-        class, and "balanced" gives the classes of an output equal sums of weights. For several outputs, scikit-learn
-        multiplies the weights of all of them to one weight of the sample, which leaves a few samples with all the
-        weight if there are many labels. Outputs that are missing do not count.
+        Weights of classes, which multiply those of the samples. Each output of a sample has its own weight, that of its
+        class, and "balanced" gives the classes of an output equal sums of weights. scikit-learn multiplies the weights
+        of all outputs to one weight of the sample, which leaves a few samples with all the weight if there are many
+        labels. Outputs that are missing do not count.
     missing_outputs : bool, default=False
         Allows missing outputs (NaN), which are left out of gradients and leaves.
     categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
