@@ -192,9 +192,9 @@ def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
         categories = sorted(str(value) for value in column.drop_nulls().unique().to_list())
     else:
         is_number = column.dtype.is_numeric() or kind == "Boolean"
-        if not is_number or (exact and column.null_count()):
+        if not is_number or (exact and column.null_count() and not column.dtype.is_float()):
             return np.array(column.to_list(), object), None
-        if not column.null_count() and kind != "Decimal":
+        if column.dtype.is_float() or (not column.null_count() and kind != "Decimal"):
             return column.to_numpy(), None
         # numpy lacks some types, such as decimal numbers.
         return column.cast(float).to_numpy(), None
@@ -209,7 +209,7 @@ def _of_arrow(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | No
     if hasattr(column, "dictionary"):
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int64), column.dictionary.to_pylist()
-    if exact and column.null_count:
+    if exact and column.null_count and str(column.type) not in ("halffloat", "float", "double"):
         return np.array(column.to_pylist(), object), None
     numbers = column.to_numpy(zero_copy_only=False)
     # A boolean column with missing values is an array of objects.

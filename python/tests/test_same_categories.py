@@ -104,6 +104,22 @@ def test_large_whole_numbers_with_missing_ones_are_different_categories(library)
     assert model.model_._native.nominal == {1: [str(2**60), str(2**60 + 1), str(2**60 + 2)]}
 
 
+def test_numbers_of_single_precision_keep_their_text():
+    values = np.array([0.1, 2.5, 3.0], np.float32)[CODES]
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    holes = np.arange(90) % 9 == 0
+    for given in (
+        pd.DataFrame({"kind": values}),
+        pd.DataFrame({"kind": pd.Series(np.where(holes, np.nan, values)).astype("Float32")}),
+        pl.DataFrame({"kind": values}),
+        pl.DataFrame({"kind": np.where(holes, np.nan, values)}).fill_nan(None).cast(pl.Float32),
+        pa.table({"kind": pa.array(values)}),
+        pa.table({"kind": pa.array(values, mask=holes)}),
+    ):
+        nominal = forest(categorical_features=["kind"]).fit(given, Y).model_._native.nominal
+        assert nominal == {0: ["0.1", "2.5", "3"]}
+
+
 def test_numbers_are_found_as_files_write_them():
     words = pd.DataFrame({"size": SIZE, "kind": pd.Categorical(np.array(["3.0", "1.0", "x"])[CODES])})
     numbers = words.assign(kind=np.array([3, 1, 3])[CODES])
