@@ -15,9 +15,9 @@ from ._categories import observed_in
 def weights_of_classes(class_weight: Any, y: Any) -> NDArray[np.float64]:
     """Return the weight of each output of each sample: that of its class, of shape (n_samples, n_outputs).
 
-    scikit-learn weights a sample by the product over its outputs. Of 150 balanced labels the products span 38 powers of
-    ten, so that a few samples count alone. With a weight for each output, every output is balanced for itself, and its
-    weights have the mean 1.
+    scikit-learn weights a sample by the product over its outputs. Of 150 balanced labels the products lie between about
+    1e-39 and 1e-10, so that a few samples count alone. With a weight for each output, every output is balanced for
+    itself, and its weights have the mean 1.
 
     An output that is missing for a sample has the weight 1, and "balanced" counts the observed outputs only.
 
