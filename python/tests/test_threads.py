@@ -80,16 +80,16 @@ def test_a_prediction_does_not_wait_for_a_fit(labels):
     trees, seen = 1_000_000, []
     small = rpo.Model.fit(X, Y, labels=True, trees=2, n_threads=1)
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def progress(steps):
         seen.append(steps)
         if len(seen) == 2:
-            raise Enough
+            raise EnoughError
         small.predict(X[:1], n_threads=1)
 
-    with pytest.raises(Enough):
+    with pytest.raises(EnoughError):
         rpo.Model.fit(X, Y, labels=True, trees=trees, n_threads=1, progress=progress)
     assert seen[0] < seen[1] < trees
 

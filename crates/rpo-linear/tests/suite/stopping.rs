@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use rpo_linear::{
-    FitOptions, LabelEmbeddingParams, LabelTreeParams, Learner, LinearError, LogisticRegressionParams, OneVsRestParams,
-    RidgeParams,
+    FitOptions, LabelEmbeddingParams, LabelTreeParams, Learner, LinearError, LogisticRegressionParams,
+    OneVsRestParams, RidgeParams,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
