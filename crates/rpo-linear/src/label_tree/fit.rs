@@ -52,7 +52,8 @@ impl Learner for LabelTreeParams {
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
         let classifiers = &self.classifiers;
-        let mut rows = Rows::new(x, classifiers.normalize == RowNorm::L2, weights);
+        let normalize = classifiers.row_norm(x.n_cols());
+        let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(classifiers, &mut rows, &samples, options.limits())?;
         let mut trees = Vec::with_capacity(self.trees);
@@ -70,7 +71,7 @@ impl Learner for LabelTreeParams {
         Ok(LabelTreeModel::new(
             trees,
             classifiers.loss,
-            classifiers.normalize,
+            normalize,
             self.beam,
             Some(costs.mean_cost()),
             shape,

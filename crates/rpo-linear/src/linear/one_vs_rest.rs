@@ -71,8 +71,12 @@ pub struct OneVsRestParams {
     /// Above 0.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub propensity_b: f64,
-    /// Scaling of the features of each sample, in training and prediction: l2, to length 1; none.
-    pub normalize: RowNorm,
+    /// Scaling of the features of each sample, in training and prediction: l2, to length 1; none. By default l2, or none
+    /// for fewer than 10 features.
+    ///
+    /// The length of a sample is a good part of what a few features say about it. With 3 to 10 features of real sets,
+    /// mean LRAP is .003 higher without scaling; with all of their 21 to 300 features it is .03 lower.
+    pub normalize: Option<RowNorm>,
     /// Value of the feature that represents the intercept; 0 for none.
     #[schemars(range(min = 0.0))]
     pub bias: f64,
@@ -107,7 +111,7 @@ impl Default for OneVsRestParams {
             propensity_weights: false,
             propensity_a: Propensity::default().a,
             propensity_b: Propensity::default().b,
-            normalize: RowNorm::L2,
+            normalize: None,
             bias: 1.0,
             tolerance: 0.1,
             max_passes: 50,
@@ -162,7 +166,8 @@ impl Learner for OneVsRestParams {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
-        let mut rows = Rows::new(x, self.normalize == RowNorm::L2, weights);
+        let normalize = self.row_norm(x.n_cols());
+        let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(self, &mut rows, &samples, options.limits())?;
         let labels = (0..y.n_cols() as u32).collect();
@@ -178,7 +183,7 @@ impl Learner for OneVsRestParams {
             offset: fitted.offset,
             inverse_link: InverseLink::Logistic,
             slope: self.loss.slope(),
-            normalize: self.normalize,
+            normalize,
             residual: Some(fitted.residual),
             cost: Some(costs.mean_cost()),
             n_train: x.n_rows(),
@@ -194,6 +199,14 @@ impl OneVsRestParams {
         }
         let inverse = self.propensity().inverse(&[count], n_train)?;
         Ok(inverse[0] as f32)
+    }
+
+    /// Returns the scaling of samples with p features.
+    pub(crate) fn row_norm(&self, p: usize) -> RowNorm {
+        /// Fewest features that are scaled by default.
+        const SCALED: usize = 10;
+        let default = if p < SCALED { RowNorm::None } else { RowNorm::L2 };
+        self.normalize.unwrap_or(default)
     }
 
     fn propensity(&self) -> Propensity {

@@ -17,6 +17,7 @@ fn exact(loss: MarginLoss) -> OneVsRestParams {
         tolerance: 1e-5,
         max_passes: 20_000,
         prune: 0.0,
+        normalize: Some(RowNorm::L2),
         precision: Precision::Single,
         ..OneVsRestParams::default()
     }
@@ -185,7 +186,7 @@ fn weights_are_those_of_liblinear() {
         ),
     ] {
         let params = OneVsRestParams {
-            normalize,
+            normalize: Some(normalize),
             cost: Some(cost),
             ..exact(loss)
         };
@@ -405,7 +406,7 @@ fn what_cannot_be_fitted_is_named() {
     // Weights that fit 32 bits but not 16.
     let tiny = x.mapv(|v| v * 1e-6);
     let large = OneVsRestParams {
-        normalize: RowNorm::None,
+        normalize: Some(RowNorm::None),
         bias: 0.0,
         cost: Some(1e12),
         ..base()
@@ -544,5 +545,28 @@ fn propensity_weights_are_those_of_repeated_samples() {
     ] {
         let error = params.fit((&x).into(), (&y).into()).unwrap_err();
         assert!(matches!(error, LinearError::Parameter(e) if e.name() == name));
+    }
+}
+
+/// The length of a sample decides where there is one feature, and not where there are ten.
+#[test]
+fn few_features_are_not_scaled_by_default() {
+    for (p, scaled) in [(1, false), (9, false), (10, true)] {
+        let x = features(40, p, 0.7, 1);
+        let y = labels(&x, 3, 2);
+        let by_default = fit(&OneVsRestParams::default(), &x, &y);
+        let with = |normalize| {
+            fit(
+                &OneVsRestParams {
+                    normalize: Some(normalize),
+                    ..OneVsRestParams::default()
+                },
+                &x,
+                &y,
+            )
+        };
+        let expected = with(if scaled { RowNorm::L2 } else { RowNorm::None });
+        let other = with(if scaled { RowNorm::None } else { RowNorm::L2 });
+        assert!(by_default == expected && by_default != other, "{p}");
     }
 }
