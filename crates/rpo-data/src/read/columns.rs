@@ -152,7 +152,7 @@ struct Seen {
     not_a_number: Option<(String, u64)>,
     /// The first value that is not a date, and its line.
     not_a_date: Option<(String, u64)>,
-    /// The first number with a decimal comma, and its line.
+    /// The first number with a decimal comma or with separators of thousands, and its line.
     decimal_comma: Option<(String, u64)>,
 }
 
@@ -173,7 +173,7 @@ impl Seen {
             }
         }
         self.not_a_number.get_or_insert_with(value);
-        if self.decimal_comma.is_none() && has_decimal_comma(text) {
+        if self.decimal_comma.is_none() && has_comma(text) {
             self.decimal_comma = Some(value());
         }
     }
@@ -225,14 +225,45 @@ pub(super) fn parse_number(text: &[u8]) -> Result<f64, NotANumber> {
     }
 }
 
-/// Returns true for digits, a comma and digits.
-fn has_decimal_comma(text: &[u8]) -> bool {
+/// Returns true for a number with a comma: between digits, or beside other separators of thousands.
+fn has_comma(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let mut parts = text.split(|b| *b == b',');
-    let mut digits = || {
-        parts
-            .next()
-            .is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    let is_separator = |b: &u8| matches!(b, b',' | b'.');
+    let parts: Vec<&[u8]> = text.split(is_separator).collect();
+    let are_digits = |part: &&[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_comma = text.contains(&b',') && parts.iter().all(are_digits);
+    let [first, inner @ .., last] = parts.as_slice() else {
+        return false;
     };
-    digits() && digits() && parts.next().is_none()
+    // In 1,000,000 and 1,000.5 and 1.000,5 all groups but the first and that after the decimal point have three digits.
+    let has_point = text.iter().filter(|b| is_separator(b)).any(|b| *b == b'.');
+    let are_groups = first.len() <= 3 && inner.iter().all(|part| part.len() == 3);
+    is_comma && (inner.is_empty() || are_groups && (has_point || last.len() == 3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_are_those_of_numbers() {
+        for text in ["1,5", "-10,25", "1,000", "1,000,000", "-12,345.5", "1.234,5"] {
+            assert!(has_comma(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "1",
+            "1.5",
+            "1.2.3",
+            "a,5",
+            ",5",
+            "1,",
+            "1,,5",
+            "1,2,3",
+            "1,000,50",
+            "1234,567,890",
+            "",
+        ] {
+            assert!(!has_comma(text.as_bytes()), "{text}");
+        }
+    }
 }

@@ -258,9 +258,10 @@ pub enum ReadErrorKind {
          part of a value"
     )]
     Delimiter(char),
-    /// A number written with a decimal comma.
+    /// A number written with a decimal comma, or with commas between thousands.
     #[error(
-        "{} in {} has a decimal comma; numbers are written with a decimal point",
+        "{} in {} has a decimal comma or separators of thousands; numbers are written with a decimal point, and without \
+         separators",
         quoted(text),
         quoted(column)
     )]
