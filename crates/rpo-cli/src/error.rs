@@ -152,11 +152,12 @@ impl CliError {
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {
-                "a missing value is written ? in ARFF and as an empty cell or NA in CSV"
+                "a missing value is written ? in ARFF and as an empty cell or NA in CSV; --missing-values NaN also reads \
+                 NaN of CSV as one"
             }
             ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
-                "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell \
-                 or NA"
+                "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \
+                 NA, or what --missing-values names"
             }
             ReadErrorKind::UnsupportedColumn { .. } | ReadErrorKind::DateOutOfRange { .. } => {
                 "--ignore leaves a column out"
@@ -180,6 +181,7 @@ impl CliError {
                 "task" => "--task is for ARFF and CSV files",
                 "first_feature" => "--first-feature is for svmlight files",
                 "delimiter" => "--delimiter is for CSV files",
+                "missing_values" => "--missing-values is for CSV files",
                 _ => return None,
             },
             _ => return None,

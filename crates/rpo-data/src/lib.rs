@@ -32,4 +32,4 @@ pub use dataset::{
 };
 pub use names::Names;
 pub use statistics::{Imbalance, LabelStatistics, Moments};
-pub use suspicion::{Suspicion, suspicious_features};
+pub use suspicion::{Form, Suspicion, suspicious_features};

@@ -286,6 +286,40 @@ fn tables_without_commas_are_recognized() {
     assert_eq!(folder.read("again.csv"), "\"a, b\",t\n\"x, y\",2\nz,3\n");
 }
 
+/// Words and numbers that mean a missing value are named by an option, which the errors and notes mention.
+#[test]
+fn further_texts_are_missing_values() {
+    let folder = Folder::new();
+    let row = |i: usize, x: &str, kind: &str| format!("{x},{kind},{}\n", i % 3);
+    let line = |i: usize| match i % 5 {
+        0 => row(i, "NaN", "n/a"),
+        1 => row(i, "-999", "red"),
+        _ => row(i, &i.to_string(), "blue"),
+    };
+    let text = format!("x,kind,y\n{}", (0..30).map(line).collect::<String>());
+    folder.write("marked.csv", &text);
+    let empty = text.replace("NaN", "").replace("n/a", "").replace("-999", "");
+    folder.write("empty.csv", empty);
+    let options = "--targets y --missing-values NaN,n/a,-999";
+    let described = folder.ok(&format!("describe --data marked.csv {options}"));
+    assert_eq!(described, folder.ok("describe --data empty.csv --targets y"));
+    folder.ok(&format!(
+        "train --data marked.csv {options} --trees 3 --model m.rpo"
+    ));
+    let predict = "predict --model m.rpo --data";
+    let predicted = folder.ok(&format!("{predict} marked.csv --missing-values NaN,n/a,-999"));
+    assert_eq!(predicted, folder.ok(&format!("{predict} empty.csv")));
+    let message = folder.fail("describe --data marked.csv --targets y");
+    assert!(
+        message.contains("help: ") && message.contains("--missing-values NaN"),
+        "{message}"
+    );
+    let run = folder.run("describe --data marked.csv --targets y --missing-values NaN");
+    let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
+                --missing-values 'n/a' reads it as one\n";
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+}
+
 /// Numbers beyond 2^24 are not changed silently, neither in training and scores nor in converted files.
 #[test]
 fn large_numbers_that_are_rounded_are_noted() {
@@ -664,6 +698,7 @@ fn options_of_columns_are_for_tables() {
         ("--id x", "--id is"),
     ];
     let delimiter = "--delimiter is for CSV files";
+    let missing = "--missing-values is for CSV files";
     for data in ["x.svm", "x.txt", "x.arff --targets y"] {
         folder.ok(&format!("train --data {data} --trees 2 --model m.rpo"));
         for (option, named) in options {
@@ -682,6 +717,8 @@ fn options_of_columns_are_for_tables() {
         ] {
             let message = folder.fail(&format!("{command} --data {data} --delimiter ;"));
             assert!(message.contains(delimiter), "{command} {data}: {message}");
+            let message = folder.fail(&format!("{command} --data {data} --missing-values -1"));
+            assert!(message.contains(missing), "{command} {data}: {message}");
         }
         for command in ["predict --model m.rpo", "evaluate --model m.rpo"] {
             let message = folder.fail(&format!("{command} --data {file} --delimiter ;"));
@@ -694,7 +731,11 @@ fn options_of_columns_are_for_tables() {
             );
         }
     }
-    for (option, named) in options.into_iter().chain([("--delimiter ;", "--delimiter")]) {
+    let of_csv = [
+        ("--delimiter ;", "--delimiter"),
+        ("--missing-values -1", "--missing-values"),
+    ];
+    for (option, named) in options.into_iter().chain(of_csv) {
         let message = folder.fail(&format!("train --data @emotions {option} --model n.rpo"));
         let expected = named.split([' ', ',']).next().expect("an option");
         assert!(

@@ -49,7 +49,7 @@ pub enum Format {
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
     /// around the text of a field are dropped, and blank lines are skipped. A field that is empty or `NA` is a missing
-    /// value.
+    /// value, and so are those of [`missing_values`](super::ReadOptions::missing_values).
     Csv,
     /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and times.
     Parquet,

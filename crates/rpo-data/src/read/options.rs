@@ -208,6 +208,9 @@ pub struct ReadOptions {
     /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
     /// frequent of semicolon, tab and vertical bar.
     pub delimiter: Option<char>,
+    /// Texts of a CSV file that are missing values beside an empty cell and `NA`, such as `n/a`; also numbers, such as
+    /// `-999`, as they are written. None by default.
+    pub missing_values: Vec<String>,
     /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, the type of other columns is that of their
     /// values: numbers, dates, or else categories; a column in which most, but not all, values are numbers is an error.
     /// In Parquet and Arrow, it is that of the file: numbers and booleans are numbers, texts and dictionaries are
@@ -256,6 +259,7 @@ impl Default for ReadOptions {
             missing_targets: None,
             first_feature: None,
             delimiter: None,
+            missing_values: Vec::new(),
             types: BTreeMap::new(),
             text: TextOptions::default(),
             texts: Vec::new(),

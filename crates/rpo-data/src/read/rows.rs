@@ -1,5 +1,6 @@
 //! Rows of a table in memory, such as from JSON or a form.
 
+use super::csv::MissingTexts;
 use super::error::{ReadError, ReadErrorKind};
 use super::options::ReadOptions;
 use super::table;
@@ -43,6 +44,7 @@ pub fn read_rows(
         Rows {
             columns,
             rows,
+            missing: MissingTexts::of(options),
             read: 0,
         },
         options,
@@ -53,6 +55,7 @@ pub fn read_rows(
 pub(super) struct Rows<'a> {
     columns: &'a [String],
     rows: &'a [Vec<Cell<'a>>],
+    missing: MissingTexts,
     read: usize,
 }
 
@@ -80,7 +83,10 @@ impl Fields for Rows<'_> {
             let field = match cell {
                 Cell::Missing => Field::Missing,
                 Cell::Number(value) => Field::Number(*value),
-                Cell::Text(text) => Field::of_text(text.trim_ascii().as_bytes()),
+                Cell::Text(text) => {
+                    let text = self.missing.present(text.trim_ascii().as_bytes());
+                    text.map_or(Field::Missing, Field::Text)
+                }
             };
             visit(column, field).map_err(at_row)?;
         }

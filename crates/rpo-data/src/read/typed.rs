@@ -1,7 +1,7 @@
 //! Tables whose columns are not all numeric.
 
 use super::columns::{ColumnUse, parse_number};
-use super::csv::{CsvReader, present};
+use super::csv::CsvReader;
 use super::date::{DAY, Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
 use super::label_lists::LabelLists;
@@ -57,11 +57,6 @@ pub(super) trait Items {
 }
 
 impl<'a> Field<'a> {
-    /// Creates the field of a text without surrounding blanks.
-    pub(super) fn of_text(text: &'a [u8]) -> Self {
-        present(text).map_or(Self::Missing, Self::Text)
-    }
-
     /// Converts the field to a finite number; NaN if it is missing.
     fn number(self) -> Result<f64, NotANumber> {
         let value = match self {

@@ -1,6 +1,9 @@
 //! Detection of features that were probably not meant to be features.
 
 mod identifiers;
+mod words;
+
+pub use words::Form;
 
 use crate::dataset::Dataset;
 use crate::message::quoted;
@@ -16,7 +19,8 @@ const FEW: usize = 20;
 #[non_exhaustive]
 pub enum Suspicion {
     /// A category with a different value in every sample, like a name or an identifier; or a different whole number in
-    /// every sample, if the numbers are consecutive in some order or the name is that of an identifier.
+    /// every sample, if the numbers of 100 samples or more are consecutive in some order, or if the name is that of an
+    /// identifier.
     DistinctValues {
         /// The feature.
         feature: String,
@@ -27,6 +31,22 @@ pub enum Suspicion {
         feature: String,
         /// Number of distinct values.
         n_values: usize,
+    },
+    /// A category with values that usually stand for a missing one.
+    MissingWords {
+        /// The feature.
+        feature: String,
+        /// These values.
+        words: Vec<String>,
+    },
+    /// A category whose values are dates or numbers in a form that is not read.
+    OtherForm {
+        /// The feature.
+        feature: String,
+        /// One of its values.
+        value: String,
+        /// What the values look like.
+        form: Form,
     },
     /// Features whose name is that of an output with another number.
     LikeOutput {
@@ -52,6 +72,23 @@ impl fmt::Display for Suspicion {
                 f,
                 "feature {} is a category of {n_values} values that look like texts; --text makes features of their words",
                 quoted(feature)
+            ),
+            Self::MissingWords { feature, words } => {
+                let quoted_words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                write!(
+                    f,
+                    "feature {} is a category with the value {}; where that stands for a missing value in CSV, \
+                     --missing-values '{}' reads it as one",
+                    quoted(feature),
+                    quoted_words.join(" and "),
+                    words.join(",")
+                )
+            }
+            Self::OtherForm { feature, value, form } => write!(
+                f,
+                "feature {} is a category of values such as {}, which look like {form}",
+                quoted(feature),
+                quoted(value)
             ),
             Self::LikeOutput {
                 feature,
@@ -85,6 +122,8 @@ impl fmt::Display for Suspicion {
 /// ```
 pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
     let mut found = texts(data);
+    found.extend(words::missing(data));
+    found.extend(other_forms(data));
     found.extend(distinct_values(data));
     found.extend(like_outputs(data));
     found
@@ -111,10 +150,23 @@ fn texts(data: &Dataset) -> Vec<Suspicion> {
     found.collect()
 }
 
+fn other_forms(data: &Dataset) -> Vec<Suspicion> {
+    let features = data.nominal().iter();
+    let found = features.filter_map(|(&feature, values)| {
+        Some(Suspicion::OtherForm {
+            form: words::form(values)?,
+            feature: data.feature_names().get(feature)?.into_owned(),
+            value: words::example(values)?.clone(),
+        })
+    });
+    found.collect()
+}
+
 fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let n = data.n_samples();
     let is_distinct = |feature: usize, values: &[String]| {
-        let fits = n >= FEW && values.len() == n && !are_texts(values, n);
+        let is_other = are_texts(values, n) || words::form(values).is_some();
+        let fits = n >= FEW && values.len() == n && !is_other;
         fits && count_distinct(data.features().view(), feature) == n
     };
     let features = data.nominal().iter();
@@ -208,5 +260,36 @@ mod tests {
         assert_eq!(suspicious_features(&fewer).len(), 1);
         let numbered = Dataset::new(data.features().clone(), data.outputs().clone(), data.task()).unwrap();
         assert!(suspicious_features(&numbered).is_empty());
+    }
+
+    #[test]
+    fn words_for_missing_values_and_other_forms_are_found() {
+        let mut text = String::from("kind,since,price,plain,y\n");
+        for i in 0..FEW {
+            let kind = ["red", "blue", "n/a", "None"][i % 4];
+            text += &format!("{kind},{}/12/2024,${i},word{},1\n", i + 1, i % 3);
+        }
+        let options = ReadOptions {
+            format: Format::Csv,
+            targets: Targets::Last(1),
+            ..ReadOptions::default()
+        };
+        let notes = |options: &ReadOptions| {
+            let data = read_from(text.as_bytes(), options).unwrap();
+            let found = suspicious_features(&data);
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let since = "feature \"since\" is a category of values such as \"1/12/2024\", which look like dates; dates are \
+                     read in the form 2024-01-31";
+        let price = "feature \"price\" is a category of values such as \"$0\", which look like numbers; numbers are read \
+                     without currencies, percent signs and separators of thousands";
+        let kind = "feature \"kind\" is a category with the value \"None\" and \"n/a\"; where that stands for a missing \
+                    value in CSV, --missing-values 'None,n/a' reads it as one";
+        assert_eq!(notes(&options), [kind, since, price]);
+        let missing = ReadOptions {
+            missing_values: vec!["n/a".to_owned(), "None".to_owned()],
+            ..options
+        };
+        assert_eq!(notes(&missing), [since, price]);
     }
 }

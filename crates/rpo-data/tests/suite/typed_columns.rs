@@ -391,3 +391,67 @@ fn types_have_the_names_that_files_of_options_have() {
         "\"words\" is not a type; expected number, category, date, date-time or text"
     );
 }
+
+#[test]
+fn further_texts_are_missing_values() {
+    let texts = strings(&["NaN", " n/a", "-999"]);
+    let options = ReadOptions {
+        missing_values: texts,
+        ..csv()
+    };
+    let text =
+        "x,kind,day\n1,red,2024-01-31\nNaN,n/a,NaN\n-999, \"n/a\",-999\n NA,nan,\n-99,NULL,2024-02-01\n";
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    assert_eq!(
+        names(&data),
+        ["x", "kind", "day[days]", "day[month]", "day[weekday]"]
+    );
+    assert_eq!(data.nominal()[&1][..], strings(&["NULL", "nan", "red"]));
+    let is_missing: Vec<Vec<bool>> = dense(&data)
+        .iter()
+        .map(|row| row[..3].iter().map(|value| value.is_nan()).collect())
+        .collect();
+    let expected = [[false; 3], [true; 3], [true; 3], [true, false, true], [false; 3]];
+    assert_eq!(is_missing, expected);
+    // Numbers alone, which are read in one pass; without the option they are what they are.
+    let numbers = "x,y\n-999,1\n\"-999\",-9990\n";
+    let rows = dense(&read_from(numbers.as_bytes(), &options).unwrap());
+    assert!(rows[0][0].is_nan() && rows[1][0].is_nan() && rows[1][1] == -9990.0);
+    assert_eq!(
+        dense(&read_from(numbers.as_bytes(), &csv()).unwrap())[0],
+        [-999.0, 1.0]
+    );
+    let e = kind("x,y\n1,NaN\n", &csv());
+    assert!(matches!(e, (Some(2), ReadErrorKind::NotFinite { .. })), "{e:?}");
+    let (_, refused) = kind(
+        "0 1:1\n",
+        &ReadOptions {
+            format: Format::SvmLight,
+            ..options
+        },
+    );
+    let (option, format) = ("missing_values", Format::SvmLight);
+    assert_eq!(refused, ReadErrorKind::Option { option, format });
+}
+
+proptest! {
+    /// Named texts are read as an empty cell is.
+    #[test]
+    fn texts_of_missing_values_are_read_as_empty_cells(
+        cells in prop::collection::vec((0_u8..5, 0_u8..5), 1..20),
+        marker in prop::sample::select(vec!["3", "n/a", "-0.5", "null"]),
+    ) {
+        let row = |missing: &str| -> String {
+            let cell = |value: u8| match value {
+                4 => missing.to_owned(),
+                value => (value % 3).to_string(),
+            };
+            let lines = cells.iter().map(|&(a, b)| format!("{},w{},{}\n", cell(a), b % 3, cell(b)));
+            format!("x,word,y\n{}", lines.collect::<String>())
+        };
+        let options = ReadOptions { missing_values: vec![marker.to_owned()], ..csv() };
+        let found = read_from(row(marker).as_bytes(), &options).unwrap();
+        let expected = read_from(row("").as_bytes(), &csv()).unwrap();
+        prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    }
+}

@@ -18,6 +18,16 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(super) delimiter: Option<char>,
 
+    /// Texts of a CSV file that are missing values beside an empty cell and NA, as they are written: n/a or -999, for
+    /// example. Give them again for each file, as a model does not store them.
+    #[arg(
+        long,
+        value_name = "TEXT,...",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(super) missing_values: Vec<String>,
+
     /// Memory limit in MiB for the rows of a Parquet or Arrow file, as a small file can hold any number of equal rows,
     /// and for the terms of a column of texts.
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
@@ -38,6 +48,7 @@ impl FormatOptions {
             format: self.format,
             first_feature,
             delimiter: self.delimiter,
+            missing_values: self.missing_values.clone(),
             memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()
         }

@@ -115,10 +115,12 @@ impl InputOptions {
             format,
             delimiter,
             first_feature,
+            missing_values,
             ..
         } = &self.format;
-        if *format != Format::Auto || delimiter.is_some() || first_feature.is_some() {
-            let message = "the catalogue knows the format of its sets: --format, --delimiter and --first-feature are for files";
+        let is_auto = *format == Format::Auto && delimiter.is_none() && missing_values.is_empty();
+        if !is_auto || first_feature.is_some() {
+            let message = "the catalogue knows the format of its sets: --format, --delimiter, --missing-values and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.identifying().is_some() {

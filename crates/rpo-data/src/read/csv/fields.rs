@@ -4,6 +4,7 @@ use super::super::error::ReadErrorKind;
 use super::super::number;
 use super::super::row::Row;
 use super::super::text::Fault;
+use super::missing::MissingTexts;
 use csv::ByteRecord;
 use memchr::{memchr, memchr_iter};
 use rpo_core::Mismatch;
@@ -14,23 +15,19 @@ pub(super) fn is_blank(byte: u8, delimiter: u8) -> bool {
     matches!(byte, b' ' | b'\t') && byte != delimiter
 }
 
-/// Returns the text of a field; `None` if it is a missing value.
-pub(in crate::read) fn present(text: &[u8]) -> Option<&[u8]> {
-    Some(text).filter(|text| !matches!(*text, b"" | b"NA"))
-}
-
 /// Calls `visit` with each of the first fields of a line without quotes and its text, `None` if missing, and checks
 /// their number.
 pub(super) fn visit_fields(
     line: &[u8],
     delimiter: u8,
     n_columns: usize,
+    missing: &MissingTexts,
     mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
 ) -> Result<(), Fault> {
     let (mut at, mut count) = (0, 0);
     for field in line.split(|&b| b == delimiter) {
         if count < n_columns {
-            visit(count, present(field.trim_ascii())).map_err(|kind| (at, kind))?;
+            visit(count, missing.present(field.trim_ascii())).map_err(|kind| (at, kind))?;
         }
         count += 1;
         at += field.len() + 1;
@@ -39,7 +36,13 @@ pub(super) fn visit_fields(
 }
 
 /// Appends the numbers of a line without quotes to a row.
-pub(super) fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mut Row) -> Result<(), Fault> {
+pub(super) fn parse_row(
+    line: &[u8],
+    delimiter: u8,
+    columns: &[String],
+    missing: &MissingTexts,
+    row: &mut Row,
+) -> Result<(), Fault> {
     // `None` once the line has ended: a delimiter after the last column would start another field.
     let mut rest = Some(line);
     for column in columns {
@@ -50,13 +53,15 @@ pub(super) fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mu
             field = after;
         }
         let (value, after) = match number::scan(field) {
-            Some((value, length)) if field.get(length).is_none_or(|b| *b == delimiter) => {
+            Some((value, length))
+                if field.get(length).is_none_or(|b| *b == delimiter) && !missing.has_others() =>
+            {
                 (value, &field[length..])
             }
             _ => {
                 let (text, after) = field.split_at(memchr(delimiter, field).unwrap_or(field.len()));
                 let at = line.len() - field.len();
-                (parse_field(text.trim_ascii_end(), at, column)?, after)
+                (parse_field(text.trim_ascii_end(), at, column, missing)?, after)
             }
         };
         row.push_dense(value);
@@ -67,15 +72,20 @@ pub(super) fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mu
 }
 
 /// Appends the numbers of a record with quotes to a row.
-pub(super) fn parse_record(record: &ByteRecord, columns: &[String], row: &mut Row) -> Result<(), Fault> {
+pub(super) fn parse_record(
+    record: &ByteRecord,
+    columns: &[String],
+    missing: &MissingTexts,
+    row: &mut Row,
+) -> Result<(), Fault> {
     for (field, column) in record.iter().zip(columns) {
-        row.push_dense(parse_field(field.trim_ascii(), 0, column)?);
+        row.push_dense(parse_field(field.trim_ascii(), 0, column, missing)?);
     }
     check_count(columns.len(), record.len(), 0)
 }
 
-fn parse_field(text: &[u8], at: usize, column: &str) -> Result<f64, Fault> {
-    let Some(text) = present(text) else {
+fn parse_field(text: &[u8], at: usize, column: &str, missing: &MissingTexts) -> Result<f64, Fault> {
+    let Some(text) = missing.present(text) else {
         return Ok(f64::NAN);
     };
     number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text)))

@@ -2,10 +2,11 @@
 
 mod delimiter;
 mod fields;
+mod missing;
 mod quoted;
 
 pub(super) use delimiter::{Delimiter, delimiter_of};
-pub(super) use fields::present;
+pub(super) use missing::MissingTexts;
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
@@ -28,6 +29,7 @@ pub(super) struct CsvReader<R> {
     record: ByteRecord,
     columns: Vec<String>,
     delimiter: u8,
+    missing: MissingTexts,
 }
 
 impl<R: BufRead> CsvReader<R> {
@@ -48,9 +50,15 @@ impl<R: BufRead> CsvReader<R> {
             record: ByteRecord::new(),
             columns: Vec::new(),
             delimiter,
+            missing: MissingTexts::default(),
         };
         reader.columns = reader.read_names()?;
         Ok(reader)
+    }
+
+    /// Sets the texts of missing values.
+    pub(super) fn with_missing(self, missing: MissingTexts) -> Self {
+        Self { missing, ..self }
     }
 
     fn read_names(&mut self) -> Result<Vec<String>, ReadError> {
@@ -92,9 +100,15 @@ impl<R: BufRead> CsvReader<R> {
         row.start_dense(self.columns.len());
         let parsed = if self.is_quoted() {
             self.read_quoted()?;
-            parse_record(&self.record, &self.columns, row)
+            parse_record(&self.record, &self.columns, &self.missing, row)
         } else {
-            parse_row(self.lines().line(), self.delimiter, &self.columns, row)
+            parse_row(
+                self.lines().line(),
+                self.delimiter,
+                &self.columns,
+                &self.missing,
+                row,
+            )
         };
         match parsed {
             Ok(()) => Ok(true),
@@ -113,11 +127,18 @@ impl<R: BufRead> CsvReader<R> {
         let visited = if self.is_quoted() {
             self.read_quoted()?;
             let mut fields = self.record.iter().take(self.columns.len()).enumerate();
-            let visited = fields.try_for_each(|(j, field)| visit(j, present(field.trim_ascii())));
+            let visited =
+                fields.try_for_each(|(j, field)| visit(j, self.missing.present(field.trim_ascii())));
             let checked = || check_count(self.columns.len(), self.record.len(), 0);
             visited.map_err(|kind| (0, kind)).and_then(|()| checked())
         } else {
-            visit_fields(self.lines().line(), self.delimiter, self.columns.len(), visit)
+            visit_fields(
+                self.lines().line(),
+                self.delimiter,
+                self.columns.len(),
+                &self.missing,
+                visit,
+            )
         };
         match visited {
             Ok(()) => Ok(true),

@@ -11,7 +11,7 @@ mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, declared, infer};
-use super::csv::{CsvReader, Delimiter};
+use super::csv::{CsvReader, Delimiter, MissingTexts};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
@@ -52,7 +52,10 @@ pub(super) fn read_csv<'a>(
     delimiter: Delimiter,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
+    let open = || {
+        let lines = LineReader::with_longest(open()?, options.longest_line);
+        Ok::<_, ReadError>(CsvReader::from_lines(lines, delimiter)?.with_missing(MissingTexts::of(options)))
+    };
     let mut reader = open()?;
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
     let is_target = target_columns(&columns, false, options)?;

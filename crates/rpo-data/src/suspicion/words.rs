@@ -1,0 +1,219 @@
+//! Words that stand for missing values, dates or numbers.
+
+use super::Suspicion;
+use crate::dataset::Dataset;
+use std::fmt;
+
+/// A kind of values that is written in a form that is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Dates in another form than ISO 8601, like 31/01/2024 or 2024-01.
+    Date,
+    /// Numbers with a currency, a percent sign, or blanks between thousands, like $1000 or 45%.
+    Number,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Date => "dates; dates are read in the form 2024-01-31",
+            Self::Number => {
+                "numbers; numbers are read without currencies, percent signs and separators of thousands"
+            }
+        })
+    }
+}
+
+/// Words that usually stand for a missing value, in lower case.
+const MISSING: [&str; 12] = [
+    "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", ".", "missing",
+];
+
+fn is_missing(word: &str) -> bool {
+    MISSING
+        .iter()
+        .any(|missing| word.trim().eq_ignore_ascii_case(missing))
+}
+
+/// Returns the categories with values that usually stand for a missing one.
+pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
+    let found = data.nominal().iter().filter_map(|(&feature, values)| {
+        let words = values.iter().filter(|value| is_missing(value));
+        let words: Vec<String> = words.cloned().collect();
+        let feature = data.feature_names().get(feature)?.into_owned();
+        (!words.is_empty()).then_some(Suspicion::MissingWords { feature, words })
+    });
+    found.collect()
+}
+
+/// Returns the form in which nearly all values of a category, at least two, are written.
+pub(super) fn form(values: &[String]) -> Option<Form> {
+    let of_form = |is: fn(&str) -> bool| {
+        let present = values.iter().filter(|value| !is_missing(value));
+        let n_present = present.clone().count();
+        let n_found = present.filter(|value| is(value.trim())).count();
+        n_found >= 2 && 10 * n_found >= 9 * n_present
+    };
+    match (of_form(is_date), of_form(is_number)) {
+        (true, _) => Some(Form::Date),
+        (_, true) => Some(Form::Number),
+        _ => None,
+    }
+}
+
+/// Returns the first value of a category that does not stand for a missing one.
+pub(super) fn example(values: &[String]) -> Option<&String> {
+    values.iter().find(|value| !is_missing(value))
+}
+
+/// Returns true for a date of numbers or with the name of a month, optionally with a time.
+fn is_date(text: &str) -> bool {
+    let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
+    let has_time = time.contains(':');
+    is_date_of_numbers(if has_time { date } else { text }) || is_date_of_words(text)
+}
+
+/// Returns true for numbers of a day, a month and a year, or of a month and a year, between equal separators.
+fn is_date_of_numbers(text: &str) -> bool {
+    let Some(separator) = text.chars().find(|c| matches!(c, '/' | '-' | '.')) else {
+        return false;
+    };
+    let parts: Vec<&str> = text.split(separator).collect();
+    let are_digits = |part: &&str| part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit());
+    if !parts.iter().all(are_digits) {
+        return false;
+    }
+    let within =
+        |part: &str, most: u8| part.len() <= 2 && part.parse().is_ok_and(|n: u8| (1..=most).contains(&n));
+    let (day, month) = (|part| within(part, 31), |part| within(part, 12));
+    let year = |part: &str| part.len() == 4;
+    let is_day = |a, b| month(a) && day(b) || day(a) && month(b);
+    match *parts {
+        [a, b, c] if year(a) => is_day(b, c),
+        [a, b, c] => is_day(a, b) && matches!(c.len(), 2 | 4),
+        [a, b] if separator != '.' => year(a) && month(b) || month(a) && year(b),
+        _ => false,
+    }
+}
+
+/// Returns true for the name of a month beside one or two numbers.
+fn is_date_of_words(text: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let parts = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|part| !part.is_empty());
+    let (mut n_months, mut n_numbers) = (0, 0);
+    for part in parts {
+        let word = part.to_ascii_lowercase();
+        let number = ["st", "nd", "rd", "th"]
+            .iter()
+            .find_map(|end| word.strip_suffix(end));
+        let number = number.unwrap_or(&word);
+        if MONTHS.iter().any(|month| word == *month || word == month[..3]) {
+            n_months += 1;
+        } else if number.len() <= 4 && number.bytes().all(|b| b.is_ascii_digit()) {
+            n_numbers += 1;
+        } else {
+            return false;
+        }
+    }
+    n_months == 1 && matches!(n_numbers, 1 | 2)
+}
+
+/// Returns true for a number with a currency or a percent sign, or with blanks between thousands.
+fn is_number(text: &str) -> bool {
+    const SIGNS: [&str; 11] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "%"];
+    let unsigned = |text: &str| text.trim().trim_start_matches(['-', '+']).trim().to_owned();
+    let text = unsigned(text);
+    let without = SIGNS.iter().find_map(|sign| {
+        let rest = text.strip_prefix(sign).or_else(|| text.strip_suffix(sign));
+        rest.map(unsigned)
+    });
+    let number = without.as_ref().unwrap_or(&text);
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit())
+        && number
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\u{a0}' | '\''));
+    let mut groups = number.split([' ', '\u{a0}']).skip(1).peekable();
+    let has_groups = groups.peek().is_some()
+        && groups.all(|group| group.len() >= 3 && group.as_bytes()[..3].iter().all(u8::is_ascii_digit));
+    is_number && (without.is_some() || has_groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form_of(values: &[&str]) -> Option<Form> {
+        let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        form(&values)
+    }
+
+    #[test]
+    fn forms_are_recognized() {
+        for date in [
+            "31/01/2024",
+            "1/31/24",
+            "2024/01/31",
+            "2024-01",
+            "01/2024",
+            "31.1.2024",
+            "31-01-2024 18:30",
+            "Jan 31, 2024",
+            "31st January 2024",
+            "31-Jan-24",
+            "Mar 2024",
+        ] {
+            assert_eq!(form_of(&[date, date, "n/a"]), Some(Form::Date), "{date}");
+        }
+        for number in [
+            "$1000",
+            "-$1,000.50",
+            "1000 €",
+            "CHF 12.50",
+            "45%",
+            "- 1 000 000",
+            "1 234,5",
+        ] {
+            assert_eq!(form_of(&[number, number, "NULL"]), Some(Form::Number), "{number}");
+        }
+        for word in [
+            "red",
+            "1.2.3",
+            "10.20",
+            "2024-13",
+            "99/99/2024",
+            "1-2-3-4",
+            "may",
+            "May",
+            "Route 66",
+            "12 34",
+            "$",
+            "%",
+            "",
+            "-",
+            "192.168.0.1",
+            "3/4",
+            "January 1 2 3",
+        ] {
+            assert_eq!(form_of(&[word, word]), None, "{word}");
+        }
+        // Nearly all, and more than one.
+        assert_eq!(form_of(&["$1"]), None);
+        assert_eq!(form_of(&["$1", "$2", "free"]), None);
+    }
+}
