@@ -159,9 +159,9 @@ impl CliError {
                 "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \
                  NA, or what --missing-values names"
             }
-            ReadErrorKind::UnsupportedColumn { .. } | ReadErrorKind::DateOutOfRange { .. } => {
-                "--ignore leaves a column out"
-            }
+            ReadErrorKind::UnsupportedColumn { .. }
+            | ReadErrorKind::UnsupportedType { .. }
+            | ReadErrorKind::DateOutOfRange { .. } => "--ignore leaves a column out",
             ReadErrorKind::Memory(_) => "--table-memory allows more",
             ReadErrorKind::NoTerms { .. } => {
                 "--text-min-samples 1 also keeps terms that occur in only one sample"
@@ -175,7 +175,9 @@ impl CliError {
                 "types" => {
                     "--types, --categorical, --dates and --text are for columns of CSV, Parquet and Arrow files"
                 }
-                "ignore" => "--ignore is for columns of CSV, Parquet and Arrow files",
+                "ignore" => {
+                    "--ignore is for columns of CSV, Parquet and Arrow files, and for attributes of ARFF files"
+                }
                 "id" => "--id is for columns of CSV, Parquet and Arrow files",
                 "missing_targets" => "--missing-outputs is for ARFF and CSV files",
                 "task" => "--task is for ARFF and CSV files",

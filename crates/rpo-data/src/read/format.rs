@@ -18,8 +18,10 @@ pub enum Format {
     Auto,
     /// ARFF.
     ///
-    /// * Keywords and types in upper or lower case. Types `numeric`, `real`, `integer` and `{value,...}`; string, date
-    ///   and relational attributes are refused.
+    /// * Keywords and types in upper or lower case. Types `numeric`, `real`, `integer` and `{value,...}`; string and date
+    ///   attributes are refused unless [`ignore`](super::ReadOptions::ignore) leaves them out, relational ones always.
+    /// * Labels are declared `{0,1}`, `{false,true}`, `{no,yes}`, `{n,y}` or `{f,t}`, in any case and order: the second
+    ///   of these is 1.
     /// * Names and values are bare or quoted by `'` or `"`. A backslash escapes inside quotes only.
     /// * `?` is a missing value. A nominal value becomes its position in the declaration.
     /// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, increasing indices). Values that a sparse row omits are 0,

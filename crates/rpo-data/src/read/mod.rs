@@ -166,7 +166,7 @@ fn read_lines(mut lines: LineReader<impl BufRead>) -> Result<Vec<u8>, ReadError>
 fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
     let option = if !options.types.is_empty() && !options.ignore_untyped {
         "types"
-    } else if !options.ignore.is_empty() {
+    } else if !options.ignore.is_empty() && format != Format::Arff {
         "ignore"
     } else if options.id.is_some() {
         "id"

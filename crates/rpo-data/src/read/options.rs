@@ -181,7 +181,7 @@ pub struct ReadOptions {
     /// The output columns; none by default.
     pub targets: Targets,
     /// The kind of the outputs. By default the targets of a label file are labels; other targets of an ARFF file are
-    /// labels if all are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a
+    /// labels if all are declared as such (see [`Format::Arff`]) and numbers if all are numeric; those of a CSV file are labels if there is a
     /// row and every value that is not missing is 0 or 1.
     ///
     /// Labels that are declared numeric are accepted only if this is set accordingly, and must be 0 or 1.
@@ -226,7 +226,7 @@ pub struct ReadOptions {
     /// [`Dataset::texts`](crate::Dataset::texts) and in the schema of a model. Not part of the serialized form.
     #[serde(skip)]
     pub texts: Vec<Arc<TextColumn>>,
-    /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` matches any characters,
+    /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read, by name or by pattern: `*` matches any characters,
     /// `?` matches one. A pattern does not apply to columns that the targets name; an exact name of such a column is
     /// refused.
     pub ignore: Vec<String>,

@@ -53,4 +53,14 @@ impl Row {
         self.columns.push(column);
         self.values.push(value);
     }
+
+    /// Stores a 0 in each of the given columns of a sparse row that is omitted; the columns must increase.
+    pub(super) fn store_zeros(&mut self, columns: &[u32]) {
+        for &column in columns {
+            if let Err(at) = self.columns.binary_search(&column) {
+                self.columns.insert(at, column);
+                self.values.insert(at, 0.0);
+            }
+        }
+    }
 }

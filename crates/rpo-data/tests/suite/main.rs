@@ -1,5 +1,6 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
+mod arff;
 mod catalogue;
 #[cfg(feature = "arrow")]
 mod containers;

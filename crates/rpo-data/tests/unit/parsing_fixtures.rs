@@ -145,6 +145,7 @@ fn number(value: f64) -> Value {
 fn arff(lines: Lines) -> Outcome {
     let mut reader = ArffReader::from_lines(lines)?;
     let attributes = reader.header.attributes.clone();
+    reader.leave_out(&vec![false; attributes.len()])?;
     let described: Vec<Value> = attributes
         .iter()
         .map(|a| match &a.kind {
@@ -152,6 +153,7 @@ fn arff(lines: Lines) -> Outcome {
             AttributeKind::Nominal(values) => {
                 json!({"name": a.name, "type": "nominal", "values": values.to_vec()})
             }
+            AttributeKind::Other(_) => unreachable!("is refused"),
         })
         .collect();
     let (mut row, mut rows) = (Row::default(), Vec::new());

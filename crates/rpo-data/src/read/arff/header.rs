@@ -24,6 +24,8 @@ pub(in crate::read) enum AttributeKind {
     Numeric,
     /// One of these values, unquoted, in the order of the declaration.
     Nominal(Arc<[String]>),
+    /// Texts or dates, which are only left out, by the word for the type.
+    Other(String),
 }
 
 impl Attribute {
@@ -31,6 +33,7 @@ impl Attribute {
     pub(in crate::read) fn declaration(&self) -> String {
         match &self.kind {
             AttributeKind::Numeric => "numeric".to_owned(),
+            AttributeKind::Other(kind) => kind.clone(),
             AttributeKind::Nominal(values) => {
                 let first: Vec<&str> = values.iter().take(4).map(String::as_str).collect();
                 let more = if values.len() > first.len() { ",..." } else { "" };
@@ -44,14 +47,16 @@ impl Attribute {
 pub(in crate::read) struct Header {
     pub(in crate::read) relation: String,
     pub(in crate::read) attributes: Vec<Attribute>,
+    /// The line of each declaration.
+    pub(super) declared_at: Vec<u64>,
 }
 
 pub(super) fn parse_header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Header, ReadError> {
     let mut header = Header {
         relation: String::new(),
         attributes: Vec::new(),
+        declared_at: Vec::new(),
     };
-    let mut declared_at = Vec::new();
     let mut empty = true;
     while lines.advance()? {
         let line = lines.line();
@@ -61,13 +66,13 @@ pub(super) fn parse_header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Head
         }
         empty = false;
         match parse_declaration(line, start, &mut header) {
-            Ok(Keyword::Attribute) => declared_at.push(lines.number()),
+            Ok(Keyword::Attribute) => header.declared_at.push(lines.number()),
             Ok(Keyword::Relation) => {}
             Ok(Keyword::Data) if header.attributes.is_empty() => {
                 return Err(lines.error(ReadErrorKind::NoAttributes));
             }
             Ok(Keyword::Data) => {
-                check_unique(&header.attributes, &declared_at)?;
+                check_unique(&header.attributes, &header.declared_at)?;
                 return Ok(header);
             }
             Err((at, kind)) => return Err(lines.error(kind).at_byte(at)),
@@ -128,6 +133,8 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
             let found = lossy(&word.text);
             match &*word.text.to_ascii_lowercase() {
                 b"numeric" | b"real" | b"integer" => (AttributeKind::Numeric, word.end),
+                b"string" => (AttributeKind::Other(found), word.end),
+                b"date" => (AttributeKind::Other(found), end_of_format(line, word.end)?),
                 _ => return Err((at, ReadErrorKind::UnsupportedType { name, found })),
             }
         }
@@ -139,6 +146,15 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
             let text = lossy(line[rest..].trim_ascii_end());
             Err((rest, ReadErrorKind::AfterDeclaration { name, text }))
         }
+    }
+}
+
+/// Returns the end of the format of a date, which may follow its type.
+fn end_of_format(line: &[u8], end: usize) -> Result<usize, Fault> {
+    let at = skip_blanks(line, end);
+    match line.get(at) {
+        None | Some(b'%') => Ok(end),
+        Some(_) => Ok(field(line, at, is_blank)?.end),
     }
 }
 

@@ -18,12 +18,15 @@ pub(super) enum Cell {
     Binary,
     /// Positions of the values in the declaration, in increasing order of their text.
     Nominal(Box<[u32]>),
+    /// Not part of the rows.
+    LeftOut,
 }
 
 impl Cell {
     pub(super) fn new(attribute: &Attribute) -> Self {
         match &attribute.kind {
             AttributeKind::Numeric => Self::Numeric,
+            AttributeKind::Other(_) => Self::LeftOut,
             AttributeKind::Nominal(values) if **values == ["0", "1"] => Self::Binary,
             AttributeKind::Nominal(values) => {
                 let mut order: Box<[u32]> = (0..values.len() as u32).collect();
@@ -34,6 +37,7 @@ impl Cell {
     }
 }
 
+/// Appends the values of a line to a dense row.
 pub(super) fn parse_dense(
     line: &[u8],
     start: usize,
@@ -42,11 +46,17 @@ pub(super) fn parse_dense(
     row: &mut Row,
 ) -> Result<(), Fault> {
     let expected = cells.len();
-    row.start_dense(expected);
     let mut at = start;
     for (j, cell) in cells.iter().enumerate() {
-        let (value, end) = parse_value(line, at, &attributes[j], cell, |b| b == b',')?;
-        row.push_dense(value);
+        let stops = |b| b == b',';
+        let end = match cell {
+            Cell::LeftOut => skip_value(line, at, &attributes[j], stops)?,
+            cell => {
+                let (value, end) = parse_value(line, at, &attributes[j], cell, stops)?;
+                row.push_dense(value);
+                end
+            }
+        };
         at = skip_blanks(line, end);
         match line.get(at) {
             Some(b',') if j + 1 < expected => at = skip_blanks(line, at + 1),
@@ -64,6 +74,7 @@ pub(super) fn parse_sparse(
     start: usize,
     attributes: &[Attribute],
     cells: &[Cell],
+    positions: &[u32],
     row: &mut Row,
 ) -> Result<(), Fault> {
     const WHAT: &str = "attribute";
@@ -84,8 +95,14 @@ pub(super) fn parse_sparse(
             }
             let stops = |b| b == b',' || b == b'}';
             let j = index as usize;
-            let (value, end) = parse_value(line, value_at, &attributes[j], &cells[j], stops)?;
-            row.push_sparse(index as u32, value);
+            let end = match &cells[j] {
+                Cell::LeftOut => skip_value(line, value_at, &attributes[j], stops)?,
+                cell => {
+                    let (value, end) = parse_value(line, value_at, &attributes[j], cell, stops)?;
+                    row.push_sparse(positions[j], value);
+                    end
+                }
+            };
             at = skip_blanks(line, end);
             match line.get(at) {
                 Some(b',') => at = skip_blanks(line, at + 1),
@@ -127,9 +144,23 @@ fn parse_value(
                 return Ok((f64::from(byte - b'0'), at + 1));
             }
         }
-        Cell::Nominal(_) => {}
+        Cell::Nominal(_) | Cell::LeftOut => {}
     }
     parse_any_value(line, at, attribute, cell, stops)
+}
+
+/// Returns the end of a value that is not read.
+fn skip_value(
+    line: &[u8],
+    at: usize,
+    attribute: &Attribute,
+    stops: impl Fn(u8) -> bool,
+) -> Result<usize, Fault> {
+    let found = field(line, at, stops)?;
+    match found.text.is_empty() && !found.quoted {
+        true => Err((at, ReadErrorKind::EmptyField(attribute.name.clone()))),
+        false => Ok(found.end),
+    }
 }
 
 /// Like [`parse_value`], but for values that are quoted, missing, nominal or invalid.
@@ -168,6 +199,7 @@ fn parse_any_value(
                     text: lossy(&found.text),
                 })
         }
+        (AttributeKind::Other(_), _) => unreachable!("texts and dates are left out"),
     };
     value.map(|value| (value, found.end)).map_err(|kind| (at, kind))
 }

@@ -33,7 +33,7 @@ pub(super) fn assemble(
         if !more {
             return Ok(table.finish());
         }
-        table.push(&row).map_err(|kind| kind.at(line))?;
+        table.push(&mut row).map_err(|kind| kind.at(line))?;
     }
 }
 
@@ -45,6 +45,8 @@ struct Table<'a> {
     features: MatrixBuilder,
     outputs: MatrixBuilder,
     narrow: Narrow,
+    /// The columns whose labels are flipped.
+    flipped: Vec<u32>,
     /// True if there is a row, and every observed output is 0 or 1.
     all_labels: bool,
 }
@@ -61,18 +63,25 @@ impl<'a> Table<'a> {
                 _ => MatrixBuilder::dense(roles.n_outputs),
             },
             narrow: Narrow::default(),
+            flipped: roles.flipped(),
             all_labels: false,
         }
     }
 
-    fn push(&mut self, row: &Row) -> Result<(), ReadErrorKind> {
+    fn push(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
         if row.is_sparse() {
+            row.store_zeros(&self.flipped);
             self.features.make_sparse();
             self.outputs.make_sparse();
         }
         self.all_labels |= self.features.n_rows() == 0;
         for (&column, &value) in row.columns().iter().zip(row.values()) {
-            let Role { output, index } = self.roles.columns[column as usize];
+            let Role {
+                output,
+                index,
+                flipped,
+            } = self.roles.columns[column as usize];
+            let value = if flipped { 1.0 - value } else { value };
             let name = || self.columns[column as usize].name.clone();
             let stored = self.narrow.value(column, value, name)?;
             if output {

@@ -33,8 +33,13 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
         return Err(ReadErrorKind::Option { option, format }.into());
     }
     let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
-    let columns = reader.header.attributes.clone();
-    let is_target = target_columns(&columns, true, options)?;
+    let all = reader.header.attributes.clone();
+    let is_target = target_columns(&all, true, options)?;
+    let is_left_out = left_out(&all, &is_target, options)?;
+    reader.leave_out(&is_left_out)?;
+    let kept = all.into_iter().zip(is_target).zip(is_left_out);
+    let kept = kept.filter_map(|(column, is_left_out)| (!is_left_out).then_some(column));
+    let (columns, is_target): (Vec<Attribute>, Vec<bool>) = kept.unzip();
     let roles = Roles::new(&columns, &is_target, true, options)?;
     let name = reader.header.relation.clone();
     let parts = assemble(&columns, &roles, options, |row| {
@@ -43,6 +48,30 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
     let mut data = dataset(columns, &roles, parts, options)?;
     data.name = name;
     Ok(data)
+}
+
+/// Returns, for each attribute of an ARFF file, true if it is left out: because the options ignore it, or because it
+/// cannot be read in a file for a model, which does not need it.
+fn left_out(
+    columns: &[Attribute],
+    is_target: &[bool],
+    options: &ReadOptions,
+) -> Result<Vec<bool>, ReadErrorKind> {
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let ignore_alone = ReadOptions {
+        ignore: options.ignore.clone(),
+        targets: options.targets.clone(),
+        ..ReadOptions::default()
+    };
+    let declared = declared(&names, is_target, &ignore_alone)?;
+    let ignored = declared.iter().map(|column| *column == Some(ColumnUse::Ignored));
+    let is_other = |column: &Attribute| matches!(column.kind, AttributeKind::Other(_));
+    let unread = columns.iter().zip(is_target);
+    let unread = unread.map(|(column, is_target)| options.ignore_untyped && !is_target && is_other(column));
+    Ok(ignored
+        .zip(unread)
+        .map(|(ignored, unread)| ignored || unread)
+        .collect())
 }
 
 /// Reads a CSV file, opened by `open`: once if all columns are numbers, otherwise again for the types and once more for

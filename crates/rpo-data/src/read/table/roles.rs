@@ -1,7 +1,7 @@
 //! The role of each column: a feature or an output, and of which kind.
 
 use super::targets::targets_of;
-use super::task::decide_task;
+use super::task::{decide_task, positive};
 use crate::dataset::Task;
 use crate::read::arff::Attribute;
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -21,6 +21,8 @@ pub(super) struct Roles {
 pub(super) struct Role {
     pub(super) output: bool,
     pub(super) index: u32,
+    /// True for a label whose declaration has the value that means 1 first.
+    pub(super) flipped: bool,
 }
 
 impl Roles {
@@ -32,12 +34,13 @@ impl Roles {
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
         let mut counts = [0, 0];
-        let roles = is_target.iter().map(|&output| {
+        let roles = columns.iter().zip(is_target).map(|(column, &output)| {
             let count: &mut u32 = &mut counts[usize::from(output)];
             *count += 1;
             Role {
                 output,
                 index: *count - 1,
+                flipped: output && positive(column) == Some(0),
             }
         });
         let roles: Vec<Role> = roles.collect();
@@ -52,5 +55,14 @@ impl Roles {
             n_outputs,
             task: decide_task(targets, typed, options)?,
         })
+    }
+
+    /// The columns whose labels are flipped.
+    pub(super) fn flipped(&self) -> Vec<u32> {
+        let columns = (0..).zip(&self.columns);
+        columns
+            .filter(|(_, role)| role.flipped)
+            .map(|(column, _)| column)
+            .collect()
     }
 }

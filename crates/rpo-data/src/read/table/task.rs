@@ -36,7 +36,7 @@ pub(super) fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
 }
 
 /// The declaration that a label needs.
-pub(super) const LABEL: &str = "a label is declared {0,1}";
+pub(super) const LABEL: &str = "a label is declared {0,1}, {false,true}, {no,yes}, {n,y} or {f,t}";
 
 /// Creates the error for a target whose declaration does not fit the task.
 pub(super) fn wrong_target(column: &Attribute, expected: &'static str) -> ReadErrorKind {
@@ -48,7 +48,33 @@ pub(super) fn wrong_target(column: &Attribute, expected: &'static str) -> ReadEr
     }
 }
 
-/// Returns true for a column that is declared {0,1}.
+/// Returns true for a column that is declared with the two values of a label.
 pub(super) fn is_label(column: &Attribute) -> bool {
-    matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
+    positive(column).is_some()
+}
+
+/// Returns the position, in the declaration of a label, of the value that means 1.
+pub(super) fn positive(column: &Attribute) -> Option<usize> {
+    const PAIRS: [[&str; 2]; 5] = [
+        ["0", "1"],
+        ["false", "true"],
+        ["no", "yes"],
+        ["n", "y"],
+        ["f", "t"],
+    ];
+    let AttributeKind::Nominal(values) = &column.kind else {
+        return None;
+    };
+    let [first, second] = &**values else {
+        return None;
+    };
+    let is = |values: [&String; 2], pair: [&str; 2]| {
+        let mut both = values.into_iter().zip(pair);
+        both.all(|(value, word)| value.eq_ignore_ascii_case(word))
+    };
+    PAIRS.iter().find_map(|&pair| match () {
+        () if is([first, second], pair) => Some(1),
+        () if is([second, first], pair) => Some(0),
+        () => None,
+    })
 }

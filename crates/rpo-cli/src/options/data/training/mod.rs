@@ -26,7 +26,7 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_enum, help_heading = "Data")]
     task: Option<TaskName>,
 
-    /// Columns of a CSV, Parquet or Arrow file that are not read; * matches any characters, ? one. A column that is
+    /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read; * matches any characters, ? one. A column that is
     /// also named as a target is refused; a target that only matches a pattern stays a target.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
