@@ -112,7 +112,7 @@ fn cross_validation_keeps_groups_together() {
     let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
     let rows: String = (0..200).map(row).collect();
     folder.write("t.csv", format!("customer,x,y\n{rows}"));
-    let cv = "cv --data t.csv --targets y --trees 20 --json";
+    let cv = "cv --data t.csv --targets y --trees 20";
     let r2 = |options: &str| {
         let report = folder.json(&format!("{cv} {options}"));
         report["r2"]["mean"].as_f64().unwrap()

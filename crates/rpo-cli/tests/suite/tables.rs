@@ -373,7 +373,7 @@ fn large_numbers_that_are_rounded_are_noted() {
     }
     // Numbers that are stored are written with all their digits, and can be read without a note.
     let stored = folder.read("stored.csv");
-    assert_eq!(stored.lines().nth(2), Some("1700000128,1,12345679872"));
+    assert_eq!(stored.lines().nth(2), Some("1700000128,1,12345678848"));
     assert!(
         folder
             .ok("convert --data stored.csv --out again.csv")

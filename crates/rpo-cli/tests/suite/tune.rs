@@ -234,9 +234,9 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
             "--components = 1 cannot be combined with --projection = none",
         ),
         ("--space trees=5 --time=-1", "--time -1"),
-        ("--space trees=5 --trials 0", "no setting was tried"),
+        ("--space max-depth=5 --trials 0", "no setting was tried"),
         ("--space trees=5 --hold-out 1", "got 1"),
-        ("--space trees=5 --model no/m.rpo", "no/m.rpo"),
+        ("--space max-depth=5 --model no/m.rpo", "no/m.rpo"),
     ] {
         let message = folder.fail(&format!("{TUNE} {arguments} --history h.csv"));
         assert!(

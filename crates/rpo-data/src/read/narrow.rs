@@ -25,24 +25,24 @@ impl Narrow {
     ) -> Result<f32, ReadErrorKind> {
         let stored = value as f32;
         if value.abs() > EXACT && f64::from(stored) != value {
-            self.record(column, value, name())?;
+            self.record(column, value, name)?;
         }
         Ok(stored)
     }
 
     #[cold]
-    fn record(&mut self, column: u32, value: f64, name: String) -> Result<(), ReadErrorKind> {
+    fn record(&mut self, column: u32, value: f64, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
         let stored = value as f32;
         if stored.is_infinite() {
             let (text, bits) = (value.to_string(), 32);
             return Err(ReadErrorKind::TooLarge {
-                column: name,
+                column: name(),
                 text,
                 bits,
             });
         }
         let rounded = self.rounded.entry(column).or_insert_with(|| Rounded {
-            column: name,
+            column: name(),
             count: 0,
             value,
             stored,

@@ -5,6 +5,10 @@ use crate::dataset::Dataset;
 use crate::names::Names;
 use rpo_core::{MatrixView, csr_row};
 
+/// Minimum number of samples from which on it is no coincidence that distinct numbers are consecutive; of fewer, a
+/// feature such as an age may have each value once.
+const MANY: usize = 100;
+
 /// Returns the numeric features with a different whole number in every sample, if the numbers are consecutive in some
 /// order, like those of rows, or if the name is that of an identifier.
 pub(super) fn numbered(data: &Dataset) -> Vec<&str> {
@@ -20,7 +24,8 @@ pub(super) fn numbered(data: &Dataset) -> Vec<&str> {
     let numbered = candidates.filter(|&feature| {
         let values = whole_numbers(x, feature, x.n_rows());
         values.is_some_and(|values| {
-            (is_range(&values) || is_name_of_identifier(&names[feature])) && are_distinct(values)
+            let is_range = values.len() >= MANY && is_range(&values);
+            (is_range || is_name_of_identifier(&names[feature])) && are_distinct(values)
         })
     });
     numbered.map(|feature| names[feature].as_str()).collect()
@@ -125,18 +130,21 @@ mod tests {
 
     #[test]
     fn numbers_of_rows_are_found() {
-        let range: Vec<f32> = (0..30).map(|i| ((i * 7) % 30) as f32 - 3.0).collect();
-        let squares: Vec<f32> = (0..30).map(|i| (i * i) as f32).collect();
+        let range: Vec<f32> = (0..MANY).map(|i| ((i * 7) % MANY) as f32 - 3.0).collect();
+        let squares: Vec<f32> = (0..MANY).map(|i| (i * i) as f32).collect();
         let halves: Vec<f32> = range.iter().map(|value| value / 2.0).collect();
         let mut twice = range.clone();
-        twice[29] = twice[28];
+        twice[MANY - 1] = twice[MANY - 2];
         let mut missing = range.clone();
-        missing[29] = f32::NAN;
+        missing[MANY - 1] = f32::NAN;
         for layout in [Layout::Dense, Layout::Sparse] {
             let found = |name: &str, values: &[f32]| !numbered(&named(name, values, layout)).is_empty();
             assert!(found("x", &range) && found("id", &range) && found("id", &squares));
             assert!(!found("x", &squares) && !found("id", &halves) && !found("id", &missing));
-            assert!(!found("id", &twice) && !found("id", &range[..FEW - 1]));
+            assert!(!found("id", &twice) && !found("x", &twice));
+            // Fewer samples.
+            let few: Vec<f32> = (0..MANY - 1).map(|i| i as f32).collect();
+            assert!(found("id", &few) && !found("x", &few) && !found("id", &few[..FEW - 1]));
         }
     }
 
@@ -144,17 +152,21 @@ mod tests {
         /// The definition, with a set in place of sorting and of a look at the first samples.
         #[test]
         fn numbered_features_have_consecutive_numbers(
-            values in prop::collection::vec(0_u8..24, FEW..24),
-            shuffled in Just((0_u8..22).collect::<Vec<_>>()).prop_shuffle(),
-            is_shuffled: bool,
+            shuffled in Just((0..MANY + 2).collect::<Vec<_>>()).prop_shuffle(),
+            n in MANY..=MANY + 2,
+            changed in prop::option::of((0..MANY, 0..MANY)),
         ) {
-            let values = if is_shuffled { shuffled } else { values };
-            let set: std::collections::BTreeSet<u8> = values.iter().copied().collect();
-            let is_range = set.last().unwrap() - set.first().unwrap() + 1 == values.len() as u8;
-            let numbers: Vec<f32> = values.iter().map(|value| f32::from(*value)).collect();
+            let mut values = shuffled[..n].to_vec();
+            if let Some((from, to)) = changed {
+                values[to] = values[from];
+            }
+            let set: std::collections::BTreeSet<usize> = values.iter().copied().collect();
+            let is_range = set.last().unwrap() - set.first().unwrap() + 1 == n;
+            let numbers: Vec<f32> = values.iter().map(|value| *value as f32).collect();
             for layout in [Layout::Dense, Layout::Sparse] {
-                let found = !numbered(&named("x", &numbers, layout)).is_empty();
-                prop_assert_eq!(found, set.len() == values.len() && is_range);
+                let found = |name: &str| !numbered(&named(name, &numbers, layout)).is_empty();
+                prop_assert_eq!(found("x"), set.len() == n && is_range);
+                prop_assert_eq!(found("id"), set.len() == n);
             }
         }
     }

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn identifiers_and_forgotten_targets_are_found() {
-        let mut text = String::from("key,kind,a1,b1,t1,t2,t3,row\n");
+        let mut text = String::from("key,kind,a1,b1,t1,t2,t3,row_id\n");
         for i in 0..FEW {
             text += &format!("k{i},{},1,2,3,4,5,{i}\n", if i % 2 == 0 { "x" } else { "y" });
         }
@@ -254,7 +254,7 @@ mod tests {
         };
         assert_eq!(
             suspicious_features(&data),
-            [distinct("key"), distinct("row"), like]
+            [distinct("key"), distinct("row_id"), like]
         );
         let fewer = data.select_samples(&[0, 1, 2]).unwrap();
         assert_eq!(suspicious_features(&fewer).len(), 1);

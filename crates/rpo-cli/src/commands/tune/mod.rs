@@ -98,7 +98,6 @@ impl Tune {
         let hold_out = Domain::Level.check("hold_out", self.hold_out);
         hold_out.map_err(|e| CliError::Model(e.into()))?;
         let method = self.fit.start(self.metric.as_slice())?;
-        self.check_space()?;
         let seed = method.seed();
         let tuning = Tuning {
             order: self.search,
@@ -114,6 +113,7 @@ impl Tune {
             ..Tuning::new(method, &self.space, seed)
         };
         let space = tuning.space()?;
+        self.check_space()?;
         let written = [
             ("--model", self.model.as_deref()),
             ("--history", self.history.as_deref()),
