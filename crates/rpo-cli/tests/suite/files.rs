@@ -126,11 +126,12 @@ fn cross_validation_keeps_groups_together() {
     for (options, expected) in [
         ("--group costumer", "\"costumer\", which does not exist"),
         ("--group customer --folds 21", "from 2 to the number of groups"),
-        ("--group customer --id customer", "cannot be used with"),
     ] {
         let message = folder.fail(&format!("{cv} {options}"));
         assert!(message.contains(expected), "{message}");
     }
+    let both = folder.run(&format!("{cv} --group customer --id customer"));
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
     folder.write("t.csv", format!("customer,x,y\n,1,1\n{rows}"));
     let message = folder.fail(&format!("{cv} --group customer"));
     assert!(
