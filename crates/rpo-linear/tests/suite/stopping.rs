@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fits with an option that stops the fit when it is asked for the `n`-th time, and then as often as it is asked;
 /// returns how often that was.
-fn stopped<L: Learner<Error = LinearError>>(params: &L, n: usize) -> (Result<(), LinearError>, usize)
+fn stopped<L>(params: &L, n: usize) -> (Result<(), LinearError>, usize)
 where
-    for<'a> L: Learner<Options<'a> = FitOptions<'a>>,
+    L: for<'a> Learner<Error = LinearError, Options<'a> = FitOptions<'a>>,
 {
     let x = Array2::from_shape_fn((60, 5), |(i, j)| ((i * (3 * j + 7) + j) % 23) as f32 / 23.0);
     let y = Array2::from_shape_fn((60, 40), |(i, j)| f32::from(u8::from((i * 5 + j * 3) % 7 < 3)));
@@ -27,8 +27,7 @@ where
 
 fn check<L>(params: &L)
 where
-    L: Learner<Error = LinearError>,
-    for<'a> L: Learner<Options<'a> = FitOptions<'a>>,
+    L: for<'a> Learner<Error = LinearError, Options<'a> = FitOptions<'a>>,
 {
     let (fitted, asked) = stopped(params, usize::MAX);
     assert_eq!(fitted, Ok(()));
