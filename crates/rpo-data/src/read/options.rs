@@ -273,15 +273,20 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Returns true if targets, types or the id name the column exactly.
+    /// Returns true if types or the id name the column exactly.
     #[cfg(feature = "arrow")]
     pub(super) fn name_column(&self, column: &str) -> bool {
-        let is_target = match &self.targets {
+        self.types.contains_key(column) || self.id.as_deref() == Some(column)
+    }
+
+    /// Returns true if the targets name the column exactly, other than in a label file.
+    #[cfg(feature = "arrow")]
+    pub(super) fn name_target(&self, column: &str) -> bool {
+        match &self.targets {
             Targets::Names(names) | Targets::NamesIfPresent(names) => names.iter().any(|name| name == column),
             Targets::List(list) => list.column == column,
             Targets::None | Targets::LabelFile(_) | Targets::Last(_) | Targets::First(_) => false,
-        };
-        is_target || self.types.contains_key(column) || self.id.as_deref() == Some(column)
+        }
     }
 
     /// Refuses a number of features or outputs that differs from the required one.

@@ -273,10 +273,9 @@ fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
         );
         assert_eq!(column(&data, 0), [1.0, 2.0]);
         let named = ReadOptions {
-            targets: Targets::Names(vec!["y".to_owned()]),
             id: Some("customer".to_owned()),
             types: [("__index_level_1__".to_owned(), ColumnType::Number)].into(),
-            ..ReadOptions::default()
+            ..last
         };
         let data = read(&named);
         assert_eq!(data.ids(), Some(&["70".to_owned(), "80".to_owned()][..]));

@@ -26,18 +26,14 @@ pub(in crate::read) fn read_container(
     let is_index = container::is_index(container.schema())
         .into_iter()
         .zip(&column_names);
-    let is_index = is_index.map(|(is_index, name)| is_index && !options.name_column(name));
+    let is_index = is_index.map(|(is_index, name)| is_index && !options.name_target(name));
     let is_index: Vec<bool> = is_index.collect();
     let is_target = targets_of_frame(&columns, &is_index, options)?;
     let mut declared = declared(&column_names, &is_target, options)?;
     let mut index_columns = Vec::new();
-    for ((column, name), _) in declared
-        .iter_mut()
-        .zip(&column_names)
-        .zip(is_index)
-        .filter(|(_, index)| *index)
-    {
-        if column.replace(ColumnUse::Ignored) != Some(ColumnUse::Ignored) {
+    for (j, name) in column_names.iter().enumerate() {
+        let is_left_out = is_index[j] && !options.name_column(name);
+        if is_left_out && declared[j].replace(ColumnUse::Ignored) != Some(ColumnUse::Ignored) {
             index_columns.push(name.clone());
         }
     }
