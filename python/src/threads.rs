@@ -61,7 +61,10 @@ pub(crate) fn pool(n_threads: usize) -> PyResult<Pool> {
             .build()
             .map_err(value_error)?,
     };
-    Ok(Pool { key, pool: Some(pool) })
+    Ok(Pool {
+        key,
+        pool: Some(pool),
+    })
 }
 
 /// Calls `f` with the idle pools, unless another thread does so just now; or did when this process was forked, and will
