@@ -33,7 +33,7 @@ impl<'r, F: LaneLoss> Lanes<'r, F> {
         let mut shift = [0.0; LANES];
         if params.bias.is_free {
             for (shift, positives) in shift.iter_mut().zip(positives) {
-                *shift = prior_log_odds(positives.samples.len(), n);
+                *shift = prior_log_odds(positives.samples.len() as f64, n as f64) as f32;
             }
         }
         Self {

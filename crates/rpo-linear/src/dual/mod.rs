@@ -107,8 +107,8 @@ struct Solution {
 }
 
 /// Returns the log-odds of a label that k of n samples have: log((k + ½) / (n - k + ½)).
-pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
-    math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
+pub(crate) fn prior_log_odds(k: f64, n: f64) -> f64 {
+    math::ln((k + 0.5) / (n - k + 0.5))
 }
 
 /// Fits the classifiers of at most [`LANES`] labels, given the increasing list of samples with each label; returns the

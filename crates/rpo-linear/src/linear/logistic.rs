@@ -35,11 +35,10 @@ const PASSES: usize = 10;
 ///
 /// Sparse features, with fewer than a quarter nonzero, are fitted by coordinate descent in the dual (Yu, Huang, Lin,
 /// Machine Learning 85, 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights
-/// are left out. In this case, a label that all n samples or none have gets weights of 0 and the intercept log((k + ½)
-/// / (n - k + ½)), k = n or 0, as no finite intercept is best. Other features, and penalties below a fiftieth of the
-/// mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time, on
-/// features that are centred and scaled during the fit: neither units nor the zero of features decide how well they are
-/// fitted.
+/// are left out. Other features, and penalties below a fiftieth of the mean square length of samples, are fitted by
+/// Newton's method with conjugate gradients, for 16 labels at a time, on features that are centred and scaled during the
+/// fit: neither units nor the zero of features decide how well they are fitted. A label that all n samples or none have
+/// gets weights of 0 and the intercept log((k + ½) / (n - k + ½)), k = n or 0, as no finite intercept is best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -49,8 +48,8 @@ pub struct LogisticRegressionParams {
     /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
     /// loss is at most ¼.
     pub lambda: Penalty,
-    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends, each derivative in units of its
-    /// feature; in coordinate descent 1/200 of the sum of the violations of the optimality conditions, divided by the
+    /// Fraction of the gradient by features, each in its units, at weights of 0, in (0, 1), at which the fit of a label
+    /// ends; in coordinate descent 1/200 of the sum of the violations of the optimality conditions, divided by the
     /// number of samples with the label.
     ///
     /// A violation is the difference between a sample's dual variable and the corresponding probability; it bounds the
@@ -179,7 +178,7 @@ impl LogisticRegressionParams {
         let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(cost))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if samples.is_empty() || samples.len() == n {
-                *offset = prior_log_odds(samples.len(), n);
+                *offset = prior_log_odds(samples.len() as f64, n as f64) as f32;
             }
         }
         options.finish(History::default());

@@ -79,6 +79,12 @@ impl Coordinates {
         self.penalties[column]
     }
 
+    /// Returns the last coordinates, v₀, of intercepts at weights of 0.
+    pub fn intercept(&self, intercepts: &Lanes) -> Lanes {
+        let factor = self.factors.last().copied().unwrap_or(0.0);
+        intercepts.map(|b| if factor > 0.0 { b / factor } else { 0.0 })
+    }
+
     /// Returns the weights and, as the last row, the intercepts at v.
     pub fn weights(&self, v: &[Lanes]) -> Vec<Lanes> {
         let scaled = v
