@@ -3,7 +3,7 @@
 use super::evaluate::{default_metrics, parse_metric};
 use crate::error::CliError;
 use crate::files;
-use crate::options::{FitOptions, first_without};
+use crate::options::{FitOptions, GroupOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
@@ -29,10 +29,8 @@ pub(crate) struct CrossValidate {
     #[arg(long, value_name = "K", default_value_t = 5)]
     folds: usize,
 
-    /// Keep samples together that have the same value in this column of a table, such as a customer: scores then hold
-    /// for new customers. The column is not a feature.
-    #[arg(long, value_name = "COLUMN", conflicts_with = "id")]
-    group: Option<String>,
+    #[command(flatten)]
+    group: GroupOptions,
 
     /// Metrics, as in `rpo evaluate`.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
@@ -55,11 +53,9 @@ impl CrossValidate {
         // The default metrics do not use propensities.
         let method = self.fit.start(&self.metrics)?;
         files::check(self.fit.files(), [("--predictions", self.predictions.as_deref())])?;
-        if let Some(column) = &self.group {
-            self.fit.data.group_by(column);
-        }
+        self.group.apply(&self.fit.data);
         let data = self.fit.load()?;
-        let groups = self.groups(&data)?;
+        let groups = self.group.of(&data, self.fit.data.name())?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => default_metrics(data.task(), method.default_metric(data.task()) == Metric::Pinball),
@@ -108,23 +104,6 @@ impl CrossValidate {
             table(&result)
         };
         print(&text)
-    }
-}
-
-impl CrossValidate {
-    /// Returns the groups of the samples, if they are to be kept together.
-    fn groups<'d>(&self, data: &'d Dataset) -> Result<Option<&'d [String]>, CliError> {
-        let Some(column) = &self.group else {
-            return Ok(None);
-        };
-        let groups = data.ids().unwrap_or_default();
-        match first_without(groups) {
-            None => Ok(Some(groups)),
-            Some(sample) => Err(CliError::Data {
-                data: self.fit.data.name().to_owned(),
-                problem: format!("sample {sample} (from 0) has no value of {column:?}"),
-            }),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod data;
 mod fit;
 mod method;
+mod names;
 mod params;
 mod propensity;
 mod text;
@@ -10,7 +11,7 @@ mod weights;
 mod write;
 
 pub(crate) use data::{
-    DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions, first_without,
+    DataOptions, GroupOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions, first_without,
 };
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};

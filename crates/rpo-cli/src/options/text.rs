@@ -1,5 +1,6 @@
 //! Options for columns of texts.
 
+use super::names::List;
 use crate::error::CliError;
 use clap::Args;
 use rpo::core::CheckParams;
@@ -11,8 +12,8 @@ use rpo::data::text::{TextOptions, TextUnit};
 pub(crate) struct TextColumnOptions {
     /// Columns of a CSV, Parquet or Arrow file that are texts: each word is a feature, weighted according to
     /// --text-weights. The model keeps the words. * matches any characters, ? matches one.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    text: Vec<String>,
+    #[arg(long, value_name = "NAME,...")]
+    text: Vec<List<String>>,
 
     /// Number of consecutive words in a term, which is a feature: 1 for single words, 1-2 to include pairs.
     #[arg(long, value_name = "N|N-M", default_value = "1", value_parser = parse_range, requires = "text")]
@@ -44,7 +45,7 @@ pub(crate) struct TextColumnOptions {
 impl TextColumnOptions {
     /// Names and patterns of the columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &String> {
-        self.text.iter()
+        self.text.iter().flat_map(|List(names)| names)
     }
 
     /// The options that split texts into terms.

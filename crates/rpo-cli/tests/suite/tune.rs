@@ -258,3 +258,24 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
         );
     }
 }
+
+/// A sample's group tells its output, so scores depend on whether samples of the group are in training.
+#[test]
+fn groups_are_withheld_together() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
+    let rows: String = (0..200).map(row).collect();
+    folder.write("t.csv", format!("customer,x,y\n{rows}"));
+    let tune = "tune --data t.csv --targets y --space trees=10,20";
+    let best = |options: &str| {
+        folder.json(&format!("{tune} {options}"))["trials"][0]["score"]
+            .as_f64()
+            .unwrap()
+    };
+    let apart = best("--ignore customer");
+    let together = best("--group customer --refit --model m.rpo");
+    assert!(apart > 0.9 && together < 0.7, "{apart} {together}");
+    let stops = "--method gbrt-rpo --early-stopping 5 --group customer --refit --model m.rpo";
+    let message = folder.fail(&format!("{tune} {stops}").replace("trees=10,20", "learning-rate=0.1,0.3"));
+    assert!(message.contains("if groups are withheld"), "{message}");
+}

@@ -2,7 +2,7 @@
 
 use rpo_core::Seed;
 use rpo_data::Dataset;
-use rpo_data::split::SplitError;
+use rpo_data::split::{Split, SplitError, Withheld};
 
 /// A data set split into samples to train on and samples to score settings on.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,21 @@ impl Holdout {
     /// # Errors
     /// As [`Dataset::split`].
     pub fn new(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
-        let (train, validation) = data.split(fraction, seed.purpose("holdout"))?;
+        Self::withholding(data, Withheld::Stratified, fraction, seed)
+    }
+
+    /// Withholds a fraction of the samples, like [`Split::withholding`].
+    ///
+    /// # Errors
+    /// As [`Split::withholding`].
+    pub fn withholding(
+        data: &Dataset,
+        withheld: Withheld<'_>,
+        fraction: f64,
+        seed: Seed,
+    ) -> Result<Self, SplitError> {
+        let split = Split::withholding(data, withheld, fraction, seed.purpose("holdout"))?;
+        let (train, validation) = split.apply(data)?;
         Ok(Self { train, validation })
     }
 }

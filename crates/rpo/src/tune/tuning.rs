@@ -7,8 +7,9 @@ use super::{
 use crate::evaluate::EvaluateOptions;
 use crate::method::{Estimator, FitContext, Method, MethodError};
 use crate::{Model, ModelError};
-use rpo_core::Seed;
+use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
+use rpo_data::split::Withheld;
 use rpo_metrics::Score;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -89,6 +90,9 @@ pub struct Tuning {
     pub metric: Option<Arc<dyn Score>>,
     /// Fraction of the samples withheld to score settings.
     pub validation: f64,
+    /// The group of each sample, if samples of the same group are to be withheld together: scores then hold for new
+    /// groups. `None` by default, which keeps the frequencies of labels.
+    pub groups: Option<Vec<String>>,
     /// Seed of the withheld samples, of the drawn settings, and of every fit.
     pub seed: u64,
     /// Options of the evaluation of settings.
@@ -117,6 +121,7 @@ impl Tuning {
             stop_early: false,
             metric: None,
             validation: 0.2,
+            groups: None,
             seed,
             evaluation: EvaluateOptions::default(),
         }
@@ -134,7 +139,12 @@ impl Tuning {
         method.check_data(method.estimator(data.task())?.as_ref(), data)?;
         let default = || Arc::new(self.method.default_metric(data.task())) as Arc<dyn Score>;
         let metric = self.metric.clone().unwrap_or_else(default);
-        let holdout = Holdout::new(data, self.validation, Seed::new(self.seed)).map_err(ModelError::from)?;
+        let withheld = self
+            .groups
+            .as_deref()
+            .map_or(Withheld::Stratified, Withheld::Groups);
+        let holdout = Holdout::withholding(data, withheld, self.validation, Seed::new(self.seed))
+            .map_err(ModelError::from)?;
         let objective = Objective {
             metric: metric.as_ref(),
             stop_early: self.stop_early,
@@ -171,7 +181,7 @@ impl Tuning {
     /// samples is kept.
     ///
     /// # Errors
-    /// None beyond those of the search.
+    /// Those of [`check_refit`](Self::check_refit); none otherwise beyond those of the search.
     pub fn fit_best(
         &self,
         tuned: &Tuned,
@@ -179,6 +189,7 @@ impl Tuning {
         refit: Refit,
         context: &FitContext<'_>,
     ) -> Result<Model, ModelError> {
+        self.check_refit(refit)?;
         let method = self.set(&tuned.result.best_setting)?;
         let (method, validation) = match refit {
             Refit::No => (method, Some(&tuned.holdout.validation)),
@@ -194,6 +205,24 @@ impl Tuning {
             ..*context
         };
         method.fit(refit.samples(everything, &tuned.holdout), &context)
+    }
+
+    /// Refuses to fit the best setting to all samples if the method chooses its number of steps on withheld samples and
+    /// these are groups: methods withhold samples without regard to groups.
+    ///
+    /// # Errors
+    /// [`ModelError::Method`] in this case.
+    pub fn check_refit(&self, refit: Refit) -> Result<(), ModelError> {
+        let is_searched = self.space.iter().any(|text| {
+            let name = text.split('=').next().unwrap_or_default();
+            CHOOSES_STEPS.contains(&&*name.replace('-', "_"))
+        });
+        if refit == Refit::Everything && self.groups.is_some() && (is_searched || chooses_steps(&self.method))
+        {
+            let reason = "cannot be combined with refitting to all samples if groups are withheld";
+            return Err(MethodError::from(ParameterError::conflict("early_stopping", true, reason)).into());
+        }
+        Ok(())
     }
 
     /// Applies a setting to the method, removing the components if the setting has no projection. Settings and steps
@@ -368,9 +397,10 @@ impl Objective<'_> {
     }
 }
 
+/// Parameters with which a method chooses its number of steps on withheld samples.
+const CHOOSES_STEPS: [&str; 2] = ["validation", "early_stopping"];
+
 /// Returns true if a method chooses its number of steps on withheld samples.
 fn chooses_steps(method: &Method) -> bool {
-    ["validation", "early_stopping"]
-        .iter()
-        .any(|name| method.given(name).is_some())
+    CHOOSES_STEPS.iter().any(|name| method.given(name).is_some())
 }

@@ -5,7 +5,7 @@ mod history;
 use crate::commands::evaluate::parse_metric;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{FitOptions, MemoryOptions};
+use crate::options::{FitOptions, GroupOptions, MemoryOptions};
 use crate::output::note_unfilled;
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -37,9 +37,13 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 
-    /// Fraction of the samples on which settings are scored, between 0 and 1; each label keeps its frequency.
+    /// Fraction of the samples on which settings are scored, between 0 and 1; each label keeps its frequency, unless
+    /// samples of a group stay together.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
     hold_out: f64,
+
+    #[command(flatten)]
+    group: GroupOptions,
 
     /// Grid: all combinations, the last parameter varying fastest; or random: random settings without repetition.
     #[arg(long, value_name = "ORDER", default_value_t = SearchOrder::Grid, help_heading = "Search")]
@@ -99,7 +103,7 @@ impl Tune {
         hold_out.map_err(|e| CliError::Model(e.into()))?;
         let method = self.fit.start(self.metric.as_slice())?;
         let seed = method.seed();
-        let tuning = Tuning {
+        let mut tuning = Tuning {
             order: self.search,
             limit: self.limit()?,
             stop_early: self.stop_early,
@@ -120,7 +124,12 @@ impl Tune {
         ];
         files::check(self.fit.files(), written)?;
 
+        self.group.apply(&self.fit.data);
         let data = self.fit.load()?;
+        let groups = self.group.of(&data, self.fit.data.name())?;
+        tuning.groups = groups.map(<[String]>::to_vec);
+        let refit = if self.refit { Refit::Everything } else { Refit::No };
+        tuning.check_refit(refit)?;
         let clock = Stopwatch::start();
         let bar = match n_trials(&tuning, &space) {
             Some(n) => progress::bar(n, "trying settings"),
@@ -141,7 +150,6 @@ impl Tune {
         let model_bytes = match &self.model {
             None => None,
             Some(path) => {
-                let refit = if self.refit { Refit::Everything } else { Refit::No };
                 let model = tuning.fit_best(&tuned, &data, refit, &FitContext::default())?;
                 note_unfilled(&model);
                 Some(model.save(path)?)

@@ -1,5 +1,6 @@
 //! The format of a file.
 
+use crate::options::names::{List, all};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rpo::data::read::{FirstFeature, Format, ReadOptions};
@@ -20,13 +21,8 @@ pub(super) struct FormatOptions {
 
     /// Texts of a CSV file that are missing values beside an empty cell and NA, as they are written: n/a or -999, for
     /// example. Give them again for each file, as a model does not store them.
-    #[arg(
-        long,
-        value_name = "TEXT,...",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
-    pub(super) missing_values: Vec<String>,
+    #[arg(long, value_name = "TEXT,...", allow_hyphen_values = true)]
+    pub(super) missing_values: Vec<List<String>>,
 
     /// Memory limit in MiB for the rows of a Parquet or Arrow file, as a small file can hold any number of equal rows,
     /// and for the terms of a column of texts.
@@ -48,7 +44,7 @@ impl FormatOptions {
             format: self.format,
             first_feature,
             delimiter: self.delimiter,
-            missing_values: self.missing_values.clone(),
+            missing_values: all(&self.missing_values),
             memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()
         }

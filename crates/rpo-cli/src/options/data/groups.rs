@@ -1,5 +1,43 @@
 //! Values by which samples are kept together or in order.
 
+use super::TrainingOptions;
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::Dataset;
+
+/// Keeps groups of samples together.
+#[derive(Debug, Args)]
+pub(crate) struct GroupOptions {
+    /// Keep samples together that have the same value in this column of a table, such as a customer: scores then hold
+    /// for new customers. The column is not a feature.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "id")]
+    group: Option<String>,
+}
+
+impl GroupOptions {
+    /// Reads the groups with the data, if there is such a column.
+    pub(crate) fn apply(&self, data: &TrainingOptions) {
+        if let Some(column) = &self.group {
+            data.group_by(column);
+        }
+    }
+
+    /// Returns the groups of the samples, if they are kept together.
+    pub(crate) fn of<'d>(&self, data: &'d Dataset, name: &str) -> Result<Option<&'d [String]>, CliError> {
+        let Some(column) = &self.group else {
+            return Ok(None);
+        };
+        let groups = data.ids().unwrap_or_default();
+        match first_without(groups) {
+            None => Ok(Some(groups)),
+            Some(sample) => Err(CliError::Data {
+                data: name.to_owned(),
+                problem: format!("sample {sample} (from 0) has no value of {column:?}"),
+            }),
+        }
+    }
+}
+
 /// Returns the first sample, from 0, that has no value.
 pub(crate) fn first_without(values: &[String]) -> Option<usize> {
     values

@@ -2,6 +2,7 @@
 
 use super::format::parse_delimiter;
 use crate::files::NamedFile;
+use crate::options::names::{List, all};
 use clap::Args;
 use rpo::Schema;
 use rpo::data::read::{LabelList, Targets};
@@ -16,15 +17,15 @@ pub(super) struct TargetOptions {
     labels: Option<PathBuf>,
 
     /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names, in the order of the file. In a
-    /// name that no column has, * matches any characters and ? matches one.
+    /// name that no column has, * matches any characters and ? matches one. A name with a comma stands in double quotes,
+    /// here as in other lists of names: '"depth, m",width'.
     #[arg(
         long,
         value_name = "NAME,...",
-        value_delimiter = ',',
         help_heading = "Data",
         conflicts_with = "labels"
     )]
-    targets: Vec<String>,
+    targets: Vec<List<String>>,
 
     /// Outputs of CSV, Parquet and Arrow files: the labels listed in a column for each sample, such as red;round, or a
     /// list of texts. An empty value is a sample without labels. A model reads its labels from the same column in other
@@ -70,7 +71,7 @@ impl TargetOptions {
 
     pub(super) fn targets(&self) -> Option<Targets> {
         if !self.targets.is_empty() {
-            return Some(Targets::Names(self.targets.clone()));
+            return Some(Targets::Names(all(&self.targets)));
         }
         if let Some(column) = &self.label_list {
             return Some(Targets::List(LabelList {

@@ -6,15 +6,16 @@ use super::DataOptions;
 use super::input::Part;
 use crate::error::CliError;
 use crate::files::NamedFile;
+use crate::options::names::{List, all};
 use crate::options::{TextColumnOptions, WeightOptions};
 use crate::output::note;
 use clap::{Args, ValueEnum};
 use rpo::Schema;
-use rpo::data::read::{ColumnType, ReadOptions, read_names};
+use rpo::data::read::{ReadOptions, read_names};
 use rpo::data::{Columns, Dataset, Names, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
 use std::path::PathBuf;
-use types::parse_type;
+use types::Typed;
 
 /// A file to train on.
 #[derive(Debug, Args)]
@@ -28,8 +29,8 @@ pub(crate) struct TrainingOptions {
 
     /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read; * matches any characters, ? one. A column that is
     /// also named as a target is refused; a target that only matches a pattern stays a target.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
-    ignore: Vec<String>,
+    #[arg(long, value_name = "NAME,...", help_heading = "Data")]
+    ignore: Vec<List<String>>,
 
     /// Number of features of an svmlight file, if more than its largest index implies; other files must have the same
     /// number.
@@ -51,20 +52,20 @@ pub(crate) struct TrainingOptions {
 
     /// Columns of a CSV, Parquet or Arrow file that are categories, whatever their values look like. Columns of words
     /// are categories by default.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
-    categorical: Vec<String>,
+    #[arg(long, value_name = "NAME,...", help_heading = "Data")]
+    categorical: Vec<List<String>>,
 
     /// Columns of a CSV, Parquet or Arrow file that are dates: any other value is an error, not a word. Columns of
     /// dates are dates by default.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
-    dates: Vec<String>,
+    #[arg(long, value_name = "NAME,...", help_heading = "Data")]
+    dates: Vec<List<String>>,
 
     /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text; a name takes
     /// precedence over a pattern. By default the types follow from the values of a CSV file, and are those stored in
     /// the other files: dates (in CSV of ISO 8601) become days since 1970, month, weekday and, if there are times,
     /// hour.
-    #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
-    types: Vec<(String, ColumnType)>,
+    #[arg(long, value_name = "NAME=TYPE,...", help_heading = "Data")]
+    types: Vec<List<Typed>>,
 
     #[command(flatten)]
     texts: TextColumnOptions,
@@ -125,7 +126,7 @@ impl TrainingOptions {
                     n_outputs: self.n_labels,
                     types: self.types()?,
                     text: self.texts.options()?,
-                    ignore: self.ignore.clone(),
+                    ignore: all(&self.ignore),
                     ..self.data.options()
                 };
                 input.read(&options).map_err(|e| self.with_option(e))?
@@ -193,9 +194,21 @@ impl TrainingOptions {
                 )));
             }
         }
-        for suspicion in suspicious_features(&data) {
-            note(&suspicion.to_string());
-        }
+        note_suspicions(&data);
         Ok(data)
+    }
+
+    /// Reads a set to describe it, which may lack outputs.
+    pub(crate) fn load_described(&self) -> Result<Dataset, CliError> {
+        let data = self.load_any()?;
+        note_suspicions(&data);
+        Ok(data)
+    }
+}
+
+/// Notes features that tell outputs or samples apart.
+fn note_suspicions(data: &Dataset) {
+    for suspicion in suspicious_features(data) {
+        note(&suspicion.to_string());
     }
 }

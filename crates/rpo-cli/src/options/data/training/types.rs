@@ -2,18 +2,22 @@
 
 use super::TrainingOptions;
 use crate::error::CliError;
+use crate::options::names::List;
 use rpo::data::read::{ColumnType, ReadError, ReadErrorKind, UnknownColumnType};
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 impl TrainingOptions {
     /// The options that set types of columns, with the names of the columns and the types.
     fn typed(&self) -> impl Iterator<Item = (&'static str, &String, ColumnType)> {
         let of = |option, kind| move |name| (option, name, kind);
-        let categorical = self.categorical.iter();
+        let categorical = self.categorical.iter().flat_map(|List(names)| names);
         let categorical = categorical.map(of("--categorical", ColumnType::Category));
-        let dates = self.dates.iter().map(of("--dates", ColumnType::Date));
+        let dates = self.dates.iter().flat_map(|List(names)| names);
+        let dates = dates.map(of("--dates", ColumnType::Date));
         let texts = self.texts.columns().map(of("--text", ColumnType::Text));
-        let types = self.types.iter().map(|(name, kind)| ("--types", name, *kind));
+        let types = self.types.iter().flat_map(|List(types)| types);
+        let types = types.map(|Typed { name, kind }| ("--types", name, *kind));
         categorical.chain(dates).chain(texts).chain(types)
     }
 
@@ -50,9 +54,20 @@ impl TrainingOptions {
     }
 }
 
-/// Parses a name and a type.
-pub(super) fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
-    let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
-    let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
-    Ok((name.to_owned(), kind))
+/// The name of a column and its type.
+#[derive(Debug, Clone)]
+pub(super) struct Typed {
+    name: String,
+    kind: ColumnType,
+}
+
+impl FromStr for Typed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
+        let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
+        let name = name.to_owned();
+        Ok(Self { name, kind })
+    }
 }
