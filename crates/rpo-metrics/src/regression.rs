@@ -1,4 +1,4 @@
-//! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE, and the pinball loss of quantiles.
+//! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE, and the pinball loss and coverage of quantiles.
 
 use crate::labels::check_label_values;
 use crate::real::{check_csr, check_finite, check_values};
@@ -41,6 +41,9 @@ pub enum OutputMetric<'a> {
     /// level τ minimizes. The level of output j is `levels[j % levels.len()]`, or the median if there are no levels:
     /// half the mean absolute error. Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
     Pinball(&'a [f64]),
+    /// The fraction of true values that are at most the prediction, y ≤ ŷ: near τ if the prediction is a good quantile
+    /// of level τ.
+    Coverage,
 }
 
 /// The sums of one output from which all metrics follow.
@@ -57,9 +60,11 @@ struct OutputSums {
     absolute: f64,
     /// Σ (y - ŷ).
     signed: f64,
+    /// Number of samples with y ≤ ŷ.
+    covered: usize,
 }
 
-/// Truth and prediction (n_samples x n_outputs), reduced once to six sums per output, from which all metrics follow.
+/// Truth and prediction (n_samples x n_outputs), reduced once to seven sums per output, from which all metrics follow.
 ///
 /// All means of an output are over the *evaluated* samples. Averages over outputs are plain means. Sums are computed in
 /// `f64`, in sample order, and the total sum of squares is exactly 0 for a constant output. To compute a metric of some
@@ -169,6 +174,7 @@ impl RegressionSums {
                         sum.residual += error * error;
                         sum.absolute += error.abs();
                         sum.signed += error;
+                        sum.covered += usize::from(error <= 0.0);
                     }
                 }
                 for (sum, first) in sums.iter_mut().zip(first) {
@@ -214,6 +220,7 @@ impl RegressionSums {
             OutputMetric::Rmse => each(|o| (o.residual / o.n as f64).sqrt()),
             OutputMetric::Mae => each(|o| o.absolute / o.n as f64),
             OutputMetric::Pinball(levels) => self.pinball(levels)?,
+            OutputMetric::Coverage => each(|o| o.covered as f64 / o.n as f64),
         })
     }
 
@@ -409,5 +416,13 @@ mod tests {
         assert_eq!(given(&[1.0]), Err(expected.into()));
         let found = given(&[1.0, f64::NAN]);
         assert!(matches!(found, Err(MetricError::LabelValue { label: 1, .. })));
+    }
+
+    #[test]
+    fn coverage_counts_values_up_to_the_prediction() {
+        let y = array![[1.0, f64::NAN], [2.0, 5.0], [3.0, 5.0], [4.0, 5.0]];
+        let predicted = array![[2.0, 1.0], [2.0, 4.0], [2.0, 6.0], [2.0, 5.0]];
+        let sums = RegressionSums::new(y.view(), predicted.view(), MissingTruth::Skip).unwrap();
+        assert_eq!(sums.per_output(OutputMetric::Coverage), Ok(vec![0.5, 2.0 / 3.0]));
     }
 }

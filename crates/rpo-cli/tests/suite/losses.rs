@@ -238,3 +238,24 @@ fn models_of_one_quantile_combine_by_its_loss() {
         }
     }
 }
+
+#[test]
+fn quantiles_are_scored_by_output() {
+    let folder = Folder::new();
+    let rows: String = (0..200)
+        .map(|i| format!("{},{}\n", i % 10, (i * 37) % 101))
+        .collect();
+    folder.write("t.csv", format!("x,y\n{rows}"));
+    folder.ok(
+        "train --data t.csv --targets y --method gbmort --loss quantile --quantile 0.1,0.9 --model q.rpo",
+    );
+    folder.ok("evaluate --data t.csv --model q.rpo --per-output q.csv");
+    let table = folder.read("q.csv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["output", "r2", "mae", "rmse", "pinball", "coverage"]);
+    let coverage = |row: usize| rows[row][5].parse::<f64>().unwrap();
+    assert!(
+        (0.02..0.3).contains(&coverage(1)) && (0.7..0.98).contains(&coverage(2)),
+        "{table}"
+    );
+}

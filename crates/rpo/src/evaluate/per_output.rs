@@ -13,7 +13,8 @@ use rpo_metrics::{
 ///
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
-/// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`. NaN if undefined.
+/// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`; for quantiles also `pinball`,
+/// and `coverage`, the fraction of values that are at most the quantile. NaN if undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
@@ -100,12 +101,21 @@ impl Model {
             }
             Task::Regression => {
                 let sums = RegressionSums::of(truth.as_ref().into(), scores.view(), MissingTruth::Skip)?;
-                let metrics = [OutputMetric::R2, OutputMetric::Mae, OutputMetric::Rmse];
+                let levels = self.quantile_levels();
+                let mut metrics = vec![
+                    ("r2", OutputMetric::R2),
+                    ("mae", OutputMetric::Mae),
+                    ("rmse", OutputMetric::Rmse),
+                ];
+                if !levels.is_empty() {
+                    metrics.push(("pinball", OutputMetric::Pinball(&levels)));
+                    metrics.push(("coverage", OutputMetric::Coverage));
+                }
                 let columns: Result<_, _> = metrics
-                    .into_iter()
-                    .map(|metric| sums.per_output(metric))
+                    .iter()
+                    .map(|(_, metric)| sums.per_output(*metric))
                     .collect();
-                (vec!["r2", "mae", "rmse"], columns?)
+                (metrics.iter().map(|(name, _)| *name).collect(), columns?)
             }
         };
         let of_output = |j: usize| columns.iter().map(|column| column[j]).collect();
