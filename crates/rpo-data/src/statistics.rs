@@ -1,7 +1,7 @@
-//! Statistics of the labels of a set.
+//! Statistics of the columns of a set.
 
 use crate::dataset::Dataset;
-use rpo_core::{Mismatch, math};
+use rpo_core::{MatrixView, Mismatch, math};
 use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; in a regression set, a nonzero output counts as a label.
@@ -64,9 +64,11 @@ pub enum Imbalance {
     Samples,
 }
 
-/// Mean, spread and range of the observed values of an output; NaN if there are none.
+/// Mean, spread and range of the observed values of a column; NaN if there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
+    /// Number of samples in which the value is missing.
+    pub missing: usize,
     /// The mean.
     pub mean: f64,
     /// The standard deviation, with divisor n.
@@ -77,41 +79,97 @@ pub struct Moments {
     pub largest: f64,
 }
 
-impl Moments {
-    fn of(values: &[f64]) -> Self {
-        let n = values.len() as f64;
-        // Distances from the first value, which are exactly 0 for a constant output.
-        let first = values.first().copied().unwrap_or(f64::NAN);
-        let distances = || values.iter().map(|v| v - first);
-        let mean = distances().sum::<f64>() / n;
-        let squares: f64 = distances().map(|distance| (distance - mean).powi(2)).sum();
-        Self {
-            mean: first + mean,
-            deviation: (squares / n).sqrt(),
-            least: values.iter().copied().fold(f64::NAN, f64::min),
-            largest: values.iter().copied().fold(f64::NAN, f64::max),
+/// Sums over the stored values of a column.
+#[derive(Clone, Copy)]
+struct ColumnSums {
+    n_stored: usize,
+    missing: usize,
+    /// The first observed value. Distances from it are exactly 0 if the column is constant.
+    first: f64,
+    distances: f64,
+    squares: f64,
+    least: f64,
+    largest: f64,
+}
+
+impl ColumnSums {
+    const NONE: Self = Self {
+        n_stored: 0,
+        missing: 0,
+        first: f64::NAN,
+        distances: 0.0,
+        squares: 0.0,
+        least: f64::NAN,
+        largest: f64::NAN,
+    };
+
+    fn add(&mut self, value: f32) {
+        self.n_stored += 1;
+        if value.is_nan() {
+            self.missing += 1;
+            return;
         }
+        let value = f64::from(value);
+        if self.first.is_nan() {
+            self.first = value;
+        }
+        self.distances += value - self.first;
+        self.least = self.least.min(value);
+        self.largest = self.largest.max(value);
     }
+
+    /// Adds the zeros that are not stored and returns the mean.
+    fn mean(&mut self, n_samples: usize) -> f64 {
+        let zeros = n_samples - self.n_stored;
+        if zeros > 0 {
+            if self.first.is_nan() {
+                self.first = 0.0;
+            }
+            self.distances -= zeros as f64 * self.first;
+            self.least = self.least.min(0.0);
+            self.largest = self.largest.max(0.0);
+        }
+        self.first + self.distances / (n_samples - self.missing) as f64
+    }
+}
+
+/// Computes the moments of each column, in two passes over the rows.
+fn moments_of(columns: MatrixView<'_>) -> Vec<Moments> {
+    let n = columns.n_rows();
+    let mut sums = vec![ColumnSums::NONE; columns.n_cols()];
+    for row in 0..n {
+        columns.for_each_in_row(row, |j, v| sums[j as usize].add(v));
+    }
+    let means: Vec<f64> = sums.iter_mut().map(|sums| sums.mean(n)).collect();
+    for row in 0..n {
+        columns.for_each_in_row(row, |j, v| {
+            if !v.is_nan() {
+                sums[j as usize].squares += (f64::from(v) - means[j as usize]).powi(2);
+            }
+        });
+    }
+    let moments = |(sums, &mean): (&ColumnSums, &f64)| {
+        let squares = sums.squares + (n - sums.n_stored) as f64 * mean.powi(2);
+        Moments {
+            missing: sums.missing,
+            mean,
+            deviation: (squares / (n - sums.missing) as f64).sqrt(),
+            least: sums.least,
+            largest: sums.largest,
+        }
+    };
+    sums.iter().zip(&means).map(moments).collect()
 }
 
 impl Dataset {
     /// Computes the moments of each output.
     pub fn output_moments(&self) -> Vec<Moments> {
-        let outputs = self.outputs().view();
-        let mut values = vec![Vec::new(); outputs.n_cols()];
-        let mut stored = vec![0_usize; outputs.n_cols()];
-        for row in 0..outputs.n_rows() {
-            outputs.for_each_in_row(row, |j, v| {
-                stored[j as usize] += 1;
-                if !v.is_nan() {
-                    values[j as usize].push(f64::from(v));
-                }
-            });
-        }
-        for (values, stored) in values.iter_mut().zip(stored) {
-            values.extend(std::iter::repeat_n(0.0, outputs.n_rows() - stored));
-        }
-        values.iter().map(|values| Moments::of(values)).collect()
+        moments_of(self.outputs().view())
+    }
+
+    /// Computes the moments of each feature; those of a categorical feature are of the positions of its categories.
+    pub fn feature_moments(&self) -> Vec<Moments> {
+        moments_of(self.features().view())
     }
 
     /// Returns the number of distinct label sets.

@@ -28,7 +28,6 @@ impl Dataset {
             ("n_samples", self.n_samples().into()),
             ("n_features", self.n_features().into()),
             ("n_outputs", self.n_outputs().into()),
-            ("task", json!(self.task())),
             ("layout", layout.into()),
             ("feature_density", self.feature_density().into()),
             ("missing_features", self.n_missing().into()),
@@ -36,6 +35,9 @@ impl Dataset {
             ("categories", self.nominal().len().into()),
             ("duplicates", self.n_duplicates().into()),
         ];
+        if self.n_outputs() > 0 {
+            summary.insert(3, ("task", json!(self.task())));
+        }
         if self.task() == Task::MultiLabel {
             summary.extend(self.label_summary(statistics));
         }

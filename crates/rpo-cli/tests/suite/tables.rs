@@ -474,9 +474,25 @@ fn data_and_outputs_are_described() {
         (number(&found, "missing_features"), number(&found, "duplicates")),
         (11.0, 0.0)
     );
-    let text = folder.ok("describe --data train.csv --id customer --targets spend_* --outputs");
+    let every = "describe --data train.csv --id customer --targets spend_* --outputs --features";
+    let text = folder.ok(every);
     assert!(text.contains("category \"city\": 4 values: [\"Bern\","), "{text}");
     assert!(text.contains("\"spend_fun\""), "{text}");
+    let lists = folder.json(every);
+    let (outputs, features) = (
+        lists["outputs"].as_array().unwrap(),
+        lists["features"].as_array().unwrap(),
+    );
+    assert_eq!(outputs.len() as f64, number(&lists, "n_outputs"));
+    let feature = |name: &str| features.iter().find(|feature| feature["name"] == name).unwrap();
+    assert_eq!(feature("city")["kind"], "category");
+    assert_eq!(number(feature("city"), "categories"), 4.0);
+    assert!(feature("city").get("mean").is_none());
+    let missing: f64 = features.iter().map(|feature| number(feature, "missing")).sum();
+    assert_eq!(missing, number(&lists, "missing_features"));
+    let without = folder.json("describe --data train.csv --id customer");
+    assert_eq!(number(&without, "n_outputs"), 0.0);
+    assert!(without.get("task").is_none() && number(&without, "n_features") > number(&lists, "n_features"));
     folder.write("labels.csv", "x,a,b\n1,1,0\n2,0,0\n3,1,1\n4,1,0\n");
     let found = folder.json("describe --data labels.csv --n-targets 2");
     assert_eq!(
@@ -775,4 +791,18 @@ fn options_of_columns_are_for_tables() {
             "{message}"
         );
     }
+}
+
+#[test]
+fn names_with_commas_stand_in_quotes() {
+    let folder = Folder::new();
+    let rows: String = (0..20).map(|i| format!("{i},{},{}\n", i % 3, i % 2)).collect();
+    folder.write("t.csv", format!("x,\"y,one\",z\n{rows}"));
+    folder.ok("train --data t.csv --targets \"y,one\",z --task regression --trees 2 --model m.rpo");
+    folder.ok("predict --data t.csv --model m.rpo --out p.csv");
+    assert!(folder.read("p.csv").starts_with("\"y,one\",z\n"));
+    let left = folder.json("describe --data t.csv --targets z --ignore \"y,one\"");
+    assert_eq!(number(&left, "n_features"), 1.0);
+    let message = folder.run("describe --data t.csv --targets \"y,one").stderr;
+    assert!(message.contains("double quote that is not closed"), "{message}");
 }

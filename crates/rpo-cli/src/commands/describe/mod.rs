@@ -1,5 +1,6 @@
 //! `rpo describe`.
 
+mod columns;
 mod page;
 
 use crate::error::CliError;
@@ -8,7 +9,7 @@ use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
 use rpo::Schema;
-use rpo::data::{Dataset, Imbalance, LabelStatistics, Task};
+use rpo::data::{Dataset, LabelStatistics, Task};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -18,13 +19,19 @@ use std::path::PathBuf;
 /// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
 /// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; with --test also n_test, shared (test
 /// samples with the same features as a sample of the data) and, for labels, unlearnable (labels of the test file that
-/// never occur in the data).
+/// never occur in the data); with --outputs and --features also these, as lists of objects. Outputs need not be named:
+/// then all columns are described as features.
 #[derive(Debug, Args)]
 pub(crate) struct Describe {
-    /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, minimum and maximum of
-    /// a number.
+    /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, minimum, maximum and
+    /// number of missing values of a number.
     #[arg(long)]
     outputs: bool,
+
+    /// Also list every feature: its kind (number, category or term of a text), mean, deviation, minimum, maximum or
+    /// number of categories, and number of missing values.
+    #[arg(long)]
+    features: bool,
 
     /// A test file: also counts its samples with the same features as a sample of the data, and its labels that never
     /// occur in the data.
@@ -36,7 +43,7 @@ pub(crate) struct Describe {
     html: Option<PathBuf>,
 
     /// Print one JSON object.
-    #[arg(long, conflicts_with = "outputs")]
+    #[arg(long)]
     json: bool,
 
     #[command(flatten)]
@@ -49,7 +56,7 @@ impl Describe {
         let test = test.iter().map(|file| ("--test", Some(file.as_path())));
         let read = self.data.files().into_iter().chain(test);
         files::check(read, [("--html", self.html.as_deref())])?;
-        let data = self.data.load(None)?;
+        let data = self.data.load_described()?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
         data.summary(&statistics)
@@ -63,18 +70,26 @@ impl Describe {
             out.put(page::html(&data, &statistics, &report).as_bytes())?;
             out.finish()?;
         }
-        report.print(self.json)?;
-        if !self.json {
-            print(&categories(&data))?;
-            print(&texts(&data))?;
+        let lists = [
+            (
+                "outputs",
+                self.outputs.then(|| columns::outputs(&data, &statistics)),
+            ),
+            ("features", self.features.then(|| columns::features(&data))),
+        ];
+        if self.json {
+            for (key, list) in lists {
+                report.set_known(key, list.map(|list| list.into_json()));
+            }
+            return report.print(true);
         }
-        if self.outputs {
-            print(&match data.task() {
-                Task::MultiLabel => labels(&data, &statistics),
-                Task::Regression => numbers(&data),
-            })?;
-        }
-        Ok(())
+        report.print(false)?;
+        print(&categories(&data))?;
+        print(&texts(&data))?;
+        lists
+            .into_iter()
+            .filter_map(|(_, list)| list)
+            .try_for_each(|list| print(&format!("\n{}", list.into_text())))
     }
 }
 
@@ -140,31 +155,6 @@ fn texts(data: &Dataset) -> String {
             None => writeln!(text, "text {name:?}: {n} terms"),
             Some(_) => writeln!(text, "text {name:?}: terms hashed to {n} features"),
         };
-    }
-    text
-}
-
-fn labels(data: &Dataset, statistics: &LabelStatistics) -> String {
-    let mut text = String::from("\n   count  frequency        ir  label\n");
-    let ratios = statistics.imbalance_ratios(Imbalance::Labels);
-    for (j, (&count, ir)) in statistics.counts.iter().zip(ratios).enumerate() {
-        let observed = data.n_samples() - statistics.missing[j];
-        let frequency = count as f64 / observed.max(1) as f64;
-        let name = data.output_names().get(j).unwrap_or_default();
-        let _ = writeln!(text, "{count:8}  {frequency:9.4}  {ir:8.2}  {name:?}");
-    }
-    text
-}
-
-fn numbers(data: &Dataset) -> String {
-    let mut text = String::from("\n        mean    deviation        least      largest  output\n");
-    for (j, moments) in data.output_moments().iter().enumerate() {
-        let name = data.output_names().get(j).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{:12.5}  {:11.5}  {:11.5}  {:11.5}  {name:?}",
-            moments.mean, moments.deviation, moments.least, moments.largest
-        );
     }
     text
 }

@@ -1,0 +1,130 @@
+//! Figures of every output or feature.
+
+use rpo::data::{Dataset, Imbalance, LabelStatistics, Moments, Task};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// A table of columns of a data set.
+pub(super) struct List {
+    /// Names of the figures. The first is that of the column.
+    keys: Vec<&'static str>,
+    rows: Vec<Vec<Value>>,
+}
+
+impl List {
+    /// Returns an object for each column, without the figures that it does not have.
+    pub(super) fn into_json(self) -> Value {
+        let object = |row: Vec<Value>| {
+            let cells = self.keys.iter().map(|key| (*key).to_owned()).zip(row);
+            Value::Object(cells.filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
+        };
+        self.rows.into_iter().map(object).collect()
+    }
+
+    /// Returns a line for each column; its name comes last, as it may be long.
+    pub(super) fn into_text(self) -> String {
+        let mut text = String::new();
+        let mut line = |figures: &[String], name: &str| {
+            let figures = figures.iter().fold(String::new(), |mut line, figure| {
+                // Writing to a string does not fail.
+                let _ = write!(line, "{figure:>12}");
+                line
+            });
+            text += &format!("{figures}  {name}\n");
+        };
+        let headers: Vec<String> = self.keys[1..].iter().map(|key| (*key).to_owned()).collect();
+        line(&headers, self.keys[0]);
+        for row in &self.rows {
+            let figures: Vec<String> = row[1..].iter().map(cell).collect();
+            line(&figures, &row[0].to_string());
+        }
+        text
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => {
+            let number = number.as_f64().unwrap_or(f64::NAN);
+            let is_usual = number == 0.0 || (1e-3..1e7).contains(&number.abs());
+            if is_usual {
+                format!("{number:.4}")
+            } else {
+                format!("{number:.3e}")
+            }
+        }
+        value => value.to_string(),
+    }
+}
+
+/// Lists the outputs.
+pub(super) fn outputs(data: &Dataset, statistics: &LabelStatistics) -> List {
+    let names = data.output_names();
+    let name = |j: usize| Value::from(names.get(j).unwrap_or_default());
+    match data.task() {
+        Task::MultiLabel => {
+            let ratios = statistics.imbalance_ratios(Imbalance::Labels);
+            let label = |(j, (&count, ir)): (usize, (&usize, f64))| {
+                let observed = statistics.n_samples - statistics.missing[j];
+                let frequency = count as f64 / observed.max(1) as f64;
+                vec![name(j), count.into(), frequency.into(), ir.into()]
+            };
+            List {
+                keys: vec!["name", "count", "frequency", "ir"],
+                rows: statistics
+                    .counts
+                    .iter()
+                    .zip(ratios)
+                    .enumerate()
+                    .map(label)
+                    .collect(),
+            }
+        }
+        Task::Regression => {
+            let moments = data.output_moments();
+            let row = |(j, moments): (usize, &Moments)| [vec![name(j)], figures(moments)].concat();
+            List {
+                keys: [&["name"], &FIGURES[..]].concat(),
+                rows: moments.iter().enumerate().map(row).collect(),
+            }
+        }
+    }
+}
+
+/// Lists the features.
+pub(super) fn features(data: &Dataset) -> List {
+    let names = data.feature_names();
+    let mut is_term = vec![false; data.n_features()];
+    for (&first, column) in data.texts() {
+        is_term[first..first + column.n_features()].fill(true);
+    }
+    let row = |(j, moments): (usize, &Moments)| {
+        let name = Value::from(names.get(j).unwrap_or_default());
+        let categories = data.nominal().get(&j).map(|values| values.len());
+        let mut figures = figures(moments);
+        if categories.is_some() {
+            figures[..FIGURES.len() - 1].fill(Value::Null);
+        }
+        let kind = match (categories, is_term[j]) {
+            (Some(_), _) => "category",
+            (None, true) => "term",
+            (None, false) => "number",
+        };
+        [vec![name, kind.into(), categories.into()], figures].concat()
+    };
+    List {
+        keys: [&["name", "kind", "categories"], &FIGURES[..]].concat(),
+        rows: data.feature_moments().iter().enumerate().map(row).collect(),
+    }
+}
+
+/// Figures of a column of numbers.
+const FIGURES: [&str; 5] = ["mean", "deviation", "least", "largest", "missing"];
+
+fn figures(moments: &Moments) -> Vec<Value> {
+    let numbers = [moments.mean, moments.deviation, moments.least, moments.largest];
+    let numbers = numbers.map(Value::from).into_iter();
+    numbers.chain([moments.missing.into()]).collect()
+}
