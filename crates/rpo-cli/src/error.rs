@@ -108,6 +108,16 @@ impl CliError {
             return Some("rpo train --impute stores the values to fill in with the model");
         }
         if let Self::Fit {
+            source: ModelError::UnknownValue { .. },
+            ..
+        } = self
+        {
+            return Some(
+                "forests and boosting take such a value as missing without --unseen error; for other methods, rpo \
+                 train --impute stores what to fill in",
+            );
+        }
+        if let Self::Fit {
             source: ModelError::MissingColumn { what: "column", .. },
             ..
         } = self

@@ -21,9 +21,9 @@ const MANIFEST: &str = "manifest.json";
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
-    /// The environment variable is not set.
+    /// The environment variable is not set, or is empty.
     #[error(
-        "environment variable {CATALOGUE_VARIABLE} is not set; it names the folder that holds manifest.json"
+        "environment variable {CATALOGUE_VARIABLE} is not set or is empty; it names the folder that holds manifest.json"
     )]
     NoFolder,
     /// A file that cannot be read.
@@ -197,7 +197,8 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError::NoFolder`] if it is not set, otherwise as for [`Catalogue::open`].
     pub fn from_env() -> Result<Self, CatalogueError> {
-        let folder = std::env::var_os(CATALOGUE_VARIABLE).ok_or(CatalogueError::NoFolder)?;
+        let folder = std::env::var_os(CATALOGUE_VARIABLE).filter(|folder| !folder.is_empty());
+        let folder = folder.ok_or(CatalogueError::NoFolder)?;
         Self::open(folder)
     }
 

@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::options::WriteOptions;
 use crate::output::Report;
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use rpo::core::Seed;
 use rpo::data::Dataset;
@@ -18,8 +19,8 @@ pub(crate) struct Generate {
     #[arg(value_enum)]
     kind: Kind,
 
-    /// Number of samples.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// Number of samples, at least 1.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     samples: usize,
 
     /// Number of features of a multi-label set; 500 by default.

@@ -3,7 +3,8 @@
 use crate::error::CliError;
 use crate::options::argument;
 use clap::{Args, CommandFactory};
-use rpo::{Method, ParameterInfo};
+use rpo::data::Names;
+use rpo::{Method, MethodError, ParameterInfo};
 
 /// Print help on a command or a method.
 ///
@@ -24,8 +25,31 @@ impl Help {
         if let Some(command) = program.find_subcommand_mut(topic) {
             return crate::output::print(&command.render_long_help().to_string());
         }
-        crate::output::print(&of_method(&Method::named(topic)?))
+        match Method::named(topic) {
+            Ok(method) => crate::output::print(&of_method(&method)),
+            Err(MethodError::UnknownMethod { known, .. }) => {
+                Err(CliError::Usage(unknown(topic, &program, &known)))
+            }
+            Err(e) => Err(e.into()),
+        }
     }
+}
+
+/// The message about a topic that does not exist.
+fn unknown(topic: &str, program: &clap::Command, methods: &[String]) -> String {
+    let commands: Vec<&str> = program
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(clap::Command::get_name)
+        .collect();
+    let of_methods = methods.iter().map(String::as_str);
+    let topics: Names = commands.iter().copied().chain(of_methods).collect();
+    let nearest = topics.nearest(topic);
+    let nearest = nearest.map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
+    let (commands, methods) = (commands.join(", "), methods.join(", "));
+    format!(
+        "{topic:?} is neither a command nor a method{nearest}; the commands are {commands}; the methods are {methods}"
+    )
 }
 
 /// The help page of a method.

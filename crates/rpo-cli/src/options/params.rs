@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::unique::Unique;
+use serde_json::error::Category;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -19,7 +20,12 @@ pub(super) fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliErro
     } else {
         serde_json::from_str(&text)
             .map(|Unique(value)| value)
-            .map_err(|e| e.to_string())
+            .map_err(|e| match e.classify() {
+                Category::Syntax | Category::Eof => format!(
+                    "not JSON: {e}; parameters are read from JSON, or from TOML if the file is named .toml"
+                ),
+                Category::Data | Category::Io => e.to_string(),
+            })
     };
     match parsed.map_err(problem)? {
         Value::Object(parameters) => Ok(parameters),

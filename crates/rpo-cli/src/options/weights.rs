@@ -142,7 +142,10 @@ impl WeightOptions {
             return data.with_weights(Weighting::Feature(feature)).map_err(of_data);
         }
         if !Path::new(given).exists() {
-            let message = format!("--sample-weights: there is no feature {given:?} and no file of that name");
+            let nearest = data.feature_names().nearest(given);
+            let nearest = nearest.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"));
+            let message =
+                format!("--sample-weights: there is no feature {given:?}{nearest} and no file of that name");
             return Err(problem(name, message));
         }
         let file = File::open(given).map_err(|e| problem(given, e.to_string()))?;

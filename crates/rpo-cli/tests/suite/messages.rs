@@ -24,7 +24,8 @@ fn the_option_that_was_given_is_named() {
         .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
         .write("none.json", r#"{"trees":0}"#)
         .write("seed.json", r#"{"method":"ridge","seed":"x"}"#)
-        .write("twice.json", r#"{"trees":3,"trees":5}"#);
+        .write("twice.json", r#"{"trees":3,"trees":5}"#)
+        .write("x.yaml", "trees: 3\n");
     let train = "train --data t.csv --targets red,round --model x.rpo";
     // Options override invalid values in a file.
     folder
@@ -65,6 +66,22 @@ fn the_option_that_was_given_is_named() {
         (
             "split --data @yeast --train x.csv --test y.csv".to_owned(),
             "--data @yeast: split copies the lines of a file",
+        ),
+        (
+            format!("{train} --params x.yaml"),
+            "x.yaml: not JSON: expected ident at line 1 column 3; parameters are read from JSON, or from TOML",
+        ),
+        (
+            format!("{train} --ignore day --sample-weights aa"),
+            "t.csv: --sample-weights: there is no feature \"aa\" (did you mean \"a\"?) and no file of that name",
+        ),
+        (
+            "help tran".to_owned(),
+            "\"tran\" is neither a command nor a method (did you mean train?); the commands are train, tune, ",
+        ),
+        (
+            "predict --data t.csv --model f.rpo --id a".to_owned(),
+            "--id \"a\" is a feature of the model: a column is one or the other",
         ),
         (
             format!("{tune} --trees 3"),

@@ -189,18 +189,30 @@ impl InputOptions {
         schema: &Schema,
         options: &ReadOptions,
         targets: Targets,
-    ) -> Result<Dataset, ReadError> {
+    ) -> Result<Dataset, CliError> {
         let of_schema = schema.read_options();
         let ignore_untyped = of_schema.is_some();
         let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
-        self.read(&ReadOptions {
+        let data = self.read(&ReadOptions {
             targets,
             task: Some(schema.task),
             types,
             texts,
             ignore_untyped,
             ..options.clone()
-        })
+        })?;
+        self.check_id(schema)?;
+        Ok(data)
+    }
+
+    /// Refuses an identifier that a model needs as a feature.
+    fn check_id(&self, schema: &Schema) -> Result<(), CliError> {
+        match &self.id {
+            Some(id) if schema.feature_names.position(id).is_some() => Err(CliError::Usage(format!(
+                "--id {id:?} is a feature of the model: a column is one or the other"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Reads a table with the given outputs, or a format with numbered columns, with as many columns as the model.
@@ -214,8 +226,8 @@ impl InputOptions {
     ) -> Result<Dataset, CliError> {
         if !matches!(self.format.format, Format::XmlRepo | Format::SvmLight) {
             match self.read_table(schema, &options, targets) {
-                Err(e) if takes_no_targets(&e.kind) => {}
-                result => return Ok(result?),
+                Err(CliError::Read(e)) if takes_no_targets(&e.kind) => {}
+                result => return result,
             }
         }
         let options = ReadOptions {
