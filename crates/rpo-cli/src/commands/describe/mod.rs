@@ -79,7 +79,7 @@ impl Describe {
         ];
         if self.json {
             for (key, list) in lists {
-                report.set_known(key, list.map(|list| list.into_json()));
+                report.set_known(key, list.map(columns::List::into_json));
             }
             return report.print(true);
         }
