@@ -492,7 +492,12 @@ fn data_and_outputs_are_described() {
     assert_eq!(missing, number(&lists, "missing_features"));
     let without = folder.json("describe --data train.csv --id customer");
     assert_eq!(number(&without, "n_outputs"), 0.0);
-    assert!(without.get("task").is_none() && number(&without, "n_features") > number(&lists, "n_features"));
+    assert!(
+        ["task", "cardinality"]
+            .iter()
+            .all(|key| without.get(key).is_none())
+            && number(&without, "n_features") > number(&lists, "n_features")
+    );
     folder.write("labels.csv", "x,a,b\n1,1,0\n2,0,0\n3,1,1\n4,1,0\n");
     let found = folder.json("describe --data labels.csv --n-targets 2");
     assert_eq!(
