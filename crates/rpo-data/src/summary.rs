@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 impl Dataset {
     /// Returns the figures that describe the set, by name: its sizes, `task`, `layout`, `feature_density`,
     /// `missing_features`, `missing_outputs`, the number of features that are `categories`, and the number of samples
-    /// that are `duplicates` of an earlier one. A set without outputs has no `task`. For labels also `cardinality` and `density` (means over samples),
-    /// `unlabelled` samples, labels that `never` occur, distinct `label_sets`, imbalance (`mean_ir`, `max_ir`) and
-    /// `scumble`, which are based on the [statistics of the labels](Self::label_statistics).
+    /// that are `duplicates` of an earlier one. A set without outputs has no `task`. For labels also `cardinality` and
+    /// `density` (means over samples), `unlabelled` samples, labels that `never` occur, distinct `label_sets`,
+    /// imbalance (`mean_ir`, `max_ir`) and `scumble`, which are based on the [statistics of the
+    /// labels](Self::label_statistics).
     ///
     /// ```
     /// use rpo_core::Seed;
