@@ -24,7 +24,9 @@ class _LinearMethod(LabelMethod):
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Indicators of labels, dense or sparse; or classes.
         sample_weight : array of shape (n_samples,), optional
-            Nonnegative weights: a sample of weight 2 counts as two.
+            Nonnegative weights: a sample of weight 2 counts as two, in the standardization of the features too. Only
+            the search for `C` draws the samples it withholds without regard to weights, as does
+            `params={"impute": ...}`, which fills in the value that is typical of the unweighted samples.
         """
         return self._fit(X, y, sample_weight)
 

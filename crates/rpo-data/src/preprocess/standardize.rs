@@ -11,8 +11,9 @@ use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, finite_or_missing};
 
 /// Standardizes targets: y' = (y - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
-/// values of the set it is fitted on. A target that is constant in that set becomes 0 everywhere. Missing values stay
-/// missing; a value so far from those of that set that the result would be infinite is an error.
+/// values of the set it is fitted on, which count equally, whatever the weights of the samples. A target that is
+/// constant in that set becomes 0 everywhere. Missing values stay missing; a value so far from those of that set that
+/// the result would be infinite is an error.
 /// [`Steps::standardize`](super::Steps::standardize) standardizes features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
@@ -27,10 +28,10 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Fits on the features.
+    /// Fits on the features, with the weights of the samples.
     pub(super) fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
-        let (mut mean, mut factor) = moments(data.features().view());
+        let (mut mean, mut factor) = moments(data.features().view(), data.weights());
         let texts = text_features(data.texts());
         for j in data.nominal().keys().copied().chain(texts) {
             (mean[j], factor[j]) = (0.0, 1.0);
@@ -52,7 +53,7 @@ impl Standardizer {
     pub fn of_targets(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         check_task(data, Task::Regression)?;
-        let (mean, factor) = moments(data.outputs().view());
+        let (mean, factor) = moments(data.outputs().view(), None);
         Ok(Self {
             of_targets: true,
             mean,
@@ -187,48 +188,77 @@ impl Transform for Standardizer {
     }
 }
 
-/// Computes the mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored
-/// are 0.
-fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
-    let p = a.n_cols();
-    let mut present = vec![a.n_rows(); p];
-    let mut stored = vec![0; p];
-    let (mut sum, mut lowest, mut highest) =
-        (vec![0.0; p], vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
-    for_each(a, |j, v| {
-        stored[j] += 1;
-        if v.is_nan() {
-            present[j] -= 1;
-        } else {
-            sum[j] += v;
-            lowest[j] = v.min(lowest[j]);
-            highest[j] = v.max(highest[j]);
-        }
-    });
-    let implied: Vec<usize> = stored.iter().map(|stored| a.n_rows() - stored).collect();
-    let mean: Vec<f64> = sum
-        .iter()
-        .zip(&present)
-        .map(|(sum, &n)| if n == 0 { 0.0 } else { sum / n as f64 })
+/// The observed values of a column that are stored, each with the weight of its sample.
+#[derive(Clone)]
+struct Stored {
+    /// Number of stored values, observed or missing, and the sum of their weights.
+    count: usize,
+    weight: f64,
+    /// Sum of the weights of the observed values, and of the values times their weights.
+    observed: f64,
+    sum: f64,
+    lowest: f64,
+    highest: f64,
+}
+
+/// Computes the mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored are
+/// 0. A sample of weight w counts as w samples, one of weight 0 not at all; without weights, each counts as one.
+fn moments(a: MatrixView<'_>, weights: Option<&[f32]>) -> (Vec<f64>, Vec<f64>) {
+    let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
+    let rows: Vec<(usize, f64)> = (0..a.n_rows())
+        .map(|row| (row, weight(row)))
+        .filter(|(_, w)| *w > 0.0)
         .collect();
-    let mut squares: Vec<f64> = mean
-        .iter()
-        .zip(&implied)
-        .map(|(mean, &n)| n as f64 * mean * mean)
-        .collect();
-    for_each(a, |j, v| {
+    let none = Stored {
+        count: 0,
+        weight: 0.0,
+        observed: 0.0,
+        sum: 0.0,
+        lowest: f64::INFINITY,
+        highest: f64::NEG_INFINITY,
+    };
+    let mut columns = vec![none; a.n_cols()];
+    for_each(a, &rows, |j, v, w| {
+        let column = &mut columns[j];
+        column.count += 1;
+        column.weight += w;
         if !v.is_nan() {
-            squares[j] += (v - mean[j]) * (v - mean[j]);
+            column.observed += w;
+            column.sum += w * v;
+            column.lowest = v.min(column.lowest);
+            column.highest = v.max(column.highest);
         }
     });
-    let factor = (0..p).map(|j| {
-        let (mut low, mut high) = (lowest[j], highest[j]);
-        if implied[j] > 0 {
+    let total: f64 = rows.iter().map(|(_, w)| w).sum();
+    // The difference of two equal sums of weights may be rounded, so that it is not 0.
+    let of_zeros = |column: &Stored| match rows.len() - column.count {
+        0 => 0.0,
+        _ => (total - column.weight).max(0.0),
+    };
+    let zeros: Vec<f64> = columns.iter().map(of_zeros).collect();
+    let all = |j: usize| columns[j].observed + zeros[j];
+    let mean = |j: usize| {
+        if all(j) > 0.0 {
+            columns[j].sum / all(j)
+        } else {
+            0.0
+        }
+    };
+    let mean: Vec<f64> = (0..columns.len()).map(mean).collect();
+    let mut squares: Vec<f64> = mean.iter().zip(&zeros).map(|(mean, w)| w * mean * mean).collect();
+    for_each(a, &rows, |j, v, w| {
+        if !v.is_nan() {
+            squares[j] += w * (v - mean[j]) * (v - mean[j]);
+        }
+    });
+    let factor = columns.iter().enumerate().map(|(j, column)| {
+        let (mut low, mut high) = (column.lowest, column.highest);
+        if column.count < rows.len() {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
         // Constant columns are detected by their extremes: rounding of the mean can give them a tiny variance.
         if low < high {
-            (present[j] as f64 / squares[j]).sqrt()
+            (all(j) / squares[j]).sqrt()
         } else {
             0.0
         }
@@ -237,9 +267,10 @@ fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
     (mean, factor)
 }
 
-fn for_each(a: MatrixView<'_>, mut f: impl FnMut(usize, f64)) {
-    for row in 0..a.n_rows() {
-        a.for_each_in_row(row, |j, v| f(j as usize, f64::from(v)));
+/// Calls `f` with the column and value of each stored entry of some rows, and the weight of its row.
+fn for_each(a: MatrixView<'_>, rows: &[(usize, f64)], mut f: impl FnMut(usize, f64, f64)) {
+    for &(row, weight) in rows {
+        a.for_each_in_row(row, |j, v| f(j as usize, f64::from(v), weight));
     }
 }
 
@@ -334,6 +365,30 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_weight_counts_as_often_as_the_sample_occurs(
+            values in proptest::collection::vec(prop_oneof![Just(f32::NAN), Just(0.0), -1e3_f32..1e3], 24),
+            times in proptest::collection::vec(0_usize..4, 8),
+            sparse in any::<bool>(),
+        ) {
+            prop_assume!(times.iter().any(|&times| times > 0));
+            let x = Array2::from_shape_vec((8, 3), values).unwrap();
+            let layout = if sparse { Layout::Sparse } else { Layout::Dense };
+            let data = Dataset::new(x.into(), Array2::zeros((8, 1)).into(), Task::Regression).unwrap();
+            let data = data.with_layout(layout, usize::MAX).unwrap();
+            let repeated: Vec<usize> = (0..8).flat_map(|sample| vec![sample; times[sample]]).collect();
+            let repeated = Standardizer::of_features(&data.select_samples(&repeated).unwrap()).unwrap();
+            // Weights have no unit; sums of tenths are rounded.
+            let weights: Vec<f32> = times.iter().map(|&times| times as f32 * 0.1).collect();
+            let weighted = Standardizer::of_features(&data.with_weights(weights).unwrap()).unwrap();
+            for (weighted, repeated) in weighted.mean.iter().zip(&repeated.mean) {
+                prop_assert!((weighted - repeated).abs() < 1e-3, "{weighted} {repeated}");
+            }
+            for (weighted, repeated) in weighted.factor.iter().zip(&repeated.factor) {
+                prop_assert!((weighted - repeated).abs() <= 1e-5 * repeated, "{weighted} {repeated}");
+            }
+        }
+
         #[test]
         fn present_values_have_mean_0_and_variance_1(
             values in proptest::collection::vec(prop_oneof![Just(f32::NAN), Just(0.0), -1e3_f32..1e3], 30),
