@@ -34,6 +34,7 @@ class Labels:
             self.kind = MULTILABEL
         else:
             _check_present(y)
+            _check_words(y)
             check_classification_targets(y)
             self.kind = _kind(y)
         self.n_outputs = 1 if y.ndim == 1 else y.shape[1]
@@ -103,6 +104,16 @@ def _check_present(y: NDArray[Any]) -> None:
         absent = np.frompyfunc(is_missing, 1, 1)(y).astype(bool)
         if absent.any():
             raise ValueError(f"y has no class for sample {np.argwhere(absent)[0][0]}; leave out samples without one")
+
+
+def _check_words(y: NDArray[Any]) -> None:
+    """Refuse objects that are no words, as scikit-learn does, and say what helps."""
+    if y.dtype.kind == "O" and y.size > 0 and not isinstance(y.flat[0], str | bytes):
+        kind = type(y.flat[0]).__name__
+        raise ValueError(
+            f"Unknown label type: unknown. y has the dtype object and holds {kind}, which scikit-learn does not take "
+            "for classes; convert it, for example with y.astype(int) or y.astype(str)"
+        )
 
 
 def indicators(y: NDArray[Any]) -> NDArray[np.float32]:

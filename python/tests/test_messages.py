@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import ensemble
 
 import rpo
 
@@ -36,6 +37,20 @@ def test_missing_features_may_be_filled_in(estimator, form, labels):
     with pytest.raises(ValueError, match=r"Input X contains NaN. \w+ needs every feature; params={'impute': 'median'}"):
         estimator().fit(form(X), Y)
     assert estimator(params={"impute": "median"}).fit(form(X), Y).predict(form(X)).shape == Y.shape
+
+
+def test_objects_are_classes_or_numbers_as_in_scikit_learn(labels):
+    X, Y = labels
+    for y in (Y[:, 0].astype(object), Y.astype(object), (Y[:, 0] > 0).astype(object)):
+        for classifier in (rpo.RandomForestClassifier(2), ensemble.RandomForestClassifier(2)):
+            with pytest.raises(ValueError, match="Unknown label type: unknown"):
+                classifier.fit(X, y)
+        with pytest.raises(ValueError, match=r"dtype object and holds (int|bool), .* with y.astype\(int\)"):
+            rpo.GradientBoostingClassifier(2).fit(X, y)
+        number, expected = (rpo.RandomForestRegressor(2, random_state=0).fit(X, z) for z in (y, y.astype(float)))
+        assert number.model_ == expected.model_
+    words = rpo.RandomForestClassifier(2).fit(X, np.where(Y[:, 0], "yes", "no").astype(object))
+    assert words.classes_.tolist() == ["no", "yes"]
 
 
 def test_a_single_index_is_no_list_of_categories(labels):
