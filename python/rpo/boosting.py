@@ -8,6 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,6 +41,10 @@ _LOSSES_OF_NUMBERS = {
     "log_loss": "logistic",
     "logistic": "logistic",
 }
+
+
+_FEW_LABELS = 2
+"""Largest number of labels for which steps are scored by the ranking of the samples, not of the labels."""
 
 
 class _GradientBoosting(Estimator):
@@ -96,7 +101,7 @@ class _GradientBoosting(Estimator):
             given["early_stopping"] = self.n_iter_no_change
         if self.n_iter_no_change is not None or self._scored:
             given["validation"] = self.validation_fraction
-            if self._labels and n_labels.sum() <= 2:
+            if self._labels and n_labels.sum() <= _FEW_LABELS:
                 # The ranking of a single label is correct whatever its score is.
                 given["validation_metric"] = "macro-auc"
         return given | projection_parameters(self.projection, self.n_components)
@@ -130,8 +135,20 @@ class _GradientBoosting(Estimator):
         """Return true if labels are classes, of which each sample has exactly one."""
         return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
+    def _check_tells_steps(self, validation: Samples) -> None:
+        """Refuse samples to score steps on whose score does not depend on the predictions, so that no step is the best.
+
+        Raises
+        ------
+        ValueError
+            With the reason, and what helps.
+        """
+        raise NotImplementedError
+
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._scored = validation is not None
+        if validation is not None:
+            self._check_tells_steps(validation)
         if not (self.warm_start and hasattr(self, "model_")):
             self._withheld = self.n_iter_no_change is not None and validation is None
             super()._finish(X, y, data, n_labels, validation)
@@ -338,7 +355,15 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             are those of `model_`: the columns of indicators, one for two classes, and one for each of more classes, so
             that two columns of 3 and 2 classes have 5. Weights should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
-            Samples on which steps are scored; the model keeps the steps up to the best.
+            Samples on which steps are scored; the model keeps the steps up to the best. The score is LRAP, which ranks
+            the labels of each sample, or for one or two labels the mean area under their ROC curves, which rank the
+            samples; `params={"validation_metric": ...}` names another.
+
+        Raises
+        ------
+        ValueError
+            For an `eval_set` whose score does not depend on the predictions, as there is nothing to rank: all samples
+            have the same class, or for three or more labels each sample has all or none of them.
 
         Notes
         -----
@@ -348,6 +373,26 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, eval_set)
+
+    def _check_tells_steps(self, validation: Samples) -> None:
+        """Refuse samples whose labels have one ranking, so that its score does not depend on the predictions."""
+        if "validation_metric" in (self.params or {}):
+            return
+        Y, n_labels = validation.Y, validation.Y.shape[1]
+        of_samples = n_labels <= _FEW_LABELS
+        axis = 0 if of_samples else 1
+        with_label = np.ravel((Y == 1).sum(axis=axis))
+        observed = Y.shape[axis] - (0 if sp.issparse(Y) else np.isnan(Y).sum(axis=axis))
+        if ((with_label > 0) & (with_label < observed)).any():
+            return
+        if n_labels == 1:
+            why = "all its samples have the same class"
+        else:
+            why = f"each {'label is constant in its samples' if of_samples else 'sample has all labels or none'}"
+        raise ValueError(
+            f"eval_set cannot tell which step is the best by a ranking, as {why}; give other samples, or "
+            'params={"validation_metric": "mse"}'
+        )
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -537,7 +582,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing. Weights
             should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
-            Samples on which steps are scored; the model keeps the steps up to the best.
+            Samples on which steps are scored, by R² unless `params={"validation_metric": ...}` names another score; the
+            model keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused.
 
         Notes
         -----
@@ -567,8 +613,6 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._distance = self._huber_distance(y) if self._has_loss("huber") else None
-        if validation is not None:
-            self._check_has_r2(validation)
         return super()._finish(X, y, data, n_labels, validation, **more)
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
@@ -580,14 +624,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             given["quantile"] = ",".join(repr(float(x)) if isinstance(x, Real) else str(x) for x in levels)
         return given
 
-    def _check_has_r2(self, validation: Samples) -> None:
-        """Refuse samples to score steps on whose R² does not depend on the predictions, so that no step is the best.
-
-        Raises
-        ------
-        ValueError
-            If all outputs are constant.
-        """
+    def _check_tells_steps(self, validation: Samples) -> None:
+        """Refuse samples whose outputs are constant, so that R² does not depend on the predictions."""
         if self._has_loss("quantile") or not {"validation_metric", "loss", "output_losses"}.isdisjoint(
             self.params or {}
         ):
