@@ -25,8 +25,8 @@ from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
 from ._categories import FROM_DTYPE, categories_of, chosen, numbers_of
-from ._frames import Nominal, is_frame, library, read_frame, without_batches
-from ._matrix import check_real
+from ._frames import Nominal, column_names, is_frame, library, read_frame, without_batches
+from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
@@ -128,13 +128,12 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                 ) from error
             if not self._takes_missing and str(error).startswith("Input X contains NaN"):
                 raise ValueError(
-                    f"Input X contains NaN. {type(self).__name__} needs every feature; params={{'impute': 'median'}} "
-                    "fills in those that are missing"
+                    f"{error} {type(self).__name__} needs every feature; params={{'impute': 'median'}} fills in those "
+                    "that are missing, and forests and boosting take them, such as RandomForestClassifier"
                 ) from error
             raise
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        finite: Any = "allow-nan" if self._takes_missing else True
         choice = self.categorical_features
         of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
         nominal: Nominal = {} if reset else self._nominal
@@ -147,10 +146,11 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             _check_n_features(self, frame.values, reset=reset)
             if reset:
                 self._nominal, self._encodes = frame.nominal, False
-            options = {"dtype": np.float32, "ensure_all_finite": finite, "input_name": "X"}
-            return check_array(frame.values, estimator=self, **options)
-        options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": finite}
+            check_finite(frame.values, "X", frame.names, allow_nan=self._takes_missing)
+            return check_array(frame.values, dtype=np.float32, ensure_all_finite=False, estimator=self, input_name="X")
+        options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": False}
         given, X = X, validate_data(self, X, reset=reset, **options)
+        check_finite(X, "X", column_names(given) if is_frame(given) else None, allow_nan=self._takes_missing)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
             self._nominal, self._encodes = {}, mask is not None and bool(mask.any())

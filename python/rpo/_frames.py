@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,14 +132,22 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
             numbers = numbers_of(read) if declared is None else _numbers_of_category(read, declared)
             if numbers is None and declared is None:
                 raise ValueError(
-                    f"column {name!r} holds {_TYPES[kind](x, j)}, neither numbers nor categories; make it a category, "
-                    "or encode it"
+                    f"column {name!r} holds {_TYPES[kind](x, j)}, neither numbers nor categories{_first_other(read)}; "
+                    "make it a category, or encode it"
                 )
             if numbers is None:
                 why = "categorical_features does not name it" if nominal is None else "it was a number in training"
                 raise ValueError(f"column {name!r} is a category; {why}")
             values[:, j] = numbers
     return Frame(values, names, found)
+
+
+def _first_other(read: NDArray[Any]) -> str:
+    """Return the first value among objects that is no number, and its row; nothing for other types."""
+    if read.dtype.kind != "O":
+        return ""
+    row = next(i for i in range(len(read)) if numbers_of(read[i : i + 1]) is None)
+    return f" (row {row} has {shortened(read[row])})"
 
 
 def _has_numbers(read: NDArray[Any]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 
 from ._frames import check_in_memory
 from ._types import Borrowed, CsrArrays
@@ -50,6 +52,44 @@ def check_real(matrix: Any, name: str) -> None:
         raise ValueError(f"Complex data not supported: {name} has {dtype}")
     if kind in {"m", "M"}:
         raise ValueError(f"{name} must be numbers, got {dtype}")
+
+
+def check_finite(matrix: Any, name: str, columns: Sequence[str] | None, *, allow_nan: bool = True) -> None:
+    """Refuse infinite numbers and, unless they are allowed, missing ones.
+
+    Parameters
+    ----------
+    matrix : array, CSR matrix or its arrays
+        Numbers, one- or two-dimensional.
+    name : str
+        The name of the argument.
+    columns : sequence of str or None
+        The names of the columns, if they have any.
+    allow_nan : bool, default=True
+        Allows missing numbers.
+
+    Raises
+    ------
+    ValueError
+        With the message of scikit-learn, and the row and the column of the first such number.
+    """
+    given: Any = (matrix.data, matrix.indices, matrix.indptr) if hasattr(matrix, "indptr") else matrix
+    values = given[0] if isinstance(given, tuple) else given
+    try:
+        assert_all_finite(values, allow_nan=allow_nan, input_name=name)
+    except ValueError as error:
+        row, *column = _place_of_first(given, np.isinf(values) if allow_nan else ~np.isfinite(values))
+        named = [repr(columns[j]) if columns is not None else str(j) for j in column]
+        raise ValueError(f"{error} The first is in {', column '.join([f'row {row}', *named])}.") from None
+
+
+def _place_of_first(matrix: Any, entries: NDArray[np.bool_]) -> list[int]:
+    """Return the row, and the column if there are two dimensions, of the first true entry."""
+    first = int(np.flatnonzero(entries)[0])
+    if isinstance(matrix, tuple):
+        _, indices, indptr, *_ = matrix
+        return [int(np.searchsorted(indptr, first, side="right")) - 1, int(indices[first])]
+    return [int(i) for i in np.unravel_index(first, matrix.shape)]
 
 
 def _borrow_csr(matrix: Any, name: str) -> Borrowed:

@@ -19,7 +19,7 @@ from ._class_weights import weights_of_classes
 from ._estimator import Estimator
 from ._frames import is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
-from ._matrix import check_real
+from ._matrix import check_finite, check_real
 from ._outputs import output_names, outputs_as_array
 from ._precision import check_precision
 from ._samples import Samples
@@ -269,10 +269,10 @@ class Regressor(RegressorMixin, Supervised):
 
     def _numbers(self, y: Any) -> Any:
         check_real(y, "y")
-        finite: Any = "allow-nan" if self.missing_outputs else True
         y = check_array(
-            y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=finite, input_name="y"
+            y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=False, input_name="y"
         )
+        check_finite(y, "y", self.output_names_, allow_nan=self.missing_outputs)
         return y if sp.issparse(y) else vector(y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

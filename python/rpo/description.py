@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from ._frames import is_frame, read_frame
 from ._labels import Labels
+from ._matrix import check_finite
 from ._outputs import output_names, outputs_as_array
 from ._precision import check_precision
 from ._samples import Samples
@@ -50,9 +51,10 @@ def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
         X if frame is None else frame.values,
         accept_sparse="csr",
         dtype=np.float32,
-        ensure_all_finite="allow-nan",
+        ensure_all_finite=False,
         input_name="X",
     )
+    check_finite(features, "X", None if frame is None else frame.names)
     names = output_names(y)
     outputs = outputs_as_array(y)
     check_consistent_length(features, outputs)

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite
 
 from . import _native
 from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
-from ._matrix import borrow, csr, dense
+from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import outputs_as_array
 from ._precision import check_precision
 from ._types import Borrowed, Path
@@ -466,7 +465,7 @@ class Model:
     def _features(self, X: Any) -> Borrowed:
         """Return features in the order of the model; refuse infinite ones as estimators do."""
         x = self._ordered(X)
-        assert_all_finite(x[0] if isinstance(x, tuple) else x, allow_nan=True, input_name="X")
+        check_finite(x, "X", self._native.feature_names)
         return x
 
     def _ordered(self, X: Any) -> Borrowed:

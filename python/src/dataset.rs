@@ -4,10 +4,10 @@ use crate::error::{os_error, value_error};
 use crate::matrix::{Borrowed, Handed, hand};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use rpo::core::Seed;
+use rpo::core::{MatrixError, Seed};
 use rpo::data::read::{ReadErrorKind, ReadOptions, read};
 use rpo::data::split::stratified_partitions;
-use rpo::data::{Columns, Names, Task};
+use rpo::data::{Columns, DatasetError, Names, Task};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,17 +38,20 @@ impl Dataset {
         let (x, y) = (x.view()?, y.view()?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let cells = cell_weights.map(|cells| cells.as_array().to_owned());
-        let make = move || {
-            let task = if labels {
-                Task::MultiLabel
-            } else {
-                Task::Regression
-            };
-            let of = match missing_outputs {
-                true => rpo::data::Dataset::with_missing,
-                false => rpo::data::Dataset::new,
-            };
-            let mut data = of(x.to_owned(), y.to_owned(), task)?;
+        let task = if labels {
+            Task::MultiLabel
+        } else {
+            Task::Regression
+        };
+        let of = match missing_outputs {
+            true => rpo::data::Dataset::with_missing,
+            false => rpo::data::Dataset::new,
+        };
+        let data = py
+            .detach(move || of(x.to_owned(), y.to_owned(), task))
+            .map_err(|error| value_error(named(&error, feature_names.as_deref(), output_names.as_deref())))?;
+        let complete = move || {
+            let mut data = data;
             if let Some(names) = feature_names {
                 data = data.with_names(Columns::Features, Names::Given(names))?;
             }
@@ -68,8 +71,8 @@ impl Dataset {
             }
         };
         let data = py
-            .detach(make)
-            .map_err(|error: rpo::data::DatasetError| value_error(error))?;
+            .detach(complete)
+            .map_err(|error: DatasetError| value_error(error))?;
         Ok(Self(Arc::new(data)))
     }
 
@@ -135,6 +138,20 @@ impl Dataset {
     #[getter]
     fn sizes(&self) -> (usize, usize, usize) {
         (self.0.n_samples(), self.0.n_features(), self.0.n_outputs())
+    }
+}
+
+/// The message of an error, with the name of the column that it counts, if columns have names.
+fn named(error: &DatasetError, features: Option<&[String]>, outputs: Option<&[String]>) -> String {
+    let (names, column) = match error {
+        DatasetError::InfiniteFeature { feature, .. } => (features, *feature),
+        DatasetError::NotALabel { output, .. } => (outputs, *output),
+        DatasetError::Output(MatrixError::NonFinite { column, .. }) => (outputs, *column),
+        _ => (None, 0),
+    };
+    match names.and_then(|names| names.get(column)) {
+        Some(name) => format!("{error} (column {name:?})"),
+        None => error.to_string(),
     }
 }
 

@@ -24,6 +24,9 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
             PyMemoryError::new_err(error.to_string())
         }
         ModelError::File(error) => file_error(&error),
+        ModelError::MissingFeature { .. } => value_error(format!(
+            "{error}; a model fitted with `impute` = median fills missing values in, and a forest or boosting takes them"
+        )),
         error => value_error(error),
     }
 }

@@ -34,9 +34,59 @@ def test_missing_features_may_be_filled_in(estimator, form, labels):
     X, Y = labels
     X = X.copy()
     X[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"Input X contains NaN. \w+ needs every feature; params={'impute': 'median'}"):
+    help_ = r"\w+ needs every feature; params={'impute': 'median'} fills in .*, such as RandomForestClassifier"
+    with pytest.raises(ValueError, match=r"Input X contains NaN. The first is in row 3, column '?1'?. " + help_):
         estimator().fit(form(X), Y)
     assert estimator(params={"impute": "median"}).fit(form(X), Y).predict(form(X)).shape == Y.shape
+
+
+def test_the_row_and_the_column_of_a_number_are_named(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    wrong = X.astype(float)
+    wrong[5, 2] = np.inf
+    frame, good = (pd.DataFrame(x, columns=list("abcdefgh")) for x in (wrong, X))
+    coded = frame.assign(h=pd.Categorical(["x", "y"] * 60))
+    model = rpo.RandomForestRegressor(2).fit(good, Y)
+    named = r"Input X contains infinity .* The first is in row 5, column 'c'\.$"
+    for call in (
+        lambda: rpo.RandomForestClassifier(2).fit(frame, Y),
+        lambda: rpo.RandomForestClassifier(2).fit(coded, Y),
+        lambda: model.predict(frame),
+        lambda: model.model_.predict(frame),
+        lambda: rpo.describe(frame, Y),
+    ):
+        with pytest.raises(ValueError, match=named):
+            call()
+    with pytest.raises(ValueError, match=r"feature 2 of sample 5 is inf; .* \(column \"c\"\)$"):
+        rpo.Model.fit(frame, Y, labels=True)
+    plain = rpo.Model.fit(X, Y, labels=True)
+    for x in (wrong, sp.csr_array(wrong), sp.csc_array(wrong)):
+        with pytest.raises(ValueError, match=r"The first is in row 5, column 2\.$"):
+            plain.predict(x)
+    with pytest.raises(ValueError, match=r"Input y contains infinity .* row 5, column 'c'\.$"):
+        rpo.RandomForestRegressor(2).fit(X, frame)
+    with pytest.raises(ValueError, match=r"Input y contains infinity .* row 5\.$"):
+        rpo.RandomForestRegressor(2).fit(X, frame["c"])
+    with pytest.raises(ValueError, match=r"labels are 0 or 1 \(column \"a\"\)$"):
+        rpo.Model.fit(X, good, labels=True)
+    words = good.astype(object)
+    words.loc[7, "b"] = "none"
+    with pytest.raises(ValueError, match=r"column 'b' holds object, .* \(row 7 has 'none'\); make it a category"):
+        rpo.RandomForestClassifier(2).fit(words, Y)
+
+
+@pytest.mark.parametrize("method", ["one-vs-rest", "ridge", "structured-forest"])
+def test_a_model_that_needs_every_feature_says_what_helps(method, labels):
+    X, Y = labels
+    missing = X.copy()
+    missing[3, 1] = np.nan
+    model = rpo.Model.fit(X, Y, labels=True, method=method)
+    with pytest.raises(ValueError, match=r"row 3 lacks feature \"1\"; .* fitted with `impute` = median fills"):
+        model.predict(missing)
+    with pytest.raises(ValueError, match=r"set `impute` = median to fill them in, or use .* such as random-forest"):
+        rpo.Model.fit(missing, Y, labels=True, method=method)
+    assert rpo.Model.fit(missing, Y, labels=True, method=method, impute="median").predict(missing).shape == Y.shape
 
 
 def test_objects_are_classes_or_numbers_as_in_scikit_learn(labels):

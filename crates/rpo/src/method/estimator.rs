@@ -179,7 +179,7 @@ impl Needs {
                 "needs at least one sample and one output; the data have {n_samples} samples and {n_outputs} outputs"
             ));
         }
-        let impute = "set `impute` to fill them in, or use a forest or boosting, which take missing values";
+        let impute = "set `impute` = median to fill them in, or use a method that takes them, such as random-forest or gbmort";
         let others = "use a forest or boosting, which take missing outputs";
         let is_encoded = |feature: usize| {
             let values = data.nominal().get(&feature);
