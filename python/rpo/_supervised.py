@@ -106,7 +106,7 @@ class Classifier(ClassifierMixin, Supervised):
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
 
     def _takes_rule(self, kind: str) -> bool:
-        """Return true if the parameters set a rule that decides which labels are predicted.
+        """Return true if there is a rule that decides which labels are predicted, beside the threshold of 0.5.
 
         Raises
         ------
@@ -184,26 +184,26 @@ class Classifier(ClassifierMixin, Supervised):
     def predict(self, X: Any) -> Any:
         """Return the most probable classes, or the labels as 0 and 1, as a CSR matrix if y was sparse in training.
 
-        A label is predicted if its probability is above 0.5, or by the rule set with `params={"thresholds": ...}` or
-        `params={"decide": "f1"}`. So is the second of two classes; of more classes, the most probable is predicted.
+        A label is predicted if its probability is at least 0.5, as `Model.predict_labels` and the command do, or by the
+        rule set with `params={"thresholds": ...}` or `params={"decide": "f1"}`. Such a rule also decides on the second
+        of two classes. Otherwise the most probable class is predicted, or the first of equally probable ones, as in
+        scikit-learn.
         """
         return self._chosen(self._scores(X))
 
     def _chosen(self, scores: NDArray[np.float32]) -> Any:
         """Return the classes or labels predicted from scores."""
-        kind = self._encoding.kind
-        if kind not in (MULTILABEL, "binary"):
-            return self._encoding.best(self._encoding.probabilities(scores))
-        labels = self._decide(scores)
-        if kind == "binary":
-            return self._encoding.classes[0][labels.toarray()[:, 0]]
-        return labels if self._encoding.sparse else labels.toarray()
+        encoding = self._encoding
+        if encoding.kind == MULTILABEL:
+            labels = self._decide(scores)
+            return labels if encoding.sparse else labels.toarray()
+        if encoding.kind == "binary" and self._has_rule:
+            return encoding.classes[0][self._decide(scores).toarray()[:, 0]]
+        return encoding.best(encoding.probabilities(scores))
 
     def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:
-        """Return the predicted labels: those with scores above 0.5, unless the parameters set another rule."""
-        if self._has_rule:
-            return self.model_.decide(scores).astype(np.int64)
-        return sp.csr_array(scores > 0.5).astype(np.int64)
+        """Return the labels that the model predicts: those with scores of at least 0.5, or by its rule."""
+        return self.model_.decide(scores).astype(np.int64)
 
     def predict_top_k(
         self, X: Any, k: int, *, rerank: str | None = None, propensity: tuple[float, float] = PROPENSITY

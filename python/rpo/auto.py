@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-
 from ._estimator import Estimator
 from ._supervised import Classifier, Regressor
 
@@ -125,8 +121,10 @@ class AutoClassifier(_Auto, Classifier):
     3
     """
 
-    def _decide(self, scores: NDArray[Any]) -> sp.csr_array[Any]:
-        return self.model_.decide(scores).astype(np.int64)
+    def _takes_rule(self, kind: str) -> bool:
+        """Return true: the search finds thresholds."""
+        super()._takes_rule(kind)
+        return True
 
 
 class AutoRegressor(_Auto, Regressor):

@@ -34,7 +34,7 @@ def test_labels_of_every_kind_give_the_same_forest(labels):
         assert sp.issparse(predicted) == sp.issparse(y)
         dense = predicted.toarray() if sp.issparse(predicted) else predicted
         assert np.array_equal(dense, expected.predict(X))
-    assert np.array_equal(expected.predict(X), (probabilities > 0.5).astype(int))
+    assert np.array_equal(expected.predict(X), (probabilities >= 0.5).astype(int))
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float32", "category"])
@@ -267,6 +267,19 @@ def test_thresholds_of_the_model_decide(labels):
     expected = model.model_.decide(model.model_.predict(X)).toarray()
     assert np.array_equal(model.predict(X), expected)
     assert model.model_.inspect()["thresholds"] is not None
+
+
+def test_a_probability_of_one_half_is_decided_as_by_the_model():
+    # Equal samples with different labels: each leaf has as many of both.
+    X, y = np.zeros((8, 1), np.float32), np.array([0, 1] * 4)
+    forest = rpo.RandomForestClassifier(2, bootstrap=False, random_state=0)
+    labels = forest.fit(X, np.column_stack([y, 1 - y, y]))
+    assert (labels.predict_proba(X) == 0.5).all()
+    assert (labels.predict(X) == 1).all()
+    assert np.array_equal(labels.predict(X), labels.model_.predict_labels(X).toarray())
+    assert [list(found) for found in labels.predict_sets(X[:1])] == [[0, 1, 2]]
+    # Of equally probable classes, scikit-learn predicts the first.
+    assert (forest.fit(X, np.where(y, "yes", "no")).predict(X) == "no").all()
 
 
 @pytest.mark.parametrize("rule", [{"thresholds": "macro-f"}, {"thresholds": "rate"}, {"decide": "f1"}])
