@@ -271,10 +271,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return self._features(X, reset=False)
 
-    def _scores(self, X: Any) -> NDArray[np.float32]:
-        """Return the predictions of the model."""
+    def _scores(self, X: Any, memory_limit: int | None = None) -> NDArray[np.float32]:
+        """Return the predictions of the model, of at most this number of bytes; 4 GiB by default."""
         X = self._fitted_features(X)
-        return self.model_.predict(X, n_threads=self._n_threads())
+        return self.model_.predict(X, n_threads=self._n_threads(), memory_limit=memory_limit)
 
 
 def _is_of_numbers(X: Any) -> bool:

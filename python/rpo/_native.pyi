@@ -81,6 +81,7 @@ class Model:
         weights: tuple[float, float],
         rerank: tuple[float, float] | None = None,
         n_threads: int = 0,
+        memory_limit: int = ...,
     ) -> list[float]: ...
     def evaluate_by_frequency(
         self,

@@ -155,13 +155,15 @@ class Classifier(ClassifierMixin, Supervised):
             return y
         return indicators(y) if self.missing_outputs else vector(y)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, *, memory_limit: int | None = None) -> Any:
         """Return the probabilities of the classes.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
+        memory_limit : int, optional
+            Largest size of the scores in bytes, 4 for each sample and label; 4 GiB by default.
 
         Returns
         -------
@@ -169,27 +171,44 @@ class Classifier(ClassifierMixin, Supervised):
             For labels, one array of float32 of shape (n_samples, n_outputs): the probability of each label, between 0
             and 1 exclusive (0 is replaced by the smallest positive number). For classes, one array of shape (n_samples,
             n_classes), and for several outputs of classes a list of such arrays.
+
+        Raises
+        ------
+        MemoryError
+            For scores over the memory limit; `predict_top_k` needs no array of that size.
         """
-        scores = self._scores(X)
+        scores = self._scores(X, memory_limit)
         return self._encoding.probabilities(scores)
 
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of `predict_proba`."""
-        probabilities = self.predict_proba(X)
+    def predict_log_proba(self, X: Any, *, memory_limit: int | None = None) -> Any:
+        """Return the logarithms of `predict_proba`, whose parameters these are."""
+        probabilities = self.predict_proba(X, memory_limit=memory_limit)
         with np.errstate(divide="ignore"):
             if isinstance(probabilities, list):
                 return [np.log(part) for part in probabilities]
             return np.log(probabilities)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, *, memory_limit: int | None = None) -> Any:
         """Return the most probable classes, or the labels as 0 and 1, as a CSR matrix if y was sparse in training.
 
         A label is predicted if its probability is at least 0.5, as `Model.predict_labels` and the command do, or by the
         rule set with `params={"thresholds": ...}` or `params={"decide": "f1"}`. Such a rule also decides on the second
         of two classes. Otherwise the most probable class is predicted, or the first of equally probable ones, as in
         scikit-learn.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+        memory_limit : int, optional
+            Largest size of the scores in bytes, 4 for each sample and label; 4 GiB by default.
+
+        Raises
+        ------
+        MemoryError
+            For scores over the memory limit; `predict_top_k` needs no array of that size.
         """
-        return self._chosen(self._scores(X))
+        return self._chosen(self._scores(X, memory_limit))
 
     def _chosen(self, scores: NDArray[np.float32]) -> Any:
         """Return the classes or labels predicted from scores."""
@@ -216,22 +235,28 @@ class Classifier(ClassifierMixin, Supervised):
         X = self._fitted_features(X)
         return self.model_.predict_top_k(X, k, rerank=rerank, propensity=propensity, n_threads=self._n_threads())
 
-    def predict_sets(self, X: Any) -> list[NDArray[Any]]:
-        """Return the labels predicted for each sample: their names if y had names, otherwise their indices."""
+    def predict_sets(self, X: Any, *, memory_limit: int | None = None) -> list[NDArray[Any]]:
+        """Return the labels predicted for each sample: their names if y had names, otherwise their indices.
+
+        The parameters are those of `predict`.
+        """
         check_is_fitted(self, "model_")
         if self._encoding.kind != MULTILABEL:
             raise ValueError(f"predict_sets is for indicators of labels; y was {self._encoding.kind}")
-        labels = self._decide(self._scores(X))
+        labels = self._decide(self._scores(X, memory_limit))
         names = None if self.output_names_ is None else np.asarray(self.output_names_)
         rows = np.split(labels.indices, labels.indptr[1:-1])
         return [row if names is None else names[row] for row in rows]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; for labels, the fraction of samples whose observed labels are all correct."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, memory_limit: int | None = None) -> float:
+        """Return the accuracy; for labels, the fraction of samples whose observed labels are all correct.
+
+        `memory_limit` is that of `predict`.
+        """
         check_is_fitted(self, "model_")
         y = self._same_outputs(y)
         y = indicators(y) if self.missing_outputs and not sp.issparse(y) else y
-        predicted = self.predict(X)
+        predicted = self.predict(X, memory_limit=memory_limit)
         if self._encoding.kind == MULTIOUTPUT:
             return float(np.average((predicted == y).all(axis=1), weights=sample_weight))
         return accuracy(y, predicted, sample_weight)
@@ -275,24 +300,39 @@ class Regressor(RegressorMixin, Supervised):
         check_finite(y, "y", self.output_names_, allow_nan=self.missing_outputs)
         return y if sp.issparse(y) else vector(y)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the mean R² over outputs; if outputs may be missing, over their observed values."""
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, memory_limit: int | None = None) -> float:
+        """Return the mean R² over outputs; if outputs may be missing, over their observed values.
+
+        `memory_limit` is that of `predict`.
+        """
         check_is_fitted(self, "model_")
         y = self._same_outputs(y)
         y = y.toarray() if hasattr(y, "toarray") else y
-        predicted = self.predict(X)
+        predicted = self.predict(X, memory_limit=memory_limit)
         if (1 if predicted.ndim == 1 else predicted.shape[1]) != self.n_outputs_:
             raise ValueError("several quantile levels have no R²; rpo.metrics.pinball scores them")
         if self.missing_outputs:
             return r2(np.asarray(y, np.float64), predicted, sample_weight)
         return float(r2_score(y, predicted, sample_weight=sample_weight))
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, memory_limit: int | None = None) -> NDArray[np.float64]:
         """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs).
 
         With K quantile levels there are K columns for each output.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+        memory_limit : int, optional
+            Largest size in bytes of the numbers of the model, 4 for each; 4 GiB by default.
+
+        Raises
+        ------
+        MemoryError
+            For more numbers.
         """
-        return self._decoded(self._scores(X))
+        return self._decoded(self._scores(X, memory_limit))
 
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         numbers = scores.astype(np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any, ClassVar, cast
 
@@ -177,9 +178,8 @@ class Model:
             For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
         x = self._features(X)
-        if memory_limit is None:
-            return self._native.predict(x, n_threads=threads(n_threads))
-        return self._native.predict(x, n_threads=threads(n_threads), memory_limit=whole("memory_limit", memory_limit))
+        with _limited(memory_limit) as limit:
+            return self._native.predict(x, n_threads=threads(n_threads), **limit)
 
     def predict_top_k(
         self,
@@ -214,12 +214,13 @@ class Model:
         best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=threads(n_threads))
         return csr(best, (_n_rows(x), self.n_outputs))
 
-    def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
+    def predict_labels(self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None) -> sp.csr_array[Any]:
         """Return the predicted labels, as CSR of ones.
 
-        A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds.
+        A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds. The parameters
+        are those of `predict`, whose result is limited.
         """
-        return self.decide(self.predict(X, n_threads=threads(n_threads)))
+        return self.decide(self.predict(X, n_threads=threads(n_threads), memory_limit=memory_limit))
 
     def decide(self, scores: Any) -> sp.csr_array[Any]:
         """Return the labels to predict for samples with these scores, as CSR of ones."""
@@ -267,21 +268,28 @@ class Model:
         rerank: str | None = None,
         propensity: tuple[float, float] = PROPENSITY,
         n_threads: int = 0,
+        memory_limit: int | None = None,
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
         The columns of DataFrames `X` and `Y` are found by name.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
         `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
+
+        Scores of more than `memory_limit` bytes, 4 GiB by default, are computed in blocks of samples; a metric that
+        needs those of all samples at once then raises `MemoryError`.
         """
         names = names_of("metrics", metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
-        values = self._native.evaluate(
-            self._dataset(X, Y),
-            names,
-            weights=numbers_of("propensity", propensity),
-            rerank=_ranking(rerank, propensity),
-            n_threads=threads(n_threads),
-        )
+        data = self._dataset(X, Y)
+        with _limited(memory_limit) as limit:
+            values = self._native.evaluate(
+                data,
+                names,
+                weights=numbers_of("propensity", propensity),
+                rerank=_ranking(rerank, propensity),
+                n_threads=threads(n_threads),
+                **limit,
+            )
         return dict(zip(names, values, strict=True))
 
     def evaluate_by_frequency(
@@ -506,6 +514,16 @@ def methods() -> dict[str, dict[str, Any]]:
         parameters = {parameter.pop("name"): parameter for parameter in method["parameters"]}
         described[method["name"]] = {"summary": method["summary"], "parameters": parameters}
     return described
+
+
+@contextmanager
+def _limited(memory_limit: int | None) -> Iterator[dict[str, int]]:
+    """Give the limit as an argument, if it is set; say that it can be raised if it is exceeded."""
+    limit = {} if memory_limit is None else {"memory_limit": whole("memory_limit", memory_limit)}
+    try:
+        yield limit
+    except MemoryError as error:
+        raise MemoryError(f"{error}; memory_limit raises the limit") from None
 
 
 def _model(given: Any) -> Model:

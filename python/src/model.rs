@@ -203,7 +203,8 @@ impl Model {
     }
 
     /// The values of metrics on a data set, whose columns are found by name; NaN if undefined.
-    #[pyo3(signature = (data, metrics, *, weights, rerank=None, n_threads=0))]
+    #[pyo3(signature = (data, metrics, *, weights, rerank=None, n_threads=0, memory_limit=rpo::DEFAULT_MEMORY_LIMIT))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn evaluate(
         &self,
         py: Python<'_>,
@@ -212,13 +213,14 @@ impl Model {
         weights: (f64, f64),
         rerank: Option<(f64, f64)>,
         n_threads: usize,
+        memory_limit: usize,
     ) -> PyResult<Vec<f64>> {
         let parsed: Result<Vec<Metric>, _> = metrics.iter().map(|name| name.parse()).collect();
         let (metrics, data) = (parsed.map_err(value_error)?, &*data.0);
         let options = EvaluateOptions {
             propensity: propensity(weights),
             rerank: rerank.map(propensity),
-            ..EvaluateOptions::default()
+            memory_limit,
         };
         let pool = threads::pool(n_threads)?;
         let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, options));

@@ -112,8 +112,14 @@ def test_large_results_are_refused_before_they_are_made(labels):
     X, Y = labels
     for options in ({"method": "random-forest", "trees": 2}, {"method": "one-vs-rest"}, {"method": "baseline"}):
         model = rpo.Model.fit(X, Y, labels=True, **options)
-        with pytest.raises(MemoryError, match="limit"):
-            model.predict(X, memory_limit=100)
+        for limited in (model.predict, model.predict_labels):
+            with pytest.raises(MemoryError, match="memory_limit raises the limit"):
+                limited(X, memory_limit=100)
+            assert limited(X, memory_limit=X.shape[0] * Y.shape[1] * 4).shape == Y.shape
+        whole = model.evaluate(X, Y, ["p@1", "example-f1"])
+        assert model.evaluate(X, Y, ["p@1", "example-f1"], memory_limit=100) == whole
+        with pytest.raises(MemoryError, match=r"macro-auc, which needs .*; memory_limit raises the limit"):
+            model.evaluate(X, Y, ["macro-auc"], memory_limit=100)
 
 
 def test_parts_of_a_forest_merge_into_the_whole(sparse):

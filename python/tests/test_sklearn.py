@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 
 import joblib
 import numpy as np
@@ -99,6 +100,21 @@ def test_notebooks_show_parameters_and_whether_it_is_fitted(labels):
     for text in ("RandomForestClassifier", "n_estimators", "gaussian"):
         assert text in before
         assert text in after
+
+
+@pytest.mark.parametrize(
+    "estimator", [rpo.RandomForestClassifier(2), rpo.LinearOneVsRestClassifier(C=1.0), rpo.GradientBoostingRegressor(2)]
+)
+def test_the_memory_limit_of_predictions_can_be_set(estimator, labels):
+    X, Y = labels
+    model = estimator.fit(X, Y)
+    names = ["predict", "predict_proba", "predict_log_proba", "predict_sets"]
+    calls = [partial(getattr(model, name), X) for name in names if hasattr(model, name)]
+    for call in (*calls, partial(model.score, X, Y)):
+        with pytest.raises(MemoryError, match="memory_limit raises the limit"):
+            call(memory_limit=Y.size * 4 - 1)
+        found = call(memory_limit=Y.size * 4)
+        assert isinstance(found, float) or len(found) == len(X)
 
 
 def test_a_weight_counts_as_often_as_the_sample_occurs(labels):
