@@ -9,6 +9,7 @@
 
 mod builder;
 mod catalogue;
+mod column_sums;
 mod dataset;
 pub mod generate;
 mod message;

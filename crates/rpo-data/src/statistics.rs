@@ -1,5 +1,6 @@
 //! Statistics of the columns of a set.
 
+use crate::column_sums::{ColumnSums, column_sums};
 use crate::dataset::Dataset;
 use rpo_core::{MatrixView, Mismatch, math};
 use std::collections::BTreeSet;
@@ -79,86 +80,30 @@ pub struct Moments {
     pub largest: f64,
 }
 
-/// Sums over the stored values of a column.
-#[derive(Clone, Copy)]
-struct ColumnSums {
-    n_stored: usize,
-    missing: usize,
-    /// The first observed value. Distances from it are exactly 0 if the column is constant.
-    first: f64,
-    distances: f64,
-    squares: f64,
-    least: f64,
-    largest: f64,
-}
-
-impl ColumnSums {
-    const NONE: Self = Self {
-        n_stored: 0,
-        missing: 0,
-        first: f64::NAN,
-        distances: 0.0,
-        squares: 0.0,
-        least: f64::NAN,
-        largest: f64::NAN,
-    };
-
-    fn add(&mut self, value: f32) {
-        self.n_stored += 1;
-        if value.is_nan() {
-            self.missing += 1;
-            return;
-        }
-        let value = f64::from(value);
-        if self.first.is_nan() {
-            self.first = value;
-        }
-        self.distances += value - self.first;
-        self.least = self.least.min(value);
-        self.largest = self.largest.max(value);
-    }
-
-    /// Adds the zeros that are not stored and returns the mean.
-    fn mean(&mut self, n_samples: usize) -> f64 {
-        let zeros = n_samples - self.n_stored;
-        if zeros > 0 {
-            if self.first.is_nan() {
-                self.first = 0.0;
-            }
-            self.distances -= zeros as f64 * self.first;
-            self.least = self.least.min(0.0);
-            self.largest = self.largest.max(0.0);
-        }
-        self.first + self.distances / (n_samples - self.missing) as f64
-    }
-}
-
-/// Computes the moments of each column, in two passes over the rows.
+/// Computes the moments of each column.
 fn moments_of(columns: MatrixView<'_>) -> Vec<Moments> {
-    let n = columns.n_rows();
-    let mut sums = vec![ColumnSums::NONE; columns.n_cols()];
-    for row in 0..n {
-        columns.for_each_in_row(row, |j, v| sums[j as usize].add(v));
-    }
-    let means: Vec<f64> = sums.iter_mut().map(|sums| sums.mean(n)).collect();
-    for row in 0..n {
-        columns.for_each_in_row(row, |j, v| {
-            if !v.is_nan() {
-                sums[j as usize].squares += (f64::from(v) - means[j as usize]).powi(2);
-            }
-        });
-    }
-    let moments = |(sums, &mean): (&ColumnSums, &f64)| {
-        let squares = sums.squares + (n - sums.n_stored) as f64 * mean.powi(2);
-        Moments {
+    let moments = |sums: ColumnSums| match sums.weight > 0.0 {
+        // The mean of a constant column is its value, without rounding.
+        true => Moments {
             missing: sums.missing,
-            mean,
-            deviation: (squares / (n - sums.missing) as f64).sqrt(),
+            mean: if sums.varies() { sums.mean } else { sums.least },
+            deviation: if sums.varies() {
+                (sums.squares / sums.weight).sqrt()
+            } else {
+                0.0
+            },
             least: sums.least,
             largest: sums.largest,
-        }
+        },
+        false => Moments {
+            missing: sums.missing,
+            mean: f64::NAN,
+            deviation: f64::NAN,
+            least: f64::NAN,
+            largest: f64::NAN,
+        },
     };
-    sums.iter().zip(&means).map(moments).collect()
+    column_sums(columns, None).into_iter().map(moments).collect()
 }
 
 impl Dataset {

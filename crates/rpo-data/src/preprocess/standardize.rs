@@ -6,6 +6,7 @@ use super::{
     text_features,
 };
 use crate::builder::MatrixBuilder;
+use crate::column_sums::{ColumnSums, column_sums};
 use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, finite_or_missing};
@@ -188,90 +189,14 @@ impl Transform for Standardizer {
     }
 }
 
-/// The observed values of a column that are stored, each with the weight of its sample.
-#[derive(Clone)]
-struct Stored {
-    /// Number of stored values, observed or missing, and the sum of their weights.
-    count: usize,
-    weight: f64,
-    /// Sum of the weights of the observed values, and of the values times their weights.
-    observed: f64,
-    sum: f64,
-    lowest: f64,
-    highest: f64,
-}
-
-/// Computes the mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored are
-/// 0. A sample of weight w counts as w samples, one of weight 0 not at all; without weights, each counts as one.
+/// Returns the mean and 1 / sd of each column; 0 in place of 1 / sd if the column is constant.
 fn moments(a: MatrixView<'_>, weights: Option<&[f32]>) -> (Vec<f64>, Vec<f64>) {
-    let weight = |row: usize| weights.map_or(1.0, |weights| f64::from(weights[row]));
-    let rows: Vec<(usize, f64)> = (0..a.n_rows())
-        .map(|row| (row, weight(row)))
-        .filter(|(_, w)| *w > 0.0)
-        .collect();
-    let none = Stored {
-        count: 0,
-        weight: 0.0,
-        observed: 0.0,
-        sum: 0.0,
-        lowest: f64::INFINITY,
-        highest: f64::NEG_INFINITY,
+    let factor = |sums: &ColumnSums| match sums.varies() {
+        true => (sums.weight / sums.squares).sqrt(),
+        false => 0.0,
     };
-    let mut columns = vec![none; a.n_cols()];
-    for_each(a, &rows, |j, v, w| {
-        let column = &mut columns[j];
-        column.count += 1;
-        column.weight += w;
-        if !v.is_nan() {
-            column.observed += w;
-            column.sum += w * v;
-            column.lowest = v.min(column.lowest);
-            column.highest = v.max(column.highest);
-        }
-    });
-    let total: f64 = rows.iter().map(|(_, w)| w).sum();
-    // The difference of two equal sums of weights may be rounded, so that it is not 0.
-    let of_zeros = |column: &Stored| match rows.len() - column.count {
-        0 => 0.0,
-        _ => (total - column.weight).max(0.0),
-    };
-    let zeros: Vec<f64> = columns.iter().map(of_zeros).collect();
-    let all = |j: usize| columns[j].observed + zeros[j];
-    let mean = |j: usize| {
-        if all(j) > 0.0 {
-            columns[j].sum / all(j)
-        } else {
-            0.0
-        }
-    };
-    let mean: Vec<f64> = (0..columns.len()).map(mean).collect();
-    let mut squares: Vec<f64> = mean.iter().zip(&zeros).map(|(mean, w)| w * mean * mean).collect();
-    for_each(a, &rows, |j, v, w| {
-        if !v.is_nan() {
-            squares[j] += w * (v - mean[j]) * (v - mean[j]);
-        }
-    });
-    let factor = columns.iter().enumerate().map(|(j, column)| {
-        let (mut low, mut high) = (column.lowest, column.highest);
-        if column.count < rows.len() {
-            (low, high) = (low.min(0.0), high.max(0.0));
-        }
-        // Constant columns are detected by their extremes: rounding of the mean can give them a tiny variance.
-        if low < high {
-            (all(j) / squares[j]).sqrt()
-        } else {
-            0.0
-        }
-    });
-    let factor = factor.collect();
-    (mean, factor)
-}
-
-/// Calls `f` with the column and value of each stored entry of some rows, and the weight of its row.
-fn for_each(a: MatrixView<'_>, rows: &[(usize, f64)], mut f: impl FnMut(usize, f64, f64)) {
-    for &(row, weight) in rows {
-        a.for_each_in_row(row, |j, v| f(j as usize, f64::from(v), weight));
-    }
+    let columns = column_sums(a, weights);
+    columns.iter().map(|sums| (sums.mean, factor(sums))).unzip()
 }
 
 #[cfg(test)]
