@@ -272,6 +272,7 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
+        The default metrics are `lrap` and `p@1` for labels, `macro-auc` for a single label, and `r2` for numbers.
         The columns of DataFrames `X` and `Y` are found by name.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
         `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
@@ -279,7 +280,8 @@ class Model:
         Scores of more than `memory_limit` bytes, 4 GiB by default, are computed in blocks of samples; a metric that
         needs those of all samples at once then raises `MemoryError`.
         """
-        names = names_of("metrics", metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
+        ranked = ["macro-auc"] if self.n_outputs == 1 else ["lrap", "p@1"]
+        names = names_of("metrics", metrics) or (ranked if self.is_multilabel else ["r2"])
         data = self._dataset(X, Y)
         with _limited(memory_limit) as limit:
             values = self._native.evaluate(

@@ -82,7 +82,7 @@ fn a_splitter_with_a_custom_rule_in_a_whole_forest() {
     for (train, test) in [labels(), numbers()] {
         let model = fit("pair-forest", &[], &train);
         let baseline = fit("baseline", &[], &train);
-        let metric = Model::default_metric(train.task());
+        let metric = Model::default_metric(train.task(), train.n_outputs());
         assert!(score(&model, &test, metric) > score(&baseline, &test, metric));
         comes_back(&model, &train);
         tune("pair-forest", "pairs=3,20", None, &train);

@@ -13,7 +13,7 @@ use rpo::combine::{Candidate, Ensemble};
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
 use rpo::linear::FitEstimate;
-use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, MissingTruth, Score, Scores};
 use rpo::{Estimator, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,8 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Also score the model on out-of-bag predictions: LRAP for labels, r2 for numbers.
+    /// Also score the model on out-of-bag predictions: LRAP for labels, macro-auc for a single label, r2 for
+    /// numbers.
     #[arg(long)]
     oob: bool,
 
@@ -198,10 +199,7 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");
     let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
-    let (key, metric) = match data.task() {
-        Task::MultiLabel => ("oob_lrap", Metric::Lrap),
-        Task::Regression => ("oob_r2", Metric::R2),
-    };
+    let metric = Model::default_metric(data.task(), data.n_outputs());
     let mut value = f64::NAN;
     if !rows.is_empty() {
         let truth = MatrixView::from(data.outputs()).select_rows(&rows);
@@ -223,14 +221,14 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
         ));
     }
     Ok(OobScore {
-        key,
+        key: format!("oob_{metric}"),
         value,
         n_samples: rows.len(),
     })
 }
 
 struct OobScore {
-    key: &'static str,
+    key: String,
     value: f64,
     n_samples: usize,
 }

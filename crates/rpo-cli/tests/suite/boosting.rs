@@ -395,3 +395,42 @@ fn what_does_not_go_together_is_refused() {
     }
     assert!(!folder.files().contains(&"m.rpo".to_owned()));
 }
+
+/// A single label has no rank among others: it is scored by the area under its ROC curve.
+#[test]
+fn a_single_label_is_searched_and_stopped_by_its_area() {
+    let folder = Folder::new();
+    let draw = |i: usize| (i * 7919) % 100;
+    let rows: String = (0..300)
+        .map(|i| format!("{},{},{}\n", draw(i), i % 7, u8::from(draw(i) > 60)))
+        .collect();
+    folder.write("one.csv", format!("a,b,y\n{rows}"));
+    let data = "--data one.csv --targets y";
+    for options in ["--early-stopping 5", "--find-iterations", "--validation 0.2"] {
+        folder.json(&format!(
+            "train --method gbrt-rpo {data} {options} --iterations 30 --model m.rpo"
+        ));
+        let inspected = folder.json("inspect --model m.rpo");
+        assert!(number(&inspected, "steps") > 0.0, "{options}: {inspected}");
+    }
+    let scores = folder.json("evaluate --data one.csv --model m.rpo");
+    assert!(
+        number(&scores, "macro-auc") > 0.99 && scores.get("lrap").is_none(),
+        "{scores}"
+    );
+    let tuned = folder.json(&format!("tune {data} --trees 10 --space min-samples-leaf=100,2"));
+    assert_eq!(
+        (&tuned["metric"], &tuned["best"]["parameters"]["min_samples_leaf"]),
+        (&"macro-auc".into(), &"2".into())
+    );
+    let trained = folder.json(&format!("train {data} --trees 30 --oob --model f.rpo"));
+    assert!(number(&trained, "oob_macro-auc") > 0.99, "{trained}");
+    // Of three samples with the label, none may be withheld.
+    let rows: String = (0..60)
+        .map(|i| format!("{},{}\n", draw(i), u8::from(i % 20 == 3)))
+        .collect();
+    folder.write("rare.csv", format!("a,y\n{rows}"));
+    let train = "train --method gbrt-rpo --data rare.csv --targets y --early-stopping 5 --validation 0.05";
+    let message = folder.fail(&format!("{train} --model m.rpo"));
+    assert!(message.contains("withhold more samples"), "{message}");
+}

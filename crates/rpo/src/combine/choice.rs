@@ -1,7 +1,6 @@
 //! Chooses the weights of candidates, and evaluates the choice on samples that were not used for it.
 
 use super::link::{log_odds, probability};
-use super::pool::Scoring;
 use super::{CombineRule, Ensemble, Gram, Link, Pool, Selection, rules};
 use crate::blocks::dense_bytes;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
@@ -185,7 +184,7 @@ impl Pool<'_> {
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
         let rule = thresholds.filter(|_| fits && self.task() == Task::MultiLabel);
         let mut scores_of_choice = Vec::new();
-        let mut scoring = Scoring::new(self.task(), self.levels());
+        let mut scoring = self.scoring();
         self.for_each_block(candidates, |part, scores, truth| {
             let combine = |choice: &Choice| {
                 let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);

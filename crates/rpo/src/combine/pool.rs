@@ -191,7 +191,12 @@ impl<'a> Pool<'a> {
 
     /// The metric of candidates and ensembles.
     pub(super) fn metric(&self) -> Metric {
-        Scoring::metric(self.task(), self.levels())
+        Scoring::metric(self.data, self.levels())
+    }
+
+    /// Begins to score predictions by this metric.
+    pub(super) fn scoring(&self) -> Scoring {
+        Scoring::new(self.data, self.levels())
     }
 
     /// Returns true if the candidate already has a model of all samples.
@@ -199,8 +204,8 @@ impl<'a> Pool<'a> {
         self.tried[candidate].whole.is_some()
     }
 
-    /// Fits a method with the samples of each fold withheld and returns the score on them: LRAP for labels, R² for
-    /// numbers and the pinball loss for quantiles. A method is fitted only once if a single fit to all samples predicts
+    /// Fits a method with the samples of each fold withheld and returns the score on them, by the
+    /// [default metric](Model::default_metric), or the pinball loss for quantiles. A method is fitted only once if a single fit to all samples predicts
     /// each sample without it, as forests do out of bag and ridge regression by leverages.
     ///
     /// # Errors
@@ -275,7 +280,7 @@ impl<'a> Pool<'a> {
         let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
         let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
         let mut kept: Vec<Vec<Array2<f32>>> = self.parts.iter().map(|_| Vec::new()).collect();
-        let mut scoring = Scoring::new(self.task(), self.levels());
+        let mut scoring = self.scoring();
         for block in self.blocks() {
             let x = self.features(&block);
             let scores = self.scores(&tried, &block, x.view())?;
@@ -434,35 +439,36 @@ fn units(data: &Dataset) -> Vec<(f32, f32)> {
     data.output_moments().iter().map(unit).collect()
 }
 
-/// Accumulates the score of predictions block by block: LRAP for labels, R² for numbers, the pinball loss for
-/// quantiles.
+/// Accumulates the score of predictions block by block: LRAP for labels, or the area under the ROC curve of a single
+/// one, R² for numbers, the pinball loss for quantiles.
 pub(super) enum Scoring {
-    Labels {
-        sum: f64,
-        n: usize,
-    },
-    Numbers {
+    /// LRAP is a mean over samples.
+    Lrap { sum: f64, n: usize },
+    /// Other metrics need all predictions.
+    Whole {
+        metric: Metric,
         blocks: Vec<(Array2<f32>, Array2<f32>)>,
         levels: Vec<f64>,
     },
 }
 
 impl Scoring {
-    pub(super) fn new(task: Task, levels: &[f64]) -> Self {
-        match task {
-            Task::MultiLabel => Self::Labels { sum: 0.0, n: 0 },
-            Task::Regression => Self::Numbers {
-                blocks: Vec::new(),
-                levels: levels.to_vec(),
-            },
+    /// The metric of predictions for the outputs of a set, or for quantiles of them.
+    fn metric(data: &Dataset, levels: &[f64]) -> Metric {
+        match levels.is_empty() {
+            true => Model::default_metric(data.task(), data.n_outputs()),
+            false => Metric::Pinball,
         }
     }
 
-    /// The metric for the outputs of a task, or for quantiles.
-    fn metric(task: Task, levels: &[f64]) -> Metric {
-        match levels.is_empty() {
-            true => Model::default_metric(task),
-            false => Metric::Pinball,
+    fn new(data: &Dataset, levels: &[f64]) -> Self {
+        match Self::metric(data, levels) {
+            Metric::Lrap => Self::Lrap { sum: 0.0, n: 0 },
+            metric => Self::Whole {
+                metric,
+                blocks: Vec::new(),
+                levels: levels.to_vec(),
+            },
         }
     }
 
@@ -472,7 +478,7 @@ impl Scoring {
         scores: ArrayView2<'_, f32>,
     ) -> Result<(), ModelError> {
         match self {
-            Self::Labels { sum, n } => {
+            Self::Lrap { sum, n } => {
                 let truth = LabelSets::new(truth, MissingTruth::Skip)?;
                 let mean = ranking(&truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
                 if mean.n_used > 0 {
@@ -480,7 +486,7 @@ impl Scoring {
                     *n += mean.n_used;
                 }
             }
-            Self::Numbers { blocks, .. } => {
+            Self::Whole { blocks, .. } => {
                 let truth = truth.to_dense(usize::MAX).expect("a block is small");
                 blocks.push((truth, scores.to_owned()));
             }
@@ -491,8 +497,12 @@ impl Scoring {
     /// The score; NaN if undefined.
     pub(super) fn value(self) -> Result<f64, ModelError> {
         match self {
-            Self::Labels { sum, n } => Ok(sum / n as f64),
-            Self::Numbers { blocks, levels } => {
+            Self::Lrap { sum, n } => Ok(sum / n as f64),
+            Self::Whole {
+                metric,
+                blocks,
+                levels,
+            } => {
                 let (truth, scores): (Vec<_>, Vec<_>) = blocks
                     .iter()
                     .map(|(truth, scores)| (truth.view(), scores.view()))
@@ -508,7 +518,7 @@ impl Scoring {
                 };
                 let scores = Scores::Dense(scores.view());
                 let evaluation = Evaluation::new((&truth).into(), scores, options);
-                Ok(Self::metric(Task::Regression, &levels).evaluate(&evaluation)?)
+                Ok(metric.evaluate(&evaluation)?)
             }
         }
     }

@@ -69,9 +69,11 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The default metric of a task: LRAP for labels, R² for numbers.
-    pub fn default_metric(task: Task) -> Metric {
+    /// The default metric of a task with a number of outputs: LRAP for labels, R² for numbers. A single label cannot be
+    /// ranked against others, and its LRAP is always 1; its metric is the area under its ROC curve.
+    pub fn default_metric(task: Task, n_outputs: usize) -> Metric {
         match task {
+            Task::MultiLabel if n_outputs == 1 => Metric::MacroAuc,
             Task::MultiLabel => Metric::Lrap,
             Task::Regression => Metric::R2,
         }

@@ -169,10 +169,10 @@ impl Method {
 
     /// The default metric of its models: the pinball loss for quantiles, on which means of squared errors are
     /// uninformative, otherwise [that of the task](Model::default_metric).
-    pub fn default_metric(&self, task: Task) -> Metric {
+    pub fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
         match self.given("loss").and_then(Value::as_str) {
             Some("quantile") => Metric::Pinball,
-            _ => Model::default_metric(task),
+            _ => Model::default_metric(task, n_outputs),
         }
     }
 

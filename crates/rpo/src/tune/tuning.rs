@@ -137,7 +137,10 @@ impl Tuning {
         let first = self.settings(&space)?.next();
         let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
         method.check_data(method.estimator(data.task())?.as_ref(), data)?;
-        let default = || Arc::new(self.method.default_metric(data.task())) as Arc<dyn Score>;
+        let default = || {
+            let metric = self.method.default_metric(data.task(), data.n_outputs());
+            Arc::new(metric) as Arc<dyn Score>
+        };
         let metric = self.metric.clone().unwrap_or_else(default);
         let withheld = self
             .groups

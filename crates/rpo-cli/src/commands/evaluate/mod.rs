@@ -30,7 +30,8 @@ pub(crate) struct Evaluate {
     /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
     /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles).
-    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels, r2,arrmse,mse,mae for numbers,
+    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
+    /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label, r2,arrmse,mse,mae for numbers,
     /// pinball,mae for quantiles, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
     /// best K labels.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
@@ -166,7 +167,11 @@ impl Evaluate {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
-            [] => default_metrics(model.schema().task, !model.quantile_levels().is_empty()),
+            [] => default_metrics(
+                model.schema().task,
+                model.n_outputs(),
+                !model.quantile_levels().is_empty(),
+            ),
             given => given.to_vec(),
         }
     }
@@ -212,9 +217,17 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
 }
 
 /// The default metrics of a task. For quantiles, means of squared errors are not informative.
-pub(crate) fn default_metrics(task: Task, are_quantiles: bool) -> Vec<Metric> {
+pub(crate) fn default_metrics(task: Task, n_outputs: usize, are_quantiles: bool) -> Vec<Metric> {
     match task {
         _ if are_quantiles => vec![Metric::Pinball, Metric::Mae],
+        // Ranks say nothing about a single label.
+        Task::MultiLabel if n_outputs == 1 => vec![
+            Metric::MacroAuc,
+            Metric::AveragePrecision,
+            Metric::Hamming,
+            Metric::MicroF1,
+            Metric::Mcc,
+        ],
         Task::MultiLabel => vec![
             Metric::Lrap,
             Metric::PrecisionAt(1),

@@ -33,7 +33,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME=VALUES", required = true, help_heading = "Search")]
     space: Vec<String>,
 
-    /// Metric to optimize, as in `rpo evaluate`; lrap for labels, r2 for numbers by default.
+    /// Metric to optimize, as in `rpo evaluate`; lrap for labels, macro-auc for a single label, r2 for numbers by default.
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 

@@ -39,6 +39,7 @@ fn boost(
     observe: &mut (dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send),
 ) -> Result<Boosted, ModelError> {
     let scorer = withheld.map(|(samples, how)| Scorer::new(samples, how.metric, params));
+    scorer.as_ref().map_or(Ok(()), Scorer::check)?;
     let score = |predictions: ArrayView2<'_, f32>| {
         scorer
             .as_ref()

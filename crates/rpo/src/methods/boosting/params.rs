@@ -20,7 +20,7 @@ pub(super) struct Boosting {
     /// Stops after this number of steps without a better score on the withheld samples.
     #[schemars(range(min = 1))]
     pub(super) early_stopping: Option<usize>,
-    /// The score on withheld samples; default lrap for labels and r2 for numbers.
+    /// The score on withheld samples; default lrap for labels, macro-auc for a single label, and r2 for numbers.
     #[schemars(with = "Option<String>")]
     #[serde(with = "metric_name")]
     pub(super) validation_metric: Option<Metric>,

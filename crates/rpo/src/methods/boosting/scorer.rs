@@ -2,8 +2,8 @@
 
 use crate::Model;
 use crate::align::repeated_columns;
-use ndarray::ArrayView2;
-use rpo_core::Matrix;
+use ndarray::{Array2, ArrayView2};
+use rpo_core::{Matrix, ParameterError};
 use rpo_data::Dataset;
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
 use rpo_metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score};
@@ -25,7 +25,7 @@ impl<'a> Scorer<'a> {
         let metric = match metric {
             Some(metric) => metric,
             None if params.loss == Some(LossKind::Quantile) => Metric::Pinball,
-            None => Model::default_metric(samples.task()),
+            None => Model::default_metric(samples.task(), samples.n_outputs()),
         };
         let truth = match levels.len() {
             0 | 1 => Cow::Borrowed(samples.outputs()),
@@ -36,6 +36,18 @@ impl<'a> Scorer<'a> {
             levels,
             truth,
         }
+    }
+
+    /// Refuses a metric that is undefined for whatever predictions: no step would count as better than none.
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        let (n, d) = (self.truth.view().n_rows(), self.truth.view().n_cols());
+        // Constants are predictions of every kind.
+        if self.score(Array2::from_elem((n, d), 0.5).view()).is_nan() {
+            let reason = "is undefined on the samples withheld to choose the number of steps: withhold more samples, as of \
+                a rare label there may be none, or choose another metric";
+            return Err(ParameterError::conflict("validation_metric", self.metric, reason));
+        }
+        Ok(())
     }
 
     /// The score; NaN, which never counts as better, if the metric is undefined or does not apply to the outputs.
