@@ -138,6 +138,8 @@ def test_evaluation_is_that_of_the_metrics(sparse):
     values = model.evaluate(X, Y, names)
     assert values == rpo.metrics.evaluate(Y, model.predict(X), names)
     assert model.evaluate(X, Y, ["p@3"]) == rpo.metrics.evaluate(Y, model.predict_top_k(X, 3), ["p@3"])
+    one = rpo.Model.fit(X, Y[:, :1], labels=True, trees=5, seed=1)
+    assert one.evaluate(X, Y[:, :1]) == rpo.metrics.evaluate(Y[:, :1], one.predict(X), ["macro-auc"])
 
 
 def test_ranking_by_propensity_divides_scores_by_propensities(sparse):
