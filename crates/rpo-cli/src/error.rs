@@ -100,32 +100,21 @@ impl CliError {
 
     /// Suggests an option that solves the problem, if there is one.
     fn advice(&self) -> Option<&'static str> {
-        if let Self::Fit {
-            source: ModelError::MissingFeature { .. },
-            ..
-        } = self
-        {
-            return Some("rpo train --impute stores the values to fill in with the model");
-        }
-        if let Self::Fit {
-            source: ModelError::UnknownValue { .. },
-            ..
-        } = self
-        {
-            return Some(
-                "forests and boosting take such a value as missing without --unseen error; for other methods, rpo \
-                 train --impute stores what to fill in",
-            );
-        }
-        if let Self::Fit {
-            source: ModelError::MissingColumn { what: "column", .. },
-            ..
-        } = self
-        {
-            return Some(
-                "a model of texts takes the text columns, or one column for every term that it knows, as `rpo \
-                 convert` writes for the training file; converted versions of other files have other terms",
-            );
+        if let Self::Fit { source, .. } = self {
+            return match source {
+                ModelError::MissingFeature { .. } => {
+                    Some("rpo train --impute stores the values to fill in with the model")
+                }
+                ModelError::UnknownValue { .. } => Some(
+                    "forests and boosting take such a value as missing without --unseen error; for other methods, rpo \
+                     train --impute stores what to fill in",
+                ),
+                ModelError::MissingColumn { what: "column", .. } => Some(
+                    "a model of texts takes the text columns, or one column for every term that it knows, as `rpo \
+                     convert` writes for the training file; converted versions of other files have other terms",
+                ),
+                _ => None,
+            };
         }
         if let Self::Evaluate {
             source: ModelError::MemoryLimit(_),

@@ -5,6 +5,7 @@ use rpo::data::Dataset;
 use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::Path;
 
@@ -135,8 +136,13 @@ impl Report {
     }
 }
 
+/// Returns a suggestion behind what was given, if a known name is similar to it.
+pub(crate) fn did_you_mean(nearest: Option<impl Display>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+}
+
 /// Formats a value for people: numbers rounded, texts without quotes, objects as lists.
-fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Number(n) if n.is_f64() => match n.as_f64().unwrap_or(f64::NAN) {
             x if x != 0.0 && x.abs() < 1e-3 => format!("{x:.3e}"),

@@ -58,14 +58,7 @@ impl CrossValidate {
         let groups = self.group.of(&data, self.fit.data.name())?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
-            [] => {
-                let (task, n_outputs) = (data.task(), data.n_outputs());
-                default_metrics(
-                    task,
-                    n_outputs,
-                    method.default_metric(task, n_outputs) == Metric::Pinball,
-                )
-            }
+            [] => default_metrics(method.default_metric(data.task(), data.n_outputs())),
             given => given.to_vec(),
         };
         let mut kept = None;

@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::options::argument;
+use crate::output::{did_you_mean, print};
 use clap::{Args, CommandFactory};
 use rpo::data::Names;
 use rpo::{Method, MethodError, ParameterInfo};
@@ -20,13 +21,13 @@ impl Help {
         let mut program = crate::Cli::command();
         program.build();
         let Some(topic) = &self.topic else {
-            return crate::output::print(&program.render_long_help().to_string());
+            return print(&program.render_long_help().to_string());
         };
         if let Some(command) = program.find_subcommand_mut(topic) {
-            return crate::output::print(&command.render_long_help().to_string());
+            return print(&command.render_long_help().to_string());
         }
         match Method::named(topic) {
-            Ok(method) => crate::output::print(&of_method(&method)),
+            Ok(method) => print(&of_method(&method)),
             Err(MethodError::UnknownMethod { known, .. }) => {
                 Err(CliError::Usage(unknown(topic, &program, &known)))
             }
@@ -44,8 +45,7 @@ fn unknown(topic: &str, program: &clap::Command, methods: &[String]) -> String {
         .collect();
     let of_methods = methods.iter().map(String::as_str);
     let topics: Names = commands.iter().copied().chain(of_methods).collect();
-    let nearest = topics.nearest(topic);
-    let nearest = nearest.map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
+    let nearest = did_you_mean(topics.nearest(topic));
     let (commands, methods) = (commands.join(", "), methods.join(", "));
     format!(
         "{topic:?} is neither a command nor a method{nearest}; the commands are {commands}; the methods are {methods}"

@@ -3,7 +3,7 @@
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{SplitDataOptions, first_without};
+use crate::options::{SplitDataOptions, check_values};
 use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
@@ -115,10 +115,8 @@ impl SplitCommand {
         let seed = Seed::new(self.seed.unwrap_or(0));
         let values = data.ids().unwrap_or_default();
         let column = self.group.as_deref().or(self.time.as_deref());
-        if let (Some(sample), Some(column)) = (first_without(values), column) {
-            return Err(self
-                .data
-                .problem(&format!("sample {sample} (from 0) has no value of {column:?}")));
+        if let Some(column) = column {
+            check_values(values, column).map_err(|problem| self.data.problem(&problem))?;
         }
         let times: Vec<f64>;
         let withheld = if self.group.is_some() {

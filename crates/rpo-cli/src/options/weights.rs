@@ -3,6 +3,7 @@
 use super::PropensityOptions;
 use crate::error::CliError;
 use crate::files::NamedFile;
+use crate::output::did_you_mean;
 use clap::Args;
 use ndarray::Axis;
 use rpo::Registry;
@@ -143,7 +144,7 @@ impl WeightOptions {
         }
         if !Path::new(given).exists() {
             let nearest = data.feature_names().nearest(given);
-            let nearest = nearest.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"));
+            let nearest = did_you_mean(nearest.map(|name| format!("{name:?}")));
             let message =
                 format!("--sample-weights: there is no feature {given:?}{nearest} and no file of that name");
             return Err(problem(name, message));

@@ -1,6 +1,6 @@
 //! Data files: split, converted, generated, and read from standard input.
 
-use crate::common::{Folder, LABELS, arff, csv, label_file, number, xmlrepo};
+use crate::common::{Folder, LABELS, arff, csv, grouped, label_file, number, xmlrepo};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -105,12 +105,10 @@ fn labels_keep_their_frequencies_in_the_format_of_the_file() {
     assert_eq!(number(&folder.json("describe --data a.txt"), "n_samples"), 80.0);
 }
 
-/// A sample's group tells its output, which a model learns only if others of the group are in training.
 #[test]
 fn cross_validation_keeps_groups_together() {
     let folder = Folder::new();
-    let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
-    let rows: String = (0..200).map(row).collect();
+    let rows = grouped();
     folder.write("t.csv", format!("customer,x,y\n{rows}"));
     let cv = "cv --data t.csv --targets y --trees 20";
     let r2 = |options: &str| {

@@ -1,6 +1,6 @@
 //! `rpo tune`: what it tries, prints, saves and refuses.
 
-use crate::common::{Folder, arff, csv, number};
+use crate::common::{Folder, arff, csv, grouped, number};
 use serde_json::Value;
 
 fn ready() -> Folder {
@@ -259,13 +259,10 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
     }
 }
 
-/// A sample's group tells its output, so scores depend on whether samples of the group are in training.
 #[test]
 fn groups_are_withheld_together() {
     let folder = Folder::new();
-    let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
-    let rows: String = (0..200).map(row).collect();
-    folder.write("t.csv", format!("customer,x,y\n{rows}"));
+    folder.write("t.csv", format!("customer,x,y\n{}", grouped()));
     let tune = "tune --data t.csv --targets y --space trees=10,20";
     let best = |options: &str| {
         folder.json(&format!("{tune} {options}"))["trials"][0]["score"]

@@ -190,7 +190,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The metric of candidates and ensembles.
-    pub(super) fn metric(&self) -> Metric {
+    pub(crate) fn metric(&self) -> Metric {
         Scoring::metric(self.data, self.levels())
     }
 
@@ -204,9 +204,9 @@ impl<'a> Pool<'a> {
         self.tried[candidate].whole.is_some()
     }
 
-    /// Fits a method with the samples of each fold withheld and returns the score on them, by the
-    /// [default metric](Model::default_metric), or the pinball loss for quantiles. A method is fitted only once if a single fit to all samples predicts
-    /// each sample without it, as forests do out of bag and ridge regression by leverages.
+    /// Fits a method with the samples of each fold withheld and returns the score on them, by the [default
+    /// metric](Model::default_metric), or the pinball loss for quantiles. A method is fitted only once if a single fit
+    /// to all samples predicts each sample without it, as forests do out of bag and ridge regression by leverages.
     ///
     /// # Errors
     /// Errors of fitting and scoring; the pool is then unchanged.

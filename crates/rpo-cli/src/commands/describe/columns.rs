@@ -1,8 +1,8 @@
 //! Figures of every output or feature.
 
+use crate::output::shown;
 use rpo::data::{Dataset, Imbalance, LabelStatistics, Moments, Task};
 use serde_json::{Map, Value};
-use std::fmt::Write;
 
 /// A table of columns of a data set.
 pub(super) struct List {
@@ -23,39 +23,28 @@ impl List {
 
     /// Returns a line for each column; its name comes last, as it may be long.
     pub(super) fn into_text(self) -> String {
-        let mut text = String::new();
-        let mut line = |figures: &[String], name: &str| {
-            let figures = figures.iter().fold(String::new(), |mut line, figure| {
-                // Writing to a string does not fail.
-                let _ = write!(line, "{figure:>12}");
-                line
-            });
-            text += &format!("{figures}  {name}\n");
-        };
-        let headers: Vec<String> = self.keys[1..].iter().map(|key| (*key).to_owned()).collect();
-        line(&headers, self.keys[0]);
+        let header = self.keys[1..].iter().map(|key| (*key).to_owned());
+        let mut text = line(header, self.keys[0]);
         for row in &self.rows {
-            let figures: Vec<String> = row[1..].iter().map(cell).collect();
-            line(&figures, &row[0].to_string());
+            text += &line(row[1..].iter().map(cell), &row[0].to_string());
         }
         text
     }
 }
 
+fn line(figures: impl Iterator<Item = String>, name: &str) -> String {
+    let right = |figure: String| format!("{figure:>12}");
+    format!("{}  {name}\n", figures.map(right).collect::<String>())
+}
+
+/// Formats a figure, in at most twelve characters if it is a number.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().unwrap_or(f64::NAN);
-            let is_usual = number == 0.0 || (1e-3..1e7).contains(&number.abs());
-            if is_usual {
-                format!("{number:.4}")
-            } else {
-                format!("{number:.3e}")
-            }
-        }
-        value => value.to_string(),
+        value => match value.as_f64() {
+            Some(number) if value.is_f64() && number.abs() >= 1e7 => format!("{number:.3e}"),
+            _ => shown(value),
+        },
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report
         );
     }
     add(&mut page, format_args!("</table>"));
-    let (features, outputs) = (data.features().view(), data.outputs().view());
+    let outputs = data.outputs().view();
     match data.task() {
         Task::MultiLabel => {
             bars(
@@ -60,14 +60,19 @@ pub(super) fn html(data: &Dataset, statistics: &LabelStatistics, report: &Report
             }
         }
     }
-    for (title, names, matrix) in [
-        ("Missing values of features", data.feature_names(), features),
-        ("Missing values of outputs", data.output_names(), outputs),
+    for (title, names, moments) in [
+        (
+            "Missing values of features",
+            data.feature_names(),
+            data.feature_moments(),
+        ),
+        (
+            "Missing values of outputs",
+            data.output_names(),
+            data.output_moments(),
+        ),
     ] {
-        let mut missing = vec![0; matrix.n_cols()];
-        for sample in 0..matrix.n_rows() {
-            matrix.for_each_in_row(sample, |j, v| missing[j as usize] += usize::from(v.is_nan()));
-        }
+        let missing: Vec<usize> = moments.iter().map(|moments| moments.missing).collect();
         if missing.iter().any(|&n| n > 0) {
             bars(&mut page, title, names, &missing);
         }

@@ -6,7 +6,7 @@ mod by_frequency;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
-use crate::output::{Output, Report, note, print};
+use crate::output::{Output, Report, did_you_mean, note, print};
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::data::write::CsvField;
@@ -167,11 +167,10 @@ impl Evaluate {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
-            [] => default_metrics(
-                model.schema().task,
-                model.n_outputs(),
-                !model.quantile_levels().is_empty(),
-            ),
+            [] if model.quantile_levels().is_empty() => {
+                default_metrics(Model::default_metric(model.schema().task, model.n_outputs()))
+            }
+            [] => default_metrics(Metric::Pinball),
             given => given.to_vec(),
         }
     }
@@ -209,26 +208,26 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
         match names.nearest(word).filter(|nearest| nearest != word) {
             Some(nearest) => {
                 let k = k.map_or_else(String::new, |k| format!("@{k}"));
-                format!("{e} (did you mean {nearest}{k}?)")
+                format!("{e}{}", did_you_mean(Some(format!("{nearest}{k}"))))
             }
             None => e.to_string(),
         }
     })
 }
 
-/// The default metrics of a task. For quantiles, means of squared errors are not informative.
-pub(crate) fn default_metrics(task: Task, n_outputs: usize, are_quantiles: bool) -> Vec<Metric> {
-    match task {
-        _ if are_quantiles => vec![Metric::Pinball, Metric::Mae],
-        // Ranks say nothing about a single label.
-        Task::MultiLabel if n_outputs == 1 => vec![
+/// The default metrics beside the default metric of a model.
+pub(crate) fn default_metrics(first: Metric) -> Vec<Metric> {
+    match first {
+        // Means of squared errors are not informative for quantiles, and ranks not for a single label.
+        Metric::Pinball => vec![Metric::Pinball, Metric::Mae],
+        Metric::MacroAuc => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,
             Metric::Hamming,
             Metric::MicroF1,
             Metric::Mcc,
         ],
-        Task::MultiLabel => vec![
+        Metric::Lrap => vec![
             Metric::Lrap,
             Metric::PrecisionAt(1),
             Metric::PrecisionAt(3),
@@ -238,6 +237,6 @@ pub(crate) fn default_metrics(task: Task, n_outputs: usize, are_quantiles: bool)
             Metric::MicroF1,
             Metric::MacroF1,
         ],
-        Task::Regression => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
+        _ => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
     }
 }

@@ -33,7 +33,8 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME=VALUES", required = true, help_heading = "Search")]
     space: Vec<String>,
 
-    /// Metric to optimize, as in `rpo evaluate`; lrap for labels, macro-auc for a single label, r2 for numbers by default.
+    /// Metric to optimize, as in `rpo evaluate`; by default lrap for labels, macro-auc for a single label, r2 for
+    /// numbers.
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 

@@ -28,19 +28,19 @@ impl GroupOptions {
             return Ok(None);
         };
         let groups = data.ids().unwrap_or_default();
-        match first_without(groups) {
-            None => Ok(Some(groups)),
-            Some(sample) => Err(CliError::Data {
-                data: name.to_owned(),
-                problem: format!("sample {sample} (from 0) has no value of {column:?}"),
-            }),
-        }
+        check_values(groups, column).map_err(|problem| CliError::Data {
+            data: name.to_owned(),
+            problem,
+        })?;
+        Ok(Some(groups))
     }
 }
 
-/// Returns the first sample, from 0, that has no value.
-pub(crate) fn first_without(values: &[String]) -> Option<usize> {
-    values
-        .iter()
-        .position(|value| matches!(value.as_str(), "" | "NA"))
+/// Refuses samples without a value in a column; returns the problem.
+pub(crate) fn check_values(values: &[String], column: &str) -> Result<(), String> {
+    let is_missing = |value: &String| matches!(value.as_str(), "" | "NA");
+    match values.iter().position(is_missing) {
+        None => Ok(()),
+        Some(sample) => Err(format!("sample {sample} (from 0) has no value of {column:?}")),
+    }
 }

@@ -13,7 +13,7 @@ mod training;
 mod unseen;
 
 pub(super) use format::formats;
-pub(crate) use groups::{GroupOptions, first_without};
+pub(crate) use groups::{GroupOptions, check_values};
 pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
 pub(crate) use training::TrainingOptions;

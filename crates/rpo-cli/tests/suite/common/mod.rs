@@ -103,6 +103,13 @@ pub(crate) fn samples(n: usize, first: usize) -> Vec<([f32; 3], [bool; 3])> {
     (first..first + n).map(sample).collect()
 }
 
+/// Rows of a table with the columns customer, x and y. A sample's customer tells its output, which a model learns only
+/// if others of the customer are in training.
+pub(crate) fn grouped() -> String {
+    let row = |i: usize| format!("c{},{},{}\n", i % 20, i % 20, (i % 20) * 7 % 20);
+    (0..200).map(row).collect()
+}
+
 pub(crate) fn arff(n: usize, first: usize) -> String {
     let mut text = "@relation made\n".to_owned();
     FEATURES

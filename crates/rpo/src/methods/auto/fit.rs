@@ -324,7 +324,7 @@ impl Search<'_> {
             }
         }
         let selection = Selection {
-            metric: Model::default_metric(self.data.task(), self.data.n_outputs()).to_string(),
+            metric: self.pool.metric().to_string(),
             score: finite(judged.score),
             candidates: self.reported,
         };
