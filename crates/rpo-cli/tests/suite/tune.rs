@@ -272,7 +272,15 @@ fn groups_are_withheld_together() {
     let apart = best("--ignore customer");
     let together = best("--group customer --refit --model m.rpo");
     assert!(apart > 0.9 && together < 0.7, "{apart} {together}");
-    let stops = "--method gbrt-rpo --early-stopping 5 --group customer --refit --model m.rpo";
-    let message = folder.fail(&format!("{tune} {stops}").replace("trees=10,20", "learning-rate=0.1,0.3"));
-    assert!(message.contains("if groups are withheld"), "{message}");
+    for (space, stops) in [
+        ("learning-rate=0.1,0.3", "--early-stopping 5"),
+        ("learning-rate=0.1,0.3", "--find-iterations"),
+        ("find-iterations=true,false", ""),
+    ] {
+        let options = format!("--space {space} {stops} --group customer --refit --model m.rpo");
+        let message = folder.fail(&format!(
+            "tune --data t.csv --targets y --method gbrt-rpo {options}"
+        ));
+        assert!(message.contains("if groups are withheld"), "{message}");
+    }
 }

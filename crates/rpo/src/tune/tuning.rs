@@ -197,7 +197,7 @@ impl Tuning {
         let (method, validation) = match refit {
             Refit::No => (method, Some(&tuned.holdout.validation)),
             // Samples that the method withholds itself, with the same fraction and seed, are those of the search.
-            Refit::Everything if chooses_steps(&method) => {
+            Refit::Everything if step_choice(&method).is_some() => {
                 let method = method.with_value("validation", &self.validation.into())?;
                 (method.with_value("refit_all", &true.into())?, None)
             }
@@ -216,16 +216,19 @@ impl Tuning {
     /// # Errors
     /// [`ModelError::Method`] in this case.
     pub fn check_refit(&self, refit: Refit) -> Result<(), ModelError> {
-        let is_searched = self.space.iter().any(|text| {
-            let name = text.split('=').next().unwrap_or_default();
-            CHOOSES_STEPS.contains(&&*name.replace('-', "_"))
-        });
-        if refit == Refit::Everything && self.groups.is_some() && (is_searched || chooses_steps(&self.method))
-        {
-            let reason = "cannot be combined with refitting to all samples if groups are withheld";
-            return Err(MethodError::from(ParameterError::conflict("early_stopping", true, reason)).into());
+        if refit == Refit::No || self.groups.is_none() {
+            return Ok(());
         }
-        Ok(())
+        let mut searched = self.space.iter().filter_map(|text| parameter(text));
+        let of_space = searched.find_map(|(name, values)| {
+            let chooses = CHOOSES_STEPS.into_iter().find(|chooses| name == *chooses);
+            chooses.map(|name| (name, values.to_owned()))
+        });
+        let Some((name, given)) = step_choice(&self.method).or(of_space) else {
+            return Ok(());
+        };
+        let reason = "cannot be combined with refitting to all samples if groups are withheld";
+        Err(MethodError::from(ParameterError::conflict(name, given, reason)).into())
     }
 
     /// Applies a setting to the method, removing the components if the setting has no projection. Settings and steps
@@ -260,10 +263,7 @@ impl Tuning {
         let mut parameters: Vec<(String, &str)> = Vec::with_capacity(self.space.len());
         for text in &self.space {
             let refuse = |source| TuneError::space(text, source);
-            let (name, values) = text
-                .split_once('=')
-                .ok_or_else(|| refuse(SpaceError::NotAParameter))?;
-            let name = name.replace('-', "_");
+            let (name, values) = parameter(text).ok_or_else(|| refuse(SpaceError::NotAParameter))?;
             if matches!(&*name, "first_tree" | "seed") {
                 return Err(refuse(SpaceError::NotTunable));
             }
@@ -400,10 +400,19 @@ impl Objective<'_> {
     }
 }
 
-/// Parameters with which a method chooses its number of steps on withheld samples.
-const CHOOSES_STEPS: [&str; 2] = ["validation", "early_stopping"];
+/// Splits `NAME=VALUES`; hyphens in names count as underscores.
+fn parameter(text: &str) -> Option<(String, &str)> {
+    let (name, values) = text.split_once('=')?;
+    Some((name.replace('-', "_"), values))
+}
 
-/// Returns true if a method chooses its number of steps on withheld samples.
-fn chooses_steps(method: &Method) -> bool {
-    CHOOSES_STEPS.iter().any(|name| method.given(name).is_some())
+/// Parameters with which a method chooses its number of steps on withheld samples.
+const CHOOSES_STEPS: [&str; 3] = ["validation", "early_stopping", "find_iterations"];
+
+/// Returns the parameter with which a method chooses its number of steps on withheld samples, and its value.
+fn step_choice(method: &Method) -> Option<(&'static str, String)> {
+    CHOOSES_STEPS.into_iter().find_map(|name| {
+        let value = method.given(name).filter(|value| **value != false)?;
+        Some((name, value.to_string()))
+    })
 }

@@ -132,7 +132,7 @@ fn what_cannot_be_combined_is_named() {
         ("one-vs-rest --decide f1", "sets `thresholds` or `decide`"),
     ] {
         let params = BlendParams {
-            members: members.to_owned(),
+            members: Some(members.to_owned()),
             ..BlendParams::default()
         };
         let message = Estimator::check(&params).unwrap_err().to_string();
@@ -160,7 +160,9 @@ fn weights(model: &Model) -> Vec<(String, f64)> {
 fn members_that_do_not_help_are_left_out() {
     let data = texts();
     let params = BlendParams {
-        members: "baseline; one-vs-rest --cost=0.5; craftml --trees 10; one-vs-rest --prune 1000".to_owned(),
+        members: Some(
+            "baseline; one-vs-rest --cost=0.5; craftml --trees 10; one-vs-rest --prune 1000".into(),
+        ),
         combine: Some(CombineRule::Greedy),
         ..BlendParams::default()
     };
@@ -186,7 +188,7 @@ fn members_that_do_not_help_are_left_out() {
 #[test]
 fn numbers_are_averaged_too() {
     let data = numbers();
-    let members = "baseline; ridge --lambda 1e-6; extra-trees --trees 10".to_owned();
+    let members = Some("baseline; ridge --lambda 1e-6; extra-trees --trees 10".to_owned());
     let model = Model::fit(
         &BlendParams {
             members,
@@ -226,8 +228,16 @@ fn a_blend_is_a_method_like_any_other() {
 }
 
 #[test]
+fn default_members_suit_the_outputs() {
+    let model = Model::fit(&BlendParams::default(), &numbers()).unwrap();
+    assert!(weights(&model).iter().any(|(name, _)| name == "gbmort"));
+}
+
+#[test]
 fn data_that_a_member_cannot_use_are_refused_with_its_name() {
-    let refused = Model::fit(&BlendParams::default(), &numbers()).unwrap_err();
+    let method = Method::named("blend").unwrap();
+    let method = method.with("members", "extra-trees; one-vs-rest").unwrap();
+    let refused = Model::fit(&method, &numbers()).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "blend cannot fit one of its `members`: one-vs-rest is for labels: the outputs are numbers"

@@ -118,7 +118,7 @@ impl Tune {
             ..Tuning::new(method, &self.space, seed)
         };
         let space = tuning.space()?;
-        self.check_space()?;
+        self.check_space(&space)?;
         let written = [
             ("--model", self.model.as_deref()),
             ("--history", self.history.as_deref()),
@@ -160,10 +160,10 @@ impl Tune {
     }
 
     /// Refuses a parameter that has both a value and values to search.
-    fn check_space(&self) -> Result<(), CliError> {
-        let names = self.space.iter().filter_map(|values| values.split_once('='));
-        for (name, _) in names {
-            if self.fit.method.is_given(&name.trim().replace('-', "_")) {
+    fn check_space(&self, space: &Space) -> Result<(), CliError> {
+        for name in space.names() {
+            if self.fit.method.is_given(name) {
+                let name = name.replace('_', "-");
                 let message =
                     format!("--{name} has a value, and --space {name} searches for one: leave one out");
                 return Err(CliError::Usage(message));

@@ -8,14 +8,26 @@ use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
 
+/// Members for labels.
+const OF_LABELS: &str = "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest";
+
+/// Members for numbers.
+const OF_NUMBERS: &str = "extra-trees; random-forest; gbmort";
+
 impl BlendParams {
-    /// The methods of the members.
+    /// The methods of the members for a task.
     ///
     /// # Errors
     /// Methods and options that do not exist, and values that they cannot have.
-    fn methods(&self) -> Result<Vec<Method>, ModelError> {
+    fn methods(&self, task: Task) -> Result<Vec<Method>, ModelError> {
+        let default = match task {
+            Task::MultiLabel => OF_LABELS,
+            Task::Regression => OF_NUMBERS,
+        };
         let texts = self
             .members
+            .as_deref()
+            .unwrap_or(default)
             .split(';')
             .map(str::trim)
             .filter(|text| !text.is_empty());
@@ -70,7 +82,10 @@ impl Estimator for BlendParams {
 
     fn check(&self) -> Result<(), ModelError> {
         Domain::Level.check("withheld", self.withheld)?;
-        self.methods()?.iter().try_for_each(Estimator::check)
+        // Members of either task, where none are given.
+        self.methods(Task::MultiLabel)?
+            .iter()
+            .try_for_each(Estimator::check)
     }
 
     fn needs(&self) -> Needs {
@@ -85,7 +100,7 @@ impl Estimator for BlendParams {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         Estimator::check(self)?;
-        let methods = self.methods()?;
+        let methods = self.methods(data.task())?;
         let estimators = methods.iter().map(|method| {
             let estimator = method.estimator(data.task())?;
             let checked = method.check_data(estimator.as_ref(), data);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// use rpo::prelude::*;
 ///
 /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-/// let members = "craftml --trees 5; one-vs-rest".to_owned();
+/// let members = Some("craftml --trees 5; one-vs-rest".to_owned());
 /// let model = Model::fit(&BlendParams { members, ..BlendParams::default() }, &data)?;
 /// assert_eq!(model.predictor().kind(), "ensemble");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -23,11 +23,12 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct BlendParams {
     /// The methods, each with options as on the command line, separated by semicolons. Members do not decide on labels:
-    /// thresholds belong to the ensemble.
+    /// thresholds belong to the ensemble. Default: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest"
+    /// for labels, "extra-trees; random-forest; gbmort" for numbers.
     ///
-    /// The default suits very many labels: CRAFTML on the raw features and on features weighted by inverse document
-    /// frequency, and one-vs-rest.
-    pub members: String,
+    /// The default for labels suits very many of them. That for numbers has forests beside boosting, as they lose less
+    /// on rare counts; over eleven sets its R² is the best of its members' or close to it.
+    pub members: Option<String>,
     /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean
     /// uses equal weights. Default: stack for labels, a logistic regression on the members' log-odds, as the
     /// probabilities of a few members of different kinds are not on one scale; greedy for numbers. Members that predict
@@ -46,7 +47,7 @@ pub struct BlendParams {
 impl Default for BlendParams {
     fn default() -> Self {
         Self {
-            members: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest".to_owned(),
+            members: None,
             combine: None,
             withheld: 0.2,
             seed: 0,
@@ -55,6 +56,6 @@ impl Default for BlendParams {
 }
 
 pub(super) fn entries() -> Vec<MethodEntry> {
-    let summary = "A weighted mean of several methods, by default for very many labels";
+    let summary = "A weighted mean of several methods; the default ones suit very many labels, or numbers";
     vec![MethodEntry::new("blend", summary, BlendParams::default()).ensemble()]
 }
