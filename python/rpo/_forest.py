@@ -81,7 +81,7 @@ class Forest(Estimator):
         else:
             self._grow_on(X, y, data, n_labels)
         if self.oob_score:
-            self._set_oob(X, y)
+            self._set_oob(X, y, data.weights)
         return self
 
     def _grow_on(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any]) -> None:
@@ -93,9 +93,10 @@ class Forest(Estimator):
         more = self._grow(X, y, data, n_labels, trees=self.n_estimators - grown, first_tree=first + grown)
         self.model_ = self.model_.merge(more)
 
-    def _set_oob(self, X: Any, y: Any) -> None:
+    def _set_oob(self, X: Any, y: Any, weights: NDArray[Any] | None) -> None:
         """Compute and score the out-of-bag predictions."""
-        found = self.model_.oob_predictions(X, n_threads=self._n_threads())
+        used = np.full(X.shape[0], True) if weights is None else weights > 0
+        found = self.model_.oob_predictions(X if used.all() else X[used], n_threads=self._n_threads())
         if found is None:
             raise ValueError(
                 "Out of bag estimation is only available if bootstrap is True and params has no nominal='target'"
@@ -104,6 +105,11 @@ class Forest(Estimator):
         if (counts == 0).any():
             message = "Some inputs do not have OOB scores: they are in the bag of every tree. Use more trees."
             warnings.warn(message, stacklevel=6)
+        if not used.all():
+            # No tree saw the samples of weight 0.
+            of_used, scores = scores, np.empty((len(used), scores.shape[1]), scores.dtype)
+            scores[used] = of_used
+            scores[~used] = self.model_.predict(X[~used], n_threads=self._n_threads())
         self._score_oob(np.nan_to_num(scores), y)
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:

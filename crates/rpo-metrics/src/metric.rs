@@ -60,6 +60,12 @@ pub trait Score: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns the metric of this crate that this is, if it is one: means over samples are computed in blocks of
+    /// samples where memory is limited.
+    fn built_in(&self) -> Option<Metric> {
+        None
+    }
+
     /// Returns the value; NaN if the metric is undefined.
     ///
     /// # Errors
@@ -82,6 +88,10 @@ impl<S: Score + ?Sized> Score for &S {
 
     fn needs_propensities(&self) -> bool {
         (**self).needs_propensities()
+    }
+
+    fn built_in(&self) -> Option<Metric> {
+        (**self).built_in()
     }
 
     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
@@ -324,6 +334,10 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 impl Score for Metric {
+    fn built_in(&self) -> Option<Metric> {
+        Some(*self)
+    }
+
     fn name(&self) -> String {
         self.to_string()
     }

@@ -3,6 +3,9 @@
 use rpo_core::MatrixView;
 use std::ops::Range;
 
+/// Size in bytes of the dense scores held at a time where only the best of them are kept.
+pub(crate) const BLOCK_BYTES: usize = 64 << 20;
+
 /// Calls `f(samples, features)` for blocks of samples. Each block is as large as possible with `columns` 32-bit numbers
 /// per sample within `memory_limit` bytes, and holds at least one sample.
 ///

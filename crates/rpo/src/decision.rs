@@ -52,12 +52,12 @@ impl Decision {
     }
 
     pub(crate) fn labels(self, scores: ArrayView2<'_, f32>, model: &Model) -> Result<CsrMatrix, ModelError> {
-        let Some(counts) = model.training().label_counts() else {
+        if model.schema().task == Task::Regression {
             return Err(ModelError::Task {
                 expected: Task::Regression,
                 given: Task::MultiLabel,
             });
-        };
+        }
         Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
         match self {
             Self::Threshold if model.has_groups() => {
@@ -87,8 +87,7 @@ impl Decision {
                 Ok(CsrMatrix::from(&LabelSets::from_scores(scores, &thresholds)?))
             }
             Self::ExpectedF1 => {
-                let n = model.training().n_samples.max(1) as f64;
-                let shares: Vec<f64> = counts.iter().map(|&count| count as f64 / n).collect();
+                let shares = model.training().output_means();
                 f1_decisions(scores, Prevalence::Given(&shares)).map_err(|e| match e {
                     LinearError::NotAProbability { row, column, value } => MetricError::NotAProbability {
                         sample: row,

@@ -88,7 +88,7 @@ impl Predictor for Model {
 
 impl Model {
     /// Fits a method to a data set: parameters such as [`ForestParams`](rpo_ensemble::ForestParams), or a
-    /// [`Method`](crate::Method) by name.
+    /// [`Method`](crate::Method) by name. Samples of weight 0 are left out.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -117,8 +117,9 @@ impl Model {
         context: &FitContext<'_>,
     ) -> Result<Self, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
-        context.check(estimator, data)?;
-        Ok(estimator.fit(data, context)?.recorded(estimator))
+        let data = data.of_positive_weight();
+        context.check(estimator, &data)?;
+        Ok(estimator.fit(&data, context)?.recorded(estimator))
     }
 
     /// Like [`fit_with`](Self::fit_with), but also returns the predictions of [`Estimator::fit_leaving_one_out`] for

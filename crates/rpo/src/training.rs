@@ -7,8 +7,13 @@ use rpo_data::{Dataset, Task};
 /// Distribution of the outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutputSummary {
-    /// For each label, the number of samples observed to have it.
-    LabelCounts(Vec<usize>),
+    /// Labels.
+    Labels {
+        /// For each label, the number of samples observed to have it.
+        counts: Vec<usize>,
+        /// For each label, the number of samples where it is missing; empty if none is.
+        missing: Vec<usize>,
+    },
     /// The mean of each output over the samples where it is observed; 0 for an output that is never observed.
     Means(Vec<f64>),
 }
@@ -29,7 +34,18 @@ impl TrainingSummary {
     pub(crate) fn of(data: &Dataset) -> Self {
         let n_samples = data.n_samples();
         let outputs = match data.task() {
-            Task::MultiLabel => OutputSummary::LabelCounts(data.label_statistics().counts),
+            Task::MultiLabel => {
+                let statistics = data.label_statistics();
+                let are_missing = statistics.missing.iter().any(|&missing| missing > 0);
+                OutputSummary::Labels {
+                    counts: statistics.counts,
+                    missing: if are_missing {
+                        statistics.missing
+                    } else {
+                        Vec::new()
+                    },
+                }
+            }
             Task::Regression => {
                 let outputs = data.outputs().view();
                 let mut sums = vec![0.0; outputs.n_cols()];
@@ -57,7 +73,10 @@ impl TrainingSummary {
             values.flat_map(|&v| std::iter::repeat_n(v, times)).collect()
         }
         let outputs = match &self.outputs {
-            OutputSummary::LabelCounts(counts) => OutputSummary::LabelCounts(each(counts, times)),
+            OutputSummary::Labels { counts, missing } => OutputSummary::Labels {
+                counts: each(counts, times),
+                missing: each(missing, times),
+            },
             OutputSummary::Means(means) => OutputSummary::Means(each(means, times)),
         };
         Self { outputs, ..self }
@@ -69,13 +88,20 @@ impl TrainingSummary {
     /// [`ModelError::Summary`] for a count above the number of samples or a mean that is not finite.
     pub(crate) fn new(n_samples: usize, outputs: OutputSummary) -> Result<Self, ModelError> {
         let (what, expected) = match &outputs {
-            OutputSummary::LabelCounts(_) => ("label count", "at most the number of training samples"),
+            OutputSummary::Labels { .. } => (
+                "label count",
+                "at most the number of training samples where the label is not missing",
+            ),
             OutputSummary::Means(_) => ("training mean", "a finite number"),
         };
         let bad = match &outputs {
-            OutputSummary::LabelCounts(counts) => counts
-                .iter()
-                .position(|&count| count > n_samples)
+            OutputSummary::Labels { counts, missing } => (0..counts.len())
+                .find(|&output| {
+                    let missing = missing.get(output).copied().unwrap_or(0);
+                    n_samples
+                        .checked_sub(missing)
+                        .is_none_or(|observed| counts[output] > observed)
+                })
                 .map(|output| (output, counts[output] as f64)),
             OutputSummary::Means(means) => means
                 .iter()
@@ -96,7 +122,7 @@ impl TrainingSummary {
     /// Number of outputs.
     pub(crate) fn n_outputs(&self) -> usize {
         match &self.outputs {
-            OutputSummary::LabelCounts(counts) => counts.len(),
+            OutputSummary::Labels { counts, .. } => counts.len(),
             OutputSummary::Means(means) => means.len(),
         }
     }
@@ -104,17 +130,20 @@ impl TrainingSummary {
     /// For each label, the number of training samples that have it; `None` for regression.
     pub fn label_counts(&self) -> Option<&[usize]> {
         match &self.outputs {
-            OutputSummary::LabelCounts(counts) => Some(counts),
+            OutputSummary::Labels { counts, .. } => Some(counts),
             OutputSummary::Means(_) => None,
         }
     }
 
-    /// The mean of each output; for labels, the fraction of samples that have them.
+    /// The mean of each output over the samples where it is observed; for labels, the fraction of these that have them.
     pub fn output_means(&self) -> Vec<f64> {
         match &self.outputs {
-            OutputSummary::LabelCounts(counts) => {
-                let n = self.n_samples.max(1) as f64;
-                counts.iter().map(|&count| count as f64 / n).collect()
+            OutputSummary::Labels { counts, missing } => {
+                let missing = missing.iter().copied().chain(std::iter::repeat(0));
+                let share = |(&count, missing): (&usize, usize)| {
+                    count as f64 / (self.n_samples - missing).max(1) as f64
+                };
+                counts.iter().zip(missing).map(share).collect()
             }
             OutputSummary::Means(means) => means.clone(),
         }
@@ -123,15 +152,21 @@ impl TrainingSummary {
 
 /// Name of the array of label counts.
 const LABEL_COUNTS: &str = "train.label_counts";
+/// Name of the array of the numbers of samples where a label is missing.
+const MISSING_LABELS: &str = "train.missing_labels";
 /// Name of the array of means.
 const MEANS: &str = "train.means";
 
 impl Store for TrainingSummary {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let narrow = |counts: &[usize]| counts.iter().map(|&count| count as u32).collect::<Vec<_>>();
         match &self.outputs {
-            OutputSummary::LabelCounts(counts) => {
-                let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
-                out.array(LABEL_COUNTS, &counts)
+            OutputSummary::Labels { counts, missing } => {
+                out.array(LABEL_COUNTS, &narrow(counts))?;
+                match missing.is_empty() {
+                    true => Ok(()),
+                    false => out.array(MISSING_LABELS, &narrow(missing)),
+                }
             }
             OutputSummary::Means(means) => out.array(MEANS, means),
         }
@@ -143,8 +178,17 @@ impl TrainingSummary {
     pub(crate) fn restore(from: &mut Reader<'_>, task: Task, sizes: Sizes) -> Result<Self, StoreError> {
         let outputs = match task {
             Task::MultiLabel => {
-                let counts = from.array::<u32>(LABEL_COUNTS)?.of_length(sizes.n_outputs)?;
-                OutputSummary::LabelCounts(counts.map(|count| count as usize).collect())
+                let are_missing = from.has(MISSING_LABELS);
+                let mut counts_of = |name| {
+                    let counts = from.array::<u32>(name)?.of_length(sizes.n_outputs)?;
+                    Ok::<Vec<usize>, StoreError>(counts.map(|count| count as usize).collect())
+                };
+                let counts = counts_of(LABEL_COUNTS)?;
+                let missing = match are_missing {
+                    true => counts_of(MISSING_LABELS)?,
+                    false => Vec::new(),
+                };
+                OutputSummary::Labels { counts, missing }
             }
             Task::Regression => {
                 let means = from.array::<f64>(MEANS)?.of_length(sizes.n_outputs)?;
@@ -171,6 +215,7 @@ mod tests {
         assert_eq!(numbers.output_means(), [1.5, 5.0, 0.0]);
         let labels = summary(array![[1.0, M, M], [M, 0.0, M], [1.0, 1.0, M]], Task::MultiLabel);
         assert_eq!(labels.label_counts(), Some(&[2, 1, 0][..]));
+        assert_eq!(labels.output_means(), [1.0, 0.5, 0.0]);
         for summary in [numbers, labels] {
             let again = TrainingSummary::new(summary.n_samples, summary.outputs.clone());
             assert_eq!(again, Ok(summary));

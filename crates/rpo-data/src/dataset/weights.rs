@@ -1,8 +1,9 @@
 //! Weights of samples, and of individual outputs of samples.
 
 use super::{Dataset, DatasetError, check_range};
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The weights of a set, if they are not all equal.
@@ -66,9 +67,9 @@ pub enum Weighting {
     /// The weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output
     /// of weight 0 counts as missing.
     Cells(Array2<f32>),
-    /// Weights of outputs that give the samples with and without a label the same total: n/(2 n₊) and n/(2 n₋), for n
-    /// samples where the label is observed. A label that is constant keeps weight 1. The weights are dense and multiply
-    /// existing weights of outputs.
+    /// Weights of outputs that give the samples with and without a label the same total: W/(2 W₊) and W/(2 W₋), for
+    /// the total weight W of the samples where the label is observed, of which W₊ belongs to those with it. A label that
+    /// is constant keeps weight 1. The weights are dense and multiply existing weights of outputs.
     Balanced,
     /// Weights of outputs for labels that may be relevant although they are not recorded: 1/p where a label of
     /// propensity p is recorded (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
@@ -78,7 +79,7 @@ pub enum Weighting {
     /// labels, as each recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et
     /// al., WWW 2021). The weights are dense and multiply existing weights of outputs.
     Propensity {
-        /// The model of the propensities of labels, by their counts in the set.
+        /// The model of the propensities of labels, by their counts among the samples of positive weight.
         model: Propensity,
         /// True for weights 2/p - 1.
         unbiased: bool,
@@ -107,7 +108,7 @@ impl Dataset {
     /// let data = Dataset::new(array![[1.], [2.], [3.], [4.]].into(), labels.into(), Task::MultiLabel)?;
     /// let weighted = data.with_weights(vec![1.0, 1.0, 0.5, 0.5])?.with_weights(Weighting::Balanced)?;
     /// assert_eq!(weighted.weights(), Some(&[1.0, 1.0, 0.5, 0.5][..]));
-    /// assert_eq!(weighted.cell_weights().unwrap()[[0, 0]], 2.0);
+    /// assert_eq!(weighted.cell_weights().unwrap().column(0).to_vec(), [1.5, 0.75, 0.75, 0.75]);
     /// # Ok::<(), rpo_data::DatasetError>(())
     /// ```
     ///
@@ -129,6 +130,22 @@ impl Dataset {
     /// The weight of each sample; `None` if all weights are equal.
     pub fn weights(&self) -> Option<&[f32]> {
         self.weights.samples.as_deref()
+    }
+
+    /// The samples of positive weight, if others have weight 0.
+    pub fn samples_of_positive_weight(&self) -> Option<Vec<usize>> {
+        let weights = self.weights()?;
+        let positive = (0..weights.len()).filter(|&sample| weights[sample] > 0.0);
+        weights.contains(&0.0).then(|| positive.collect())
+    }
+
+    /// The set without its samples of weight 0. They are excluded from training: from fits, and from everything else
+    /// that is found from the training samples.
+    pub fn of_positive_weight(&self) -> Cow<'_, Self> {
+        match self.samples_of_positive_weight() {
+            None => Cow::Borrowed(self),
+            Some(samples) => Cow::Owned(self.select_samples(&samples).expect("all are in range")),
+        }
     }
 
     /// The weight of each output of each sample; `None` if the outputs of a sample have equal weights.
@@ -184,37 +201,46 @@ impl Dataset {
     }
 
     fn with_balanced_labels(self) -> Result<Self, DatasetError> {
-        let statistics = self.label_statistics();
-        let n_samples = self.n_samples();
-        self.with_label_weights(|j| {
-            let n = n_samples - statistics.missing[j];
-            let with = statistics.counts[j];
-            let of = |count: usize| match with * (n - with) {
-                0 => 1.0,
-                _ => (n as f64 / (2 * count) as f64) as f32,
+        let weights = self.weights.samples.clone();
+        let weight = |sample: usize| weights.as_ref().map_or(1.0, |weights| f64::from(weights[sample]));
+        self.with_label_weights(|_, labels| {
+            let total = |value: f32| {
+                let samples = labels.iter().enumerate().filter(|(_, label)| **label == value);
+                samples.map(|(sample, _)| weight(sample)).sum::<f64>()
             };
-            (of(with), of(n - with))
+            let (with, without) = (total(1.0), total(0.0));
+            match with > 0.0 && without > 0.0 {
+                true => {
+                    let half = (with + without) / 2.0;
+                    ((half / with) as f32, (half / without) as f32)
+                }
+                false => (1.0, 1.0),
+            }
         })
     }
 
     fn with_propensity_weights(self, model: Propensity, unbiased: bool) -> Result<Self, DatasetError> {
-        let counts = self.label_statistics().counts;
-        let inverse = model.inverse(&counts, self.n_samples());
+        let used = self.of_positive_weight();
+        let inverse = model.inverse(&used.label_statistics().counts, used.n_samples());
         let inverse = inverse.map_err(|e| DatasetError::Parameter(Box::new(e)))?;
-        self.with_label_weights(|j| match unbiased {
+        self.with_label_weights(|j, _| match unbiased {
             true => ((2.0 * inverse[j] - 1.0) as f32, 1.0),
             false => (inverse[j] as f32, 1.0),
         })
     }
 
-    /// Sets weights of outputs; `of` returns, for a label, the weights of the samples with it and without it.
-    fn with_label_weights(self, of: impl Fn(usize) -> (f32, f32)) -> Result<Self, DatasetError> {
+    /// Sets weights of outputs; `of` returns, for a label and its values, the weights of the samples with it and without
+    /// it.
+    fn with_label_weights(
+        self,
+        of: impl Fn(usize, ArrayView1<'_, f32>) -> (f32, f32),
+    ) -> Result<Self, DatasetError> {
         let outputs = self.outputs().view();
         let mut weights = outputs
             .to_dense(DEFAULT_MEMORY_LIMIT)
             .map_err(DatasetError::Dense)?;
         for (j, mut weights) in weights.columns_mut().into_iter().enumerate() {
-            let (with, without) = of(j);
+            let (with, without) = of(j, weights.view());
             weights.mapv_inplace(|label| if label == 1.0 { with } else { without });
         }
         if let Some(given) = self.cell_weights() {
@@ -263,21 +289,31 @@ mod tests {
     fn labels_are_balanced() {
         let nan = f32::NAN;
         let y = array![[0.0, 1.0, nan], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 0.0]];
-        let data = Dataset::with_missing(
-            array![[0.0], [1.0], [2.0], [3.0]].into(),
-            y.into(),
-            Task::MultiLabel,
+        let x = array![[0.0], [1.0], [2.0], [3.0]];
+        let data = Dataset::with_missing(x.into(), y.into(), Task::MultiLabel).unwrap();
+        let check = |data: Dataset, expected: [[f64; 4]; 3]| {
+            let data = data.with_weights(Weighting::Balanced).unwrap();
+            let found = data.cell_weights().unwrap();
+            for (found, expected) in found.columns().into_iter().zip(expected) {
+                assert_eq!(found.to_vec(), expected.map(|v| v as f32));
+            }
+        };
+        let third = 2.0 / 3.0;
+        check(
+            data.clone(),
+            [[third, 2.0, third, third], [1.0; 4], [1.5, 0.75, 0.75, 1.5]],
         );
-        let data = data.unwrap().with_weights(Weighting::Balanced).unwrap();
-        let expected = [
-            [2.0 / 3.0, 2.0, 2.0 / 3.0, 2.0 / 3.0],
-            [1.0; 4],
-            [1.5, 0.75, 0.75, 1.5],
-        ];
-        let found = data.cell_weights().unwrap();
-        for (found, expected) in found.columns().into_iter().zip(expected) {
-            assert_eq!(found.to_vec(), expected.map(|v: f64| v as f32));
-        }
+        let weighted = data.with_weights(vec![4.0, 1.0, 1.0, 0.0]).unwrap();
+        check(weighted, [[0.6, 3.0, 0.6, 0.6], [1.0; 4], [1.0; 4]]);
+    }
+
+    #[test]
+    fn samples_of_weight_zero_are_left_out() {
+        let all = data().with_weights(vec![1.0, 2.0, 0.5]).unwrap();
+        assert_eq!(all.samples_of_positive_weight(), None);
+        assert_eq!(*all.of_positive_weight(), all);
+        let some = data().with_weights(vec![1.0, 0.0, 0.5]).unwrap();
+        assert_eq!(*some.of_positive_weight(), some.select_samples(&[0, 2]).unwrap());
     }
 
     #[test]

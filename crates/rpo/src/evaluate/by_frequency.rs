@@ -56,7 +56,7 @@ impl Model {
         let largest = at.iter().copied().max().unwrap_or(0);
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
-        let top = best_labels(self, x.as_ref().into(), truth.view(), largest, options.rerank)?;
+        let top = best_labels::of(self, x.as_ref().into(), truth.view(), largest, options.rerank)?;
         let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
         let at_k = at.iter().map(|&k| by_frequency_at_k(&truth, &top, groups, k));
         let at_k: Vec<Vec<GroupAtK>> = at_k.collect::<Result<_, _>>()?;

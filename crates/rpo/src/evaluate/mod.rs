@@ -1,6 +1,7 @@
 //! Evaluates a model on a data set: all scores at once, or in blocks of samples if memory is limited.
 
 use rpo_core::Predictor;
+mod best_labels;
 mod by_frequency;
 mod cross_validation;
 mod per_output;
@@ -186,8 +187,7 @@ impl Work<'_> {
         let mut options = self.options();
         let decided;
         let sets;
-        let compares = metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets));
-        if compares && (self.decides_at_once(metrics) || self.model.has_groups()) {
+        if compares(metrics) && (self.decides_at_once(metrics) || self.model.has_groups()) {
             decided = self.model.decide(scores.view())?;
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);
@@ -201,8 +201,7 @@ impl Work<'_> {
 
     /// Returns true if a metric compares label sets that must be decided for all samples at once.
     fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
-        self.model.decision == Decision::ExpectedF1
-            && metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
+        self.model.decision == Decision::ExpectedF1 && compares(metrics)
     }
 
     /// Evaluates without holding all dense scores: computes means over samples and label sets block by block, and finds
@@ -224,7 +223,8 @@ impl Work<'_> {
         let clock = Instant::now();
         let top = self.best_labels(metrics)?;
         let mut predict_seconds = clock.elapsed().as_secs_f64();
-        let mut sets: Vec<Vec<u32>> = Vec::with_capacity(self.x.n_rows());
+        let compares = compares(metrics);
+        let mut sets: Vec<Vec<u32>> = Vec::new();
         let mut sums = SampleSums::default();
         for_each_block(
             self.x,
@@ -238,19 +238,22 @@ impl Work<'_> {
                 predict_seconds += clock.elapsed().as_secs_f64();
                 let truth = self.truth.view().select_rows(&samples.collect::<Vec<_>>());
                 let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
-                let decided = self.model.decide(scores.view())?;
-                let predicted = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
-                sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
+                if compares {
+                    let decided = self.model.decide(scores.view())?;
+                    let predicted = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
+                    sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
+                }
                 sums.add(&truth, scores.view()).map_err(ModelError::from)
             },
         )?;
-        let sets = LabelSets::from_lists(self.model.n_outputs(), &sets)?;
+        let sets = compares.then(|| LabelSets::from_lists(self.model.n_outputs(), &sets));
+        let sets = sets.transpose()?;
         let options = EvaluationOptions {
-            label_sets: Some(&sets),
+            label_sets: sets.as_ref(),
             ..self.options()
         };
         let evaluation = Evaluation::new(self.truth.view(), &top, options);
-        let value = |metric: &S| match sums.mean(&metric.name()) {
+        let value = |metric: &S| match metric.built_in().and_then(|metric| sums.mean(metric)) {
             Some(mean) => Ok(mean),
             None => metric.evaluate(&evaluation),
         };
@@ -266,7 +269,7 @@ impl Work<'_> {
             _ => None,
         });
         let k = largest.max().unwrap_or(1);
-        best_labels(self.model, self.x, self.truth.view(), k, self.rerank)
+        best_labels::of(self.model, self.x, self.truth.view(), k, self.rerank)
     }
 
     fn options(&self) -> EvaluationOptions<'_> {
@@ -281,30 +284,17 @@ impl Work<'_> {
     }
 }
 
-/// The best k labels of each sample, plus enough further labels to replace those that are skipped because they are
-/// missing.
-fn best_labels(
-    model: &Model,
-    x: MatrixView<'_>,
-    truth: MatrixView<'_>,
-    k: usize,
-    rerank: Option<Propensity>,
-) -> Result<TopK, ModelError> {
-    let missing = if truth.has_missing() {
-        LabelSets::new(truth, MissingTruth::Skip)?.most_missing()
-    } else {
-        0
-    };
-    let k = k.saturating_add(missing);
-    let scores = model.predict_top_k_ranked(x, k, rerank)?;
-    Ok(TopK::from_csr(scores.view(), k)?)
+/// Returns true if a metric compares label sets.
+fn compares<S: Score>(metrics: &[S]) -> bool {
+    metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
 }
 
 /// Returns true if a metric can be computed from the scores of one block of samples at a time.
 fn in_blocks(metric: &impl Score) -> bool {
+    let is_mean = |metric| SampleSums::default().mean(metric).is_some();
     match metric.needs() {
         Needs::TopK(_) | Needs::LabelSets => true,
-        _ => SampleSums::default().mean(&metric.name()).is_some(),
+        _ => metric.built_in().is_some_and(is_mean),
     }
 }
 
@@ -340,8 +330,8 @@ impl SampleSums {
     }
 
     /// The mean of a metric over samples; `None` if the metric is not such a mean.
-    fn mean(&self, metric: &str) -> Option<f64> {
-        match metric.parse().ok()? {
+    fn mean(&self, metric: Metric) -> Option<f64> {
+        match metric {
             Metric::Lrap => Some(self.lrap / self.labelled as f64),
             // Samples without labels count as 1.
             Metric::LrapAll => {

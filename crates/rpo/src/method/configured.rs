@@ -135,6 +135,7 @@ impl Configured {
         context: &FitContext<'_>,
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
+        let data = &*data.of_positive_weight();
         let found = match self.decision.thresholds {
             Some(rule) if !self.inner.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
             _ => None,
@@ -285,6 +286,7 @@ impl StreamingFit for Configured {
             .inner
             .streaming()
             .expect("only methods that stream are asked to");
+        let data = &*data.of_positive_weight();
         self.prepare(data, context, |pipeline, prepared, context| {
             let destination = StreamDestination {
                 pipeline: Some((pipeline, data)).filter(|(pipeline, _)| !pipeline.is_identity()),

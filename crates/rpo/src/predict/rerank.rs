@@ -1,13 +1,10 @@
 //! Finds the best labels by scores that give rare labels more weight.
 
-use crate::blocks::for_each_block;
+use crate::blocks::{BLOCK_BYTES, for_each_block};
 use crate::{Model, ModelError};
 use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
-
-/// Size in bytes of the dense scores held at a time.
-const BLOCK_BYTES: usize = 64 << 20;
 
 impl Model {
     /// Returns the k best labels of each row. Without propensities these are those of

@@ -7,10 +7,11 @@ use super::{
 use crate::evaluate::EvaluateOptions;
 use crate::method::{Estimator, FitContext, Method, MethodError};
 use crate::{Model, ModelError};
-use rpo_core::{ParameterError, Seed};
+use rpo_core::{Mismatch, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
 use rpo_metrics::Score;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -142,12 +143,7 @@ impl Tuning {
             Arc::new(metric) as Arc<dyn Score>
         };
         let metric = self.metric.clone().unwrap_or_else(default);
-        let withheld = self
-            .groups
-            .as_deref()
-            .map_or(Withheld::Stratified, Withheld::Groups);
-        let holdout = Holdout::withholding(data, withheld, self.validation, Seed::new(self.seed))
-            .map_err(ModelError::from)?;
+        let holdout = self.holdout(data)?;
         let objective = Objective {
             metric: metric.as_ref(),
             stop_early: self.stop_early,
@@ -178,6 +174,21 @@ impl Tuning {
             result,
             holdout,
         })
+    }
+
+    /// Withholds samples among those of positive weight.
+    fn holdout(&self, data: &Dataset) -> Result<Holdout, ModelError> {
+        let groups = match (self.groups.as_deref(), data.samples_of_positive_weight()) {
+            (None, _) => None,
+            (Some(groups), None) => Some(Cow::Borrowed(groups)),
+            (Some(groups), Some(samples)) => {
+                Mismatch::check("groups", data.n_samples(), groups.len())?;
+                Some(samples.iter().map(|&sample| groups[sample].clone()).collect())
+            }
+        };
+        let withheld = groups.as_deref().map_or(Withheld::Stratified, Withheld::Groups);
+        let (data, seed) = (data.of_positive_weight(), Seed::new(self.seed));
+        Ok(Holdout::withholding(&data, withheld, self.validation, seed)?)
     }
 
     /// Fits the best setting to the training samples or to all samples. A number of steps chosen on the withheld

@@ -4,6 +4,7 @@ use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::ensemble::EnsembleError;
+use rpo::tune::Tuning;
 use rpo::{FitContext, Method, MethodError, Model, ModelError, Registry};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,6 +51,38 @@ fn equal_weights_change_nothing_and_others_do() {
         assert_eq!(fit(&ones), fit(&data), "{name}");
         assert_ne!(fit(&some), fit(&data), "{name}");
     }
+}
+
+#[test]
+fn samples_of_weight_zero_are_as_if_they_did_not_exist() {
+    let data = data();
+    let kept: Vec<usize> = (0..data.n_samples()).filter(|i| i % 4 != 0).collect();
+    let weights: Vec<f32> = (0..data.n_samples()).map(|i| (i % 4) as f32).collect();
+    let all = data.with_weights(weights).unwrap();
+    let without = all.select_samples(&kept).unwrap();
+    for (name, options) in [
+        ("random-forest", &[("thresholds", "macro-f")][..]),
+        ("random-forest", &[("bins", "4")]),
+        ("gbmort", &[("find_iterations", "true"), ("bins", "4")]),
+        ("ridge", &[("feature_weights", "idf"), ("thresholds", "rate")]),
+        ("one-vs-rest", &[("standardize", "true"), ("decide", "f1")]),
+    ] {
+        let set = |method: Method, (name, value): &(&str, &str)| method.with(name, value).unwrap();
+        let method = options.iter().fold(method(name, 10), set);
+        let fit = |data: &Dataset| Model::fit(&method, data).unwrap();
+        assert_eq!(fit(&all), fit(&without), "{name} {options:?}");
+    }
+    let tuning = Tuning::new(method("extra-trees", 5), ["min_samples_leaf=1,3"], 7);
+    let group = |i: usize| (i / 5).to_string();
+    let grouped = |groups: Vec<String>, data: &Dataset| {
+        let tuning = Tuning {
+            groups: Some(groups),
+            ..tuning.clone()
+        };
+        tuning.run(data, &|| ()).unwrap().holdout
+    };
+    let of_all = grouped((0..all.n_samples()).map(group).collect(), &all);
+    assert_eq!(of_all, grouped(kept.into_iter().map(group).collect(), &without));
 }
 
 #[test]

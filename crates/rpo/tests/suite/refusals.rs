@@ -109,6 +109,37 @@ fn metrics_of_any_number_of_best_labels_are_computed() {
 }
 
 #[test]
+fn the_best_labels_may_have_negative_scores() {
+    let data = labels(40);
+    let model = Model::fit(&Method::named("ridge").unwrap(), &data).unwrap();
+    let scores = model.predict(data.features().view()).unwrap();
+    let few_positive =
+        |row: ndarray::ArrayView1<'_, f32>| row.iter().filter(|score| **score > 0.0).count() < 5;
+    assert!(scores.rows().into_iter().any(few_positive));
+    let expected = model.evaluate(&data, &[Metric::NdcgAt(5), Metric::Lrap]).unwrap();
+    let small = EvaluateOptions {
+        memory_limit: 1,
+        ..EvaluateOptions::default()
+    };
+    let in_blocks = model
+        .evaluate_with(&data, &[Metric::NdcgAt(5), Metric::Lrap], small)
+        .unwrap();
+    assert!(
+        (in_blocks.values[0] - expected[0]).abs() < 1e-12,
+        "{in_blocks:?} {expected:?}"
+    );
+    assert_eq!(
+        model.evaluate(&data, &[Metric::NdcgAt(5)]).unwrap()[0],
+        expected[0]
+    );
+    // Scores that are no probabilities are only refused where labels are decided.
+    let method = Method::named("ridge").unwrap().with("decide", "f1").unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    assert!(model.evaluate_with(&data, &[Metric::Lrap], small).is_ok());
+    assert!(model.evaluate_with(&data, &[Metric::Hamming], small).is_err());
+}
+
+#[test]
 fn metrics_of_labels_are_refused_for_numbers_whatever_their_values() {
     let data = labels(12);
     let numbers = Dataset::new(data.features().clone(), data.outputs().clone(), Task::Regression).unwrap();
