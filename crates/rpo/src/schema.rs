@@ -133,14 +133,17 @@ impl Schema {
             .enumerate()
             .filter(|(feature, _)| !is_term.contains(feature))
             .collect();
-        let has_hours: BTreeSet<&str> = names
-            .iter()
-            .filter_map(|(_, name)| name.strip_suffix("[hour]"))
-            .collect();
-        let dates: BTreeSet<&str> = names
-            .iter()
-            .filter_map(|(_, name)| name.strip_suffix("[days]"))
-            .collect();
+        let all: BTreeSet<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+        let has = |column: &str, part: &str| all.contains(&*format!("{column}{part}"));
+        // A column of dates has all of these parts, and a feature may have the name of one of them by chance.
+        let is_date = |column: &&str| {
+            !all.contains(column)
+                && ["[days]", "[month]", "[weekday]"]
+                    .iter()
+                    .all(|part| has(column, part))
+        };
+        let dates = all.iter().filter_map(|name| name.strip_suffix("[days]"));
+        let dates: BTreeSet<&str> = dates.filter(is_date).collect();
         let is_part = |name: &str| {
             ["[days]", "[month]", "[weekday]", "[hour]"].iter().any(|part| {
                 name.strip_suffix(part)
@@ -150,7 +153,7 @@ impl Schema {
         let mut types: BTreeMap<String, ColumnType> = dates
             .iter()
             .map(|column| {
-                let has_hours = has_hours.contains(column);
+                let has_hours = has(column, "[hour]");
                 let kind = if has_hours {
                     ColumnType::DateTime
                 } else {

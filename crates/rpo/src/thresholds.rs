@@ -12,7 +12,8 @@ use rpo_ensemble::thresholds::{ThresholdRule, find};
 pub enum ThresholdSource<'a> {
     /// The score from which each label is predicted; `None` means 0.5.
     Given(Option<Vec<f64>>),
-    /// Found by a rule on the out-of-bag predictions for the training set, which is passed again.
+    /// Found by a rule on the out-of-bag predictions for the training set, which is passed again, with the samples in the
+    /// same order; columns are found by name.
     OutOfBag(ThresholdRule, &'a Dataset),
     /// Found by a rule on the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(ThresholdRule, &'a Dataset),
@@ -43,9 +44,12 @@ impl Model {
             }
             ThresholdSource::OutOfBag(rule, training) => {
                 self.check_labels()?;
-                let found = self.oob_predictions(training.features().view())?;
+                let training = training.of_positive_weight();
+                let x = self.schema().align_features(&training)?;
+                let y = self.schema().align_outputs(&training)?;
+                let found = self.oob_predictions(x.view())?;
                 let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
-                find(rule, scores.view(), training.outputs().view())
+                find(rule, scores.view(), y.view())
             }
             ThresholdSource::Withheld(rule, withheld) => {
                 self.check_labels()?;

@@ -359,6 +359,28 @@ mod tests {
         );
     }
 
+    /// On withheld samples with another mean, a stack is judged by the predictions that the ensemble will make.
+    #[test]
+    fn a_stack_is_judged_by_its_predictions() {
+        let models = models();
+        let withheld = numbers(2);
+        let shifted = withheld.outputs().view().to_dense(usize::MAX).unwrap() + 3.0;
+        let shifted = Dataset::new(withheld.features().clone(), shifted.into(), Task::Regression).unwrap();
+        let pool = Pool::of_models(&shifted, &models).unwrap();
+        let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
+        let choice = pool.choose(CombineRule::Stack, &grams, &all).unwrap();
+        let means = pool.means();
+        let model = Model::combine_on(&models, CombineRule::Stack, &shifted).unwrap();
+        let x = withheld.features().view();
+        let scores = models
+            .iter()
+            .map(|model| model.predict(x))
+            .zip(choice.weights.iter().copied());
+        let judged = choice.link.combine(scores, &means).unwrap().unwrap();
+        let predicted = model.predict(x).unwrap();
+        assert!((judged - predicted).iter().all(|v| v.abs() < 1e-4));
+    }
+
     /// Changing the truth of a part does not change the weights that its samples are scored with.
     #[test]
     fn the_truth_of_a_part_does_not_reach_its_weights() {

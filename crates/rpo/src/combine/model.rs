@@ -144,8 +144,28 @@ impl Model {
     /// [`ModelError::Combine`] for models of different data.
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
+        let limits = Limits::without_training(members[0].0.schema().task);
+        Self::averaged(members, training, limits)
+    }
+
+    /// Averages the predictions of models that were fitted to all samples of a data set. Numbers are clamped to their
+    /// range in the data, except for several quantile levels of an output.
+    pub(crate) fn combine_whole(members: Vec<(Self, f64)>, data: &Dataset) -> Result<Self, ModelError> {
+        let training = of_same_training(members.iter().map(|(model, _)| model))?;
+        let limits = match members[0].0.n_outputs() == data.n_outputs() {
+            true => Limits::of(data),
+            false => Limits::without_training(data.task()),
+        };
+        Self::averaged(members, training, limits)
+    }
+
+    fn averaged(
+        members: Vec<(Self, f64)>,
+        training: TrainingSummary,
+        limits: Limits,
+    ) -> Result<Self, ModelError> {
         Self::ensemble(Ensemble {
-            limits: Limits::without_training(members[0].0.schema().task),
+            limits,
             link: Link::Mean,
             selection: None,
             training,

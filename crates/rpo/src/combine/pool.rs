@@ -105,11 +105,17 @@ impl<'a> Pool<'a> {
         Self::of_parts(data, splits, parts, Limits::of(data))
     }
 
-    /// Creates a pool of models that were fitted to other samples.
+    /// Creates a pool of models that were fitted to other samples. Predictions of numbers are compared as differences
+    /// from the mean of the training samples, as an ensemble of these models combines them.
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
         let limits = Limits::without_training(data.task());
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples), limits);
+        if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
+            for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {
+                *mean = of_training as f32;
+            }
+        }
         for model in models {
             pool.assess(Tried {
                 whole: Some(model.clone()),

@@ -218,7 +218,9 @@ impl MethodEntry {
             defaults.extend(replaced.map(|(name, value)| ((*name).to_owned(), Value::from(*value))));
         }
         if let Some((set, replaced)) = self.replaced
-            && given.contains_key(set)
+            && given
+                .get(set)
+                .is_some_and(|value| !value.is_null() && *value != false)
         {
             defaults.insert(replaced.to_owned(), Value::Null);
         }

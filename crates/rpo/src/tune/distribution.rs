@@ -171,9 +171,12 @@ impl ParamDistribution {
             }
             Kind::Integers(low, high) => Value::Integer(rng.gen_range(*low..=*high)),
             Kind::Uniform(low, high) => Value::Real(rng.gen_range(*low..*high)),
-            // The exponential of a logarithm may round past a bound.
             Kind::LogUniform(low, high) => {
-                Value::Real(math::exp(rng.gen_range(math::ln(*low)..math::ln(*high))).clamp(*low, *high))
+                let (from, to) = (math::ln(*low), math::ln(*high));
+                // Close bounds may have the same logarithm.
+                let drawn = if from < to { rng.gen_range(from..to) } else { from };
+                // The exponential of a logarithm may round past a bound.
+                Value::Real(math::exp(drawn).clamp(*low, *high))
             }
         }
     }

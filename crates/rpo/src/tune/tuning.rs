@@ -11,6 +11,7 @@ use rpo_core::{Mismatch, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
 use rpo_metrics::Score;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -256,7 +257,7 @@ impl Tuning {
             method.reset("components");
             method.reset("projection_scope");
         }
-        match method.given("validation") {
+        match set_value(&method, "validation") {
             Some(fraction) if *fraction != self.validation => Err(MethodError::Value {
                 name: "validation".to_owned(),
                 given: fraction.to_string(),
@@ -422,8 +423,13 @@ const CHOOSES_STEPS: [&str; 3] = ["validation", "early_stopping", "find_iteratio
 
 /// Returns the parameter with which a method chooses its number of steps on withheld samples, and its value.
 fn step_choice(method: &Method) -> Option<(&'static str, String)> {
-    CHOOSES_STEPS.into_iter().find_map(|name| {
-        let value = method.given(name).filter(|value| **value != false)?;
-        Some((name, value.to_string()))
-    })
+    let chooses = |name| Some((name, set_value(method, name)?.to_string()));
+    CHOOSES_STEPS.into_iter().find_map(chooses)
+}
+
+/// Returns the value of a parameter that is given and not off, as it is in the record of a model without it.
+fn set_value<'a>(method: &'a Method, name: &str) -> Option<&'a Value> {
+    method
+        .given(name)
+        .filter(|value| !value.is_null() && **value != false)
 }

@@ -212,6 +212,26 @@ fn numbers_are_averaged_too() {
 }
 
 #[test]
+fn numbers_stay_in_the_range_of_training_by_every_rule() {
+    let data = numbers();
+    let outputs = MatrixView::from(data.outputs()).to_dense(usize::MAX).unwrap();
+    let largest = outputs.iter().fold(f32::MIN, |a, b| a.max(*b));
+    let far = data.features().view().to_dense(usize::MAX).unwrap() * 1000.0;
+    for combine in [CombineRule::Mean, CombineRule::Greedy] {
+        let params = BlendParams {
+            members: Some("ridge; ridge --lambda 1e-6".into()),
+            combine: Some(combine),
+            ..BlendParams::default()
+        };
+        let predicted = Model::fit(&params, &data)
+            .unwrap()
+            .predict((&far).into())
+            .unwrap();
+        assert!(predicted.iter().all(|v| *v <= largest), "{combine}");
+    }
+}
+
+#[test]
 fn a_blend_is_a_method_like_any_other() {
     let data = texts();
     let method = Method::named("blend").unwrap();

@@ -86,6 +86,20 @@ fn samples_of_weight_zero_are_as_if_they_did_not_exist() {
 }
 
 #[test]
+fn what_is_not_set_does_not_replace_a_default() {
+    let data = data();
+    for (name, option, off) in [
+        ("gbmort", "output_losses", "none"),
+        ("binary-relevance-forest", "bootstrap", "false"),
+    ] {
+        let plain = method(name, 3);
+        let given = plain.clone().with(option, off).unwrap();
+        let fit = |method: &Method| Model::fit(method, &data).unwrap();
+        assert!(fit(&given).predictor() == fit(&plain).predictor(), "{name}");
+    }
+}
+
+#[test]
 fn every_other_method_refuses_weights() {
     let data = data();
     let n = data.n_samples();

@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use rpo::core::Seed;
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
-    Direction, Holdout, Outcome, ParamDistribution, Pruner, Search, SearchError, SearchLimit, SearchOrder,
-    SearchResult, Setting, Space, SpaceError, Trial, TrialError, Value,
+    Direction, Holdout, Outcome, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit,
+    SearchOrder, SearchResult, Setting, Space, SpaceError, Trial, TrialError, Tuning, Value,
 };
+use rpo::{FitContext, Method, Model};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -398,6 +400,38 @@ fn the_median_rule_stops_what_is_worse_than_the_median_of_earlier_rounds() {
     assert_eq!(run(2, 0), [false, false, false, true, false]);
     assert_eq!(run(9, 0), [false; 5]);
     assert_eq!(run(1, 2), [false; 5]);
+}
+
+#[test]
+fn close_bounds_have_draws_too() {
+    let drawn = texts(
+        space(&[("a", "log-uniform:1000000:1000000.0000000001")])
+            .settings(SearchOrder::Random, Seed::new(1))
+            .unwrap()
+            .take(3),
+    );
+    assert!(!drawn.is_empty(), "{drawn:?}");
+}
+
+#[test]
+fn the_record_of_a_model_can_be_tuned() {
+    let data = MultiLabelSet::new(100, 10, 4).generate(Seed::new(1)).unwrap();
+    let method = Method::named("gbmort").unwrap().with("iterations", "3").unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    let again = Method::try_from(&model.parameters).unwrap();
+    let groups = (0..100).map(|i| (i / 10).to_string()).collect();
+    let tuning = Tuning {
+        groups: Some(groups),
+        ..Tuning::new(again, ["max_leaves=2,4"], 1)
+    };
+    let tuned = tuning.run(&data, &|| ()).unwrap();
+    assert_eq!(tuned.result.history.len(), 2);
+    // What the record says is off is off: all samples are used, with the given number of steps.
+    let refitted = tuning
+        .fit_best(&tuned, &data, Refit::Everything, &FitContext::default())
+        .unwrap();
+    assert_eq!(refitted.training().n_samples, 100);
+    assert_eq!(refitted.parameters["validation"], serde_json::Value::Null);
 }
 
 #[test]

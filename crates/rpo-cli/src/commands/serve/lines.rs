@@ -26,7 +26,7 @@ pub(super) fn serve(service: &Service, max_bytes: usize) -> Result<(), CliError>
 /// Reads a line without its line end, keeping at most one byte beyond the limit. Returns false at the end of the input.
 fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
-    let most = limit as u64 + 1;
+    let most = (limit as u64).saturating_add(1);
     if input.by_ref().take(most).read_until(b'\n', line)? == 0 {
         return Ok(false);
     }

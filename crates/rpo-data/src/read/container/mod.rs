@@ -70,7 +70,9 @@ pub(super) fn open_in_memory(
     limit: usize,
 ) -> Result<Box<dyn Container>, ReadError> {
     let mut bytes = Vec::new();
-    let read = reader.take(limit as u64 + 1).read_to_end(&mut bytes);
+    let read = reader
+        .take((limit as u64).saturating_add(1))
+        .read_to_end(&mut bytes);
     read.map_err(|e| ReadErrorKind::from(&e))?;
     if bytes.len() > limit {
         return Err(ReadErrorKind::TooMuchText { limit }.into());

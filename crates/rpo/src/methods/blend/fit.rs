@@ -123,7 +123,7 @@ impl Estimator for BlendParams {
                 let model = Model::fit_with(estimator.as_ref(), data, &quiet)?;
                 Ok((model, 1.0))
             });
-            Model::combine(members.collect::<Result<_, ModelError>>()?)?
+            Model::combine_whole(members.collect::<Result<_, ModelError>>()?, data)?
         } else {
             let seed = Seed::new(self.seed).purpose("member weights");
             let mut pool = Pool::new(data, Folds::withheld(data, self.withheld, seed)?);

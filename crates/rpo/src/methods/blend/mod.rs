@@ -32,7 +32,8 @@ pub struct BlendParams {
     /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean
     /// uses equal weights. Default: stack for labels, a logistic regression on the members' log-odds, as the
     /// probabilities of a few members of different kinds are not on one scale; greedy for numbers. Members that predict
-    /// quantiles must all predict the same ones, and allow only mean and the greedy rules, by the pinball loss.
+    /// quantiles must all predict the same ones, and allow only mean and, for one level, the greedy rules, by the pinball
+    /// loss.
     ///
     /// Members without weight, which greedy rules and nnls may produce, are left out; the others are fitted to all
     /// samples.
