@@ -89,6 +89,11 @@ class Forest(Estimator):
         grown = self.model_.n_trees
         if not self._is_to_grow(grown, "trees grown"):
             return
+        if self.model_.parameters.get("thresholds") is not None:
+            raise ValueError(
+                "a forest with decision thresholds cannot be grown further, as they are found for all its trees: "
+                "leave thresholds out of params, or set warm_start=False"
+            )
         first = int(self.model_.parameters.get("first_tree", 0))
         more = self._grow(X, y, data, n_labels, trees=self.n_estimators - grown, first_tree=first + grown)
         self.model_ = self.model_.merge(more)

@@ -168,6 +168,8 @@ def _of_pandas(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
     column = x.iloc[:, j]
     if hasattr(column, "cat"):
         return np.asarray(column.cat.codes, np.int64), column.cat.categories.tolist()
+    if str(column.dtype).startswith("dictionary<"):
+        return _of_dictionary(column.array.__arrow_array__().combine_chunks())
     if column.dtype.kind not in "biuf" or not hasattr(column.dtype, "numpy_dtype"):
         return np.asarray(column), None
     if column.dtype.kind == "f" or not column.isna().any():
@@ -211,13 +213,19 @@ def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
     return np.array([position[value] for value in column.to_list()], np.int64), categories
 
 
+def _of_dictionary(column: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return the positions and the values of a dictionary of Arrow."""
+    # Unsigned positions have no room for -1.
+    codes = column.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, column.dictionary.to_pylist()
+
+
 def _of_arrow(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | None]:
     column = x.column(j).combine_chunks()
     if hasattr(column, "chunks"):
         column = column.chunk(0) if column.num_chunks else column
     if hasattr(column, "dictionary"):
-        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int64), column.dictionary.to_pylist()
+        return _of_dictionary(column)
     if exact and column.null_count and str(column.type) not in ("halffloat", "float", "double"):
         return np.array(column.to_pylist(), object), None
     numbers = column.to_numpy(zero_copy_only=False)

@@ -7,7 +7,19 @@ import math
 import re
 from collections.abc import Mapping
 from numbers import Integral, Real
+from os import PathLike, fspath
 from typing import Any
+
+import numpy as np
+
+def as_json(value: Any) -> Any:
+    """Convert numpy numbers to Python numbers, and paths to text, for `json.dumps`."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, PathLike):
+        return fspath(value)
+    raise TypeError
+
 
 _PARAMETER = re.compile(r"`(\w+)`")
 
@@ -28,7 +40,7 @@ def in_own_terms(message: str, names: Mapping[str, str], given: Mapping[str, Any
     """
     first = _PARAMETER.match(message)
     if first is not None and first[1] in names:
-        value = f"got {json.dumps(given[first[1]])}" if first[1] in given else None
+        value = f"got {json.dumps(given[first[1]], default=as_json)}" if first[1] in given else None
         if value is not None and message.endswith(value):
             message = message.removesuffix(value) + f"got {getattr(own, names[first[1]])!r}"
     return _PARAMETER.sub(lambda found: f"`{names.get(found[1], found[1])}`", message)

@@ -222,7 +222,7 @@ class Classifier(ClassifierMixin, Supervised):
 
     def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:
         """Return the labels that the model predicts: those with scores of at least 0.5, or by its rule."""
-        return self.model_.decide(scores).astype(np.int64)
+        return self.model_.decide(scores, n_threads=self._n_threads()).astype(np.int64)
 
     def predict_top_k(
         self, X: Any, k: int, *, rerank: str | None = None, propensity: tuple[float, float] = PROPENSITY

@@ -8,7 +8,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,10 +40,6 @@ _LOSSES_OF_NUMBERS = {
     "log_loss": "logistic",
     "logistic": "logistic",
 }
-
-
-_FEW_LABELS = 2
-"""Largest number of labels for which steps are scored by the ranking of the samples, not of the labels."""
 
 
 class _GradientBoosting(Estimator):
@@ -101,9 +96,6 @@ class _GradientBoosting(Estimator):
             given["early_stopping"] = self.n_iter_no_change
         if self.n_iter_no_change is not None or self._scored:
             given["validation"] = self.validation_fraction
-            if self._labels and n_labels.sum() <= _FEW_LABELS:
-                # The ranking of a single label is correct whatever its score is.
-                given["validation_metric"] = "macro-auc"
         return given | projection_parameters(self.projection, self.n_components)
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
@@ -138,12 +130,13 @@ class _GradientBoosting(Estimator):
     def _check_tells_steps(self, validation: Samples) -> None:
         """Refuse samples to score steps on whose score does not depend on the predictions, so that no step is the best.
 
+        By default none are refused.
+
         Raises
         ------
         ValueError
             With the reason, and what helps.
         """
-        raise NotImplementedError
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
         self._scored = validation is not None
@@ -355,15 +348,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             are those of `model_`: the columns of indicators, one for two classes, and one for each of more classes, so
             that two columns of 3 and 2 classes have 5. Weights should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
-            Samples on which steps are scored; the model keeps the steps up to the best. The score is LRAP, which ranks
-            the labels of each sample, or for one or two labels the mean area under their ROC curves, which rank the
-            samples; `params={"validation_metric": ...}` names another.
-
-        Raises
-        ------
-        ValueError
-            For an `eval_set` whose score does not depend on the predictions, as there is nothing to rank: all samples
-            have the same class, or for three or more labels each sample has all or none of them.
+            Samples on which steps are scored; the model keeps the steps up to the best. The score is the logarithmic
+            loss, averaged over labels; `params={"validation_metric": ...}` names another, such as "lrap".
 
         Notes
         -----
@@ -373,26 +359,6 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         samples, or set the penalty to 0.
         """
         return self._fit(X, y, sample_weight, eval_set)
-
-    def _check_tells_steps(self, validation: Samples) -> None:
-        """Refuse samples whose labels have one ranking, so that its score does not depend on the predictions."""
-        if "validation_metric" in (self.params or {}):
-            return
-        Y, n_labels = validation.Y, validation.Y.shape[1]
-        of_samples = n_labels <= _FEW_LABELS
-        axis = 0 if of_samples else 1
-        with_label = np.ravel((Y == 1).sum(axis=axis))
-        observed = Y.shape[axis] - (0 if sp.issparse(Y) else np.isnan(Y).sum(axis=axis))
-        if ((with_label > 0) & (with_label < observed)).any():
-            return
-        if n_labels == 1:
-            why = "all its samples have the same class"
-        else:
-            why = f"each {'label is constant in its samples' if of_samples else 'sample has all labels or none'}"
-        raise ValueError(
-            f"eval_set cannot tell which step is the best by a ranking, as {why}; give other samples, or "
-            'params={"validation_metric": "mse"}'
-        )
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -444,7 +410,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         one loss per output.
     subsample : float, default=1.0
         Fraction of the samples on which each tree grows: by default all, so that a weight of 2 equals two copies of a
-        sample. 0.5, the default of the command, scores better on most data.
+        sample (with `params={"bins": "exact"}` exactly; bins have as many samples each, whatever their weights). 0.5,
+        the default of the command, scores better on most data.
     max_depth : int or None, default=3
         Largest depth of a tree; None without `max_leaf_nodes` means a leaf for every 100 samples, from 8 to 64.
     max_leaf_nodes : int, optional
@@ -612,7 +579,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         return (self._decoded(scores) for scores in self._staged_scores(X))
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
-        self._distance = self._huber_distance(y) if self._has_loss("huber") else None
+        self._distance = self._huber_distance(y, data.weights) if self._has_loss("huber") else None
         return super()._finish(X, y, data, n_labels, validation, **more)
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
@@ -639,17 +606,42 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             'give samples with different outputs, or params={"validation_metric": "mse"}'
         )
 
-    def _huber_distance(self, y: Any) -> float | None:
-        """Return the distance from which the Huber loss is linear, unless it is set in `params`."""
+    def _huber_distance(self, y: Any, weights: NDArray[Any] | None) -> float | None:
+        """Return the distance from which the Huber loss is linear, unless it is set in `params`.
+
+        It is a quantile of the distances of the weighted outputs from their medians.
+        """
         if "huber_delta" in (self.params or {}):
             return None
         if np.ndim(self.alpha) != 0 or not 0.0 < float(np.asarray(self.alpha)) < 1.0:
             raise ValueError(f"alpha must be a number between 0 and 1 with the Huber loss, got {self.alpha!r}")
         y = np.asarray(y if isinstance(y, np.ndarray) else y.toarray(), np.float64)
-        distance = float(np.nanquantile(np.abs(y - np.nanmedian(y, axis=0)), float(np.asarray(self.alpha))))
+        y = y.reshape(len(y), -1)
+        of_cells = np.ones_like(y) if weights is None else np.broadcast_to(weights.reshape(len(y), -1), y.shape)
+        medians = [_quantile(column, of_column, 0.5) for column, of_column in zip(y.T, of_cells.T, strict=True)]
+        distance = _quantile(np.abs(y - medians).ravel(), of_cells.ravel(), float(np.asarray(self.alpha)))
         if not distance > 0.0:
             raise ValueError(
                 f"the {self.alpha}-quantile of the distances of y from its medians is {distance}: "
                 'give a larger alpha, or params={"huber_delta": ...}'
             )
         return distance
+
+
+def _quantile(values: NDArray[Any], weights: NDArray[Any], level: float) -> float:
+    """Return a quantile of the observed values of positive weight, interpolated; NaN if there are none.
+
+    With equal weights it is that of `numpy.quantile`.
+    """
+    used = (weights > 0) & ~np.isnan(values)
+    values, weights = values[used], weights[used].astype(np.float64)
+    if not values.size:
+        return np.nan
+    order = np.argsort(values, kind="stable")
+    values, weights = values[order], weights[order]
+    # The smallest value is at 0 and the largest at 1; a value of weight 2 covers two places.
+    ends = np.cumsum(weights / weights.min())
+    starts = ends - weights / weights.min()
+    place = level * (ends[-1] - 1.0)
+    places = np.column_stack([starts, ends - 1.0]).ravel()
+    return float(np.interp(place, places, np.repeat(values, 2)))

@@ -120,6 +120,11 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
         raise ValueError(f"`trees` must be a whole number, at least 1, got {json.dumps(trees)}")
     first, trees = int(work.parameters.get("first_tree", 0)), int(trees)
     size = max(math.ceil(trees / n_blocks), 1)
+    if work.parameters.get("thresholds") is not None:
+        raise ValueError(
+            "a forest that is grown in blocks has no decision thresholds, as they are found for all its trees: leave "
+            "thresholds out of params"
+        )
     # Default thresholds would be found on the scores of a block.
     parameters = {"thresholds": None, **work.parameters}
     return [

@@ -6,6 +6,9 @@ Scores may be dense, or CSR with the best labels of each sample if a metric only
 `evaluate` and functions that rank the labels of a sample use single precision: scores that differ by less are ties. The
 functions for areas per label and for errors of numbers use double precision.
 
+Metrics at k and the one-error take the best labels of a sample, of equal scores those of the first columns, as
+`Model.predict_top_k` does. All other metrics treat equal scores alike.
+
 Examples
 --------
 >>> import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import outputs_as_array
+from ._parameters import as_json
 from ._precision import check_precision
 from ._types import Borrowed, Path
 
@@ -220,12 +221,13 @@ class Model:
         A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds. The parameters
         are those of `predict`, whose result is limited.
         """
-        return self.decide(self.predict(X, n_threads=threads(n_threads), memory_limit=memory_limit))
+        scores = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
+        return self.decide(scores, n_threads=n_threads)
 
-    def decide(self, scores: Any) -> sp.csr_array[Any]:
+    def decide(self, scores: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
         """Return the labels to predict for samples with these scores, as CSR of ones."""
         scores = dense(scores, "scores")
-        return csr(self._native.decide(scores), scores.shape)
+        return csr(self._native.decide(scores, n_threads=threads(n_threads)), scores.shape)
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).
@@ -272,7 +274,7 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        The default metrics are `lrap` and `p@1` for labels, `macro-auc` for a single label, and `r2` for numbers.
+        The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, and `r2` for numbers.
         The columns of DataFrames `X` and `Y` are found by name.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.
         `rerank` and `propensity` are as for `predict_top_k`, for metrics of the best k labels.
@@ -280,7 +282,7 @@ class Model:
         Scores of more than `memory_limit` bytes, 4 GiB by default, are computed in blocks of samples; a metric that
         needs those of all samples at once then raises `MemoryError`.
         """
-        ranked = ["macro-auc"] if self.n_outputs == 1 else ["lrap", "p@1"]
+        ranked = ["macro-auc"] if self.n_outputs <= 4 else ["lrap", "p@1"]
         names = names_of("metrics", metrics) or (ranked if self.is_multilabel else ["r2"])
         data = self._dataset(X, Y)
         with _limited(memory_limit) as limit:
@@ -542,15 +544,6 @@ def _as_bytes(data: bytes | bytearray | memoryview) -> bytes:
     return bytes(data)
 
 
-def _as_json(value: Any) -> Any:
-    """Convert numpy numbers to Python numbers, and paths to text."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, PathLike):
-        return fspath(value)
-    raise TypeError
-
-
 def parameters_as_json(parameters: Mapping[str, Any]) -> str:
     """Return parameters as JSON for the extension module.
 
@@ -561,12 +554,12 @@ def parameters_as_json(parameters: Mapping[str, Any]) -> str:
     """
     for name, value in parameters.items():
         try:
-            json.dumps(value, default=_as_json, allow_nan=False)
+            json.dumps(value, default=as_json, allow_nan=False)
         except TypeError:
             raise TypeError(f"`{name}` cannot be {value!r}") from None
         except ValueError:
             raise ValueError(f"`{name}` must be finite, got {value!r}") from None
-    return json.dumps(parameters, default=_as_json)
+    return json.dumps(parameters, default=as_json)
 
 
 def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float, float] | None:

@@ -59,7 +59,9 @@ impl Dataset {
                 data = data.with_names(Columns::Outputs, Names::Given(names))?;
             }
             if let Some(nominal) = nominal {
-                let nominal = nominal.into_iter().map(|(j, values)| (j, values.into()));
+                // A category without an observed value is a feature that is always missing.
+                let nominal = nominal.into_iter().filter(|(_, values)| !values.is_empty());
+                let nominal = nominal.map(|(j, values)| (j, values.into()));
                 data = data.with_nominal(nominal.collect())?;
             }
             if let Some(weights) = weights {

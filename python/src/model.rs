@@ -99,7 +99,8 @@ impl Model {
 
     /// Merges two forests that were grown in parts into one model.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        let merged = py.detach(|| self.0.clone().merge(other.0.clone()));
+        let pool = threads::pool(0)?;
+        let merged = py.detach(|| pool.install(|| self.0.clone().merge(other.0.clone())));
         merged.map(Self).map_err(model_error)
     }
 
@@ -163,10 +164,16 @@ impl Model {
     }
 
     /// Decides which labels to predict for samples with these scores; returns a CSR matrix of ones.
-    fn decide<'py>(&self, py: Python<'py>, scores: PyReadonlyArray2<'py, f32>) -> PyResult<CsrArrays<'py>> {
-        let scores = scores.as_array();
-        let labels = py.detach(|| self.0.decide(scores)).map_err(model_error)?;
-        Ok(hand_csr(py, labels))
+    #[pyo3(signature = (scores, *, n_threads=0))]
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f32>,
+        n_threads: usize,
+    ) -> PyResult<CsrArrays<'py>> {
+        let (scores, pool) = (scores.as_array(), threads::pool(n_threads)?);
+        let labels = py.detach(|| pool.install(|| self.0.decide(scores)));
+        Ok(hand_csr(py, labels.map_err(model_error)?))
     }
 
     /// Out-of-bag predictions for the training samples (n x d), with the number of trees behind each; `None` if the

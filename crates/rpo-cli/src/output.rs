@@ -93,6 +93,19 @@ pub(crate) fn note_unfilled(model: &Model) {
     }
 }
 
+/// Notes that boosting kept no step.
+pub(crate) fn note_constant(model: &Model) {
+    let summary = model.predictor().summary();
+    if summary
+        .iter()
+        .any(|(name, value)| *name == "steps" && *value == 0)
+    {
+        note(
+            "no step improved the score on the withheld samples: the model predicts the same for all samples",
+        );
+    }
+}
+
 /// The results of a command, in order: printed as one JSON object, or as lines of text.
 #[derive(Default)]
 pub(crate) struct Report {

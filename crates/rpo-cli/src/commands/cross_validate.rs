@@ -58,7 +58,10 @@ impl CrossValidate {
         let groups = self.group.of(&data, self.fit.data.name())?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
-            [] => default_metrics(method.default_metric(data.task(), data.n_outputs())),
+            [] => {
+                let n_outputs = data.n_outputs();
+                default_metrics(method.default_metric(data.task(), n_outputs), n_outputs)
+            }
             given => given.to_vec(),
         };
         let mut kept = None;

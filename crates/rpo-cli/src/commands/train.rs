@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::FitOptions;
-use crate::output::{Report, note, note_unfilled};
+use crate::output::{Report, note, note_constant, note_unfilled};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
@@ -35,7 +35,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Also score the model on out-of-bag predictions: LRAP for labels, macro-auc for a single label, r2 for
+    /// Also score the model on out-of-bag predictions: LRAP for labels, macro-auc for up to four labels, r2 for
     /// numbers.
     #[arg(long)]
     oob: bool,
@@ -113,6 +113,7 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_unfilled(&model);
+            note_constant(&model);
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
             }

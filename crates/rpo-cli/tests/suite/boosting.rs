@@ -64,7 +64,9 @@ fn a_model_is_continued() {
         );
         let score = |model| {
             number(
-                &folder.json(&format!("evaluate --data test.arff --model {model}")),
+                &folder.json(&format!(
+                    "evaluate --data test.arff --model {model} --metrics lrap"
+                )),
                 "lrap",
             )
         };
@@ -282,7 +284,7 @@ fn forests_of_single_targets_learn() {
 #[test]
 fn early_stopping_ends_with_the_best_step() {
     let folder = labels();
-    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 0.5 --iterations 200";
+    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 1 --iterations 200";
     let fit = |options: &str| {
         let report = folder.json(&format!("{train} --model m.rpo {options}"));
         let about = folder.json("inspect --model m.rpo");
@@ -430,7 +432,7 @@ fn a_single_label_is_searched_and_stopped_by_its_area() {
         .map(|i| format!("{},{}\n", draw(i), u8::from(i % 20 == 3)))
         .collect();
     folder.write("rare.csv", format!("a,y\n{rows}"));
-    let train = "train --method gbrt-rpo --data rare.csv --targets y --early-stopping 5 --validation 0.05";
+    let train = "train --method gbrt-rpo --data rare.csv --targets y --early-stopping 5 --validation 0.05 --validation-metric macro-auc";
     let message = folder.fail(&format!("{train} --model m.rpo"));
     assert!(message.contains("withhold more samples"), "{message}");
 }

@@ -73,7 +73,7 @@ fn models_of_any_methods_combine() {
     folder.ok("combine --models a.rpo b.rpo --weights 3,1 --out again.rpo");
     assert_eq!(folder.json("inspect --model again.rpo"), inspected);
     let found = folder.json("combine --models a.rpo b.rpo --data test.txt --combine nnls --out found.rpo");
-    assert!(number(&found, "cross_fitted_lrap") > 0.9, "{found}");
+    assert!(number(&found, "cross_fitted_macro-auc") > 0.9, "{found}");
     let message = folder.fail("combine --models a.rpo b.rpo --data test.txt --weights 1 1 --out c.rpo");
     assert!(message.contains("cannot be combined with --data"), "{message}");
     folder.ok(&format!(

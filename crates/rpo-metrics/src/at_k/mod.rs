@@ -207,7 +207,8 @@ fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> V
 fn row_mean(truth: &LabelSets<'_>, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     let values: Vec<f64> = (0..truth.n_samples()).into_par_iter().map(value).collect();
     let observed = || (0..values.len()).filter(|&i| !truth.all_missing(i));
-    observed().map(|i| values[i]).sum::<f64>() / observed().count() as f64
+    // A sum of nothing is -0, and adding 0 makes it 0.
+    observed().map(|i| values[i]).sum::<f64>() / observed().count() as f64 + 0.0
 }
 
 fn scored(

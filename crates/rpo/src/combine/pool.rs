@@ -445,8 +445,7 @@ fn units(data: &Dataset) -> Vec<(f32, f32)> {
     data.output_moments().iter().map(unit).collect()
 }
 
-/// Accumulates the score of predictions block by block: LRAP for labels, or the area under the ROC curve of a single
-/// one, R² for numbers, the pinball loss for quantiles.
+/// Accumulates the score of predictions block by block, by the default metric.
 pub(super) enum Scoring {
     /// LRAP is a mean over samples.
     Lrap { sum: f64, n: usize },
@@ -509,6 +508,9 @@ impl Scoring {
                 blocks,
                 levels,
             } => {
+                if blocks.is_empty() {
+                    return Ok(f64::NAN);
+                }
                 let (truth, scores): (Vec<_>, Vec<_>) = blocks
                     .iter()
                     .map(|(truth, scores)| (truth.view(), scores.view()))

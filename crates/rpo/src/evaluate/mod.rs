@@ -21,6 +21,9 @@ use rpo_metrics::{
 };
 use std::time::Instant;
 
+/// The largest number of labels that are scored one by one by default, and not ranked against each other.
+const FEW_LABELS: usize = 4;
+
 /// Options of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvaluateOptions {
@@ -70,11 +73,12 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The default metric of a task with a number of outputs: LRAP for labels, R² for numbers. A single label cannot be
-    /// ranked against others, and its LRAP is always 1; its metric is the area under its ROC curve.
+    /// The default metric of a task with a number of outputs: LRAP for labels, R² for numbers, and for up to four labels
+    /// the area under the ROC curve, averaged over the labels. LRAP ranks the labels of a sample against each other. Of
+    /// a few labels, one ranking may be right for most samples whatever their features, and of a single label for all.
     pub fn default_metric(task: Task, n_outputs: usize) -> Metric {
         match task {
-            Task::MultiLabel if n_outputs == 1 => Metric::MacroAuc,
+            Task::MultiLabel if n_outputs <= FEW_LABELS => Metric::MacroAuc,
             Task::MultiLabel => Metric::Lrap,
             Task::Regression => Metric::R2,
         }

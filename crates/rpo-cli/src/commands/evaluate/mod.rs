@@ -31,7 +31,8 @@ pub(crate) struct Evaluate {
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
     /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles).
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
-    /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label, r2,arrmse,mse,mae for numbers,
+    /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
+    /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
     /// pinball,mae for quantiles, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
     /// best K labels.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
@@ -168,9 +169,10 @@ impl Evaluate {
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
             [] if model.quantile_levels().is_empty() => {
-                default_metrics(Model::default_metric(model.schema().task, model.n_outputs()))
+                let n_outputs = model.n_outputs();
+                default_metrics(Model::default_metric(model.schema().task, n_outputs), n_outputs)
             }
-            [] => default_metrics(Metric::Pinball),
+            [] => default_metrics(Metric::Pinball, model.n_outputs()),
             given => given.to_vec(),
         }
     }
@@ -215,11 +217,20 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
     })
 }
 
-/// The default metrics beside the default metric of a model.
-pub(crate) fn default_metrics(first: Metric) -> Vec<Metric> {
+/// The default metrics of a number of outputs, beside the default metric.
+pub(crate) fn default_metrics(first: Metric, n_outputs: usize) -> Vec<Metric> {
     match first {
         // Means of squared errors are not informative for quantiles, and ranks not for a single label.
         Metric::Pinball => vec![Metric::Pinball, Metric::Mae],
+        Metric::MacroAuc if n_outputs > 1 => vec![
+            Metric::MacroAuc,
+            Metric::AveragePrecision,
+            Metric::Lrap,
+            Metric::PrecisionAt(1),
+            Metric::Hamming,
+            Metric::MicroF1,
+            Metric::MacroF1,
+        ],
         Metric::MacroAuc => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,

@@ -6,7 +6,7 @@ use crate::commands::evaluate::parse_metric;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{FitOptions, GroupOptions, MemoryOptions};
-use crate::output::note_unfilled;
+use crate::output::{note_constant, note_unfilled};
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -33,7 +33,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME=VALUES", required = true, help_heading = "Search")]
     space: Vec<String>,
 
-    /// Metric to optimize, as in `rpo evaluate`; by default lrap for labels, macro-auc for a single label, r2 for
+    /// Metric to optimize, as in `rpo evaluate`; by default lrap for labels, macro-auc for up to four labels, r2 for
     /// numbers.
     #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
@@ -153,6 +153,7 @@ impl Tune {
             Some(path) => {
                 let model = tuning.fit_best(&tuned, &data, refit, &FitContext::default())?;
                 note_unfilled(&model);
+                note_constant(&model);
                 Some(model.save(path)?)
             }
         };

@@ -20,7 +20,8 @@ pub(super) struct Boosting {
     /// Stops after this number of steps without a better score on the withheld samples.
     #[schemars(range(min = 1))]
     pub(super) early_stopping: Option<usize>,
-    /// The score on withheld samples; default lrap for labels, macro-auc for a single label, and r2 for numbers.
+    /// The score on withheld samples. Default: log-loss for labels if their scores are probabilities, otherwise lrap, or
+    /// macro-auc for up to four; r2 for numbers; pinball for quantiles.
     #[schemars(with = "Option<String>")]
     #[serde(with = "metric_name")]
     pub(super) validation_metric: Option<Metric>,

@@ -4,10 +4,17 @@ use crate::Model;
 use crate::align::repeated_columns;
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
-use rpo_data::Dataset;
+use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
 use rpo_metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score};
 use std::borrow::Cow;
+
+/// Returns true if predictions of labels are probabilities by all losses.
+fn predicts_probabilities(params: &BoostingParams) -> bool {
+    let of_outputs = params.output_losses.iter().flat_map(|losses| losses.iter());
+    let mut losses = params.loss.iter().chain(of_outputs).peekable();
+    losses.peek().is_some() && losses.all(|loss| matches!(loss, LossKind::Logistic | LossKind::Softmax))
+}
 
 /// Scores predictions for withheld samples; larger is better.
 pub(super) struct Scorer<'a> {
@@ -18,13 +25,15 @@ pub(super) struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    /// Creates a scorer for a metric. The default is that of the task, or the pinball loss for quantiles, as other
-    /// metrics measure means and ranks.
+    /// Creates a scorer for a metric. The default is the loss where its scale is the same for all data: the logarithmic
+    /// loss of probabilities of labels, and the pinball loss of quantiles; otherwise the metric of the task. A ranking
+    /// is right long before probabilities are, and best by chance at an early step.
     pub(super) fn new(samples: &'a Dataset, metric: Option<Metric>, params: &BoostingParams) -> Self {
         let levels = params.quantile.as_deref().unwrap_or_default().to_vec();
         let metric = match metric {
             Some(metric) => metric,
             None if params.loss == Some(LossKind::Quantile) => Metric::Pinball,
+            None if samples.task() == Task::MultiLabel && predicts_probabilities(params) => Metric::LogLoss,
             None => Model::default_metric(samples.task(), samples.n_outputs()),
         };
         let truth = match levels.len() {
