@@ -284,7 +284,7 @@ fn forests_of_single_targets_learn() {
 #[test]
 fn early_stopping_ends_with_the_best_step() {
     let folder = labels();
-    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 1 --iterations 200";
+    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 0.5 --iterations 200";
     let fit = |options: &str| {
         let report = folder.json(&format!("{train} --model m.rpo {options}"));
         let about = folder.json("inspect --model m.rpo");
@@ -296,10 +296,10 @@ fn early_stopping_ends_with_the_best_step() {
     };
     let (_, whole, about) = fit("");
     assert_eq!((whole, about["n_train"].as_u64()), (200, Some(300)));
-    let (_, stopped, about) = fit("--early-stopping 5 --validation 0.3");
+    let (_, stopped, about) = fit("--early-stopping 5 --validation 0.3 --validation-metric lrap");
     assert!(stopped < 200, "{stopped}");
     assert!(about["n_train"].as_u64().unwrap() < 300);
-    let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --refit-all");
+    let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --validation-metric lrap --refit-all");
     assert_eq!((again, about["n_train"].as_u64()), (stopped, Some(300)));
 }
 
