@@ -117,8 +117,8 @@ def text_of(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    """Return true for a number; truth values are none."""
-    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_))
+    """Return true for a number; neither truth values are, nor spans of time, which numpy calls whole numbers."""
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
 def _number(text: str) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+
 def as_json(value: Any) -> Any:
     """Convert numpy numbers to Python numbers, and paths to text, for `json.dumps`."""
     if isinstance(value, np.generic):

@@ -150,6 +150,14 @@ def test_the_distance_of_huber(noisy):
     model = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, y)
     expected = np.quantile(np.abs(y - np.median(y)), 0.8)
     assert model.model_.parameters["huber_delta"] == pytest.approx(expected)
+    # A weight of 2 is two samples, and one of 0 is none.
+    weights = np.arange(len(y)) % 3
+    weighted = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, y, sample_weight=weights)
+    repeated = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights, axis=0)
+    )
+    distance = repeated.model_.parameters["huber_delta"]
+    assert weighted.model_.parameters["huber_delta"] == pytest.approx(distance)
     scaled = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, 1000.0 * y)
     assert np.allclose(scaled.predict(X), 1000.0 * model.predict(X), rtol=1e-3)
     given = rpo.GradientBoostingRegressor(5, loss="huber", params={"huber_delta": 2.5}).fit(X, y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -160,3 +162,18 @@ def test_estimators_document_their_attributes(name):
     attributes = described.split("    Attributes\n    ----------\n")[1]
     for attribute in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         assert attribute in attributes
+
+
+def test_numbers_of_numpy_are_named_as_numbers(labels):
+    X, Y = labels
+    with pytest.raises(ValueError, match=r"`subsample` must be in .*got np\.int64"):
+        rpo.GradientBoostingClassifier(5, subsample=np.int64(2)).fit(X, Y)
+
+
+def test_forests_with_thresholds_do_not_grow_further(labels):
+    X, Y = labels
+    forest = rpo.RandomForestClassifier(5, warm_start=True, random_state=0, params={"thresholds": "macro-f"}).fit(X, Y)
+    with pytest.raises(ValueError, match="decision thresholds cannot be grown further"):
+        forest.set_params(n_estimators=10).fit(X, Y)
+    with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match="grown in blocks has no decision thresholds"):
+        rpo.distributed.fit(forest.set_params(warm_start=False), X, Y, pool)

@@ -141,3 +141,35 @@ def test_a_null_in_the_dictionary_of_arrow_is_missing():
     first, second = (forest().fit(pa.table({"size": SIZE, "kind": kind}), Y) for kind in (with_null, plain))
     assert first.model_._native.nominal == {1: ["a", "b"]}
     assert first.model_ == second.model_
+
+
+@pytest.mark.parametrize("positions", ["int8", "uint8", "uint32", "int64"])
+def test_dictionaries_of_arrow_are_categories_whatever_their_positions(positions):
+    pa = pytest.importorskip("pyarrow")
+    words = pa.array(["a", "b", None, "c"] * 30).dictionary_encode().cast(pa.dictionary(positions, "string"))
+    y = np.tile([1.0, 5.0, 2.0, 3.0], 30)
+    forest = rpo.RandomForestRegressor(5, random_state=0)
+    model = forest.fit(pa.table({"k": words}), y).model_
+    frame = pd.DataFrame({"k": pd.Series(words, dtype=pd.ArrowDtype(words.type))})
+    assert forest.fit(frame, y).model_ == model
+    assert model._native.nominal == {0: ["a", "b", "c"]}
+
+
+def test_spans_of_time_are_categories_where_they_are_chosen():
+    frame = pd.DataFrame({"k": pd.to_timedelta(np.arange(90) % 3, "D")})
+    y = np.arange(90) % 3 * 2.0
+    forest = rpo.RandomForestRegressor(5, random_state=0, categorical_features=["k"]).fit(frame, y)
+    assert np.abs(forest.predict(frame) - y).max() < 0.5
+
+
+@pytest.mark.parametrize("chosen", ["from_dtype", ["k"]])
+def test_a_category_without_a_value_says_nothing(chosen):
+    frame = pd.DataFrame({"x": np.arange(90.0), "k": pd.Categorical([None] * 90, ["u"] if chosen == ["k"] else [])})
+    y = np.arange(90) // 45
+    forest = rpo.RandomForestClassifier(5, random_state=0, categorical_features=chosen).fit(frame, y)
+    later = frame.assign(k=pd.Categorical(["u"] * 90))
+    if chosen == ["k"]:
+        assert (forest.predict(later) == forest.predict(frame)).all()
+    else:
+        with pytest.warns(UserWarning, match="did not occur in training"):
+            assert (forest.predict(later) == forest.predict(frame)).all()

@@ -231,6 +231,14 @@ def test_out_of_bag_scores(labels, numbers):
     assert forest.oob_decision_function_.shape == Y.shape
     assert 0.1 < forest.oob_score_ < forest.score(X, Y)
     assert rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y[:, 0]).oob_score_ > 0.7
+    # No tree sees a sample of weight 0, and the forest is that of the others.
+    weights = (np.arange(len(Y)) % 4 > 0).astype(float)
+    weighted = rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y, sample_weight=weights)
+    without = rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X[weights > 0], Y[weights > 0])
+    assert np.array_equal(weighted.predict_proba(X), without.predict_proba(X))
+    found = weighted.oob_decision_function_
+    assert np.array_equal(found[weights > 0], without.oob_decision_function_)
+    assert np.array_equal(found[weights == 0], without.predict_proba(X[weights == 0]))
     by_function = rpo.RandomForestClassifier(60, oob_score=lambda y, p: 7.0, random_state=0).fit(X, Y)
     assert by_function.oob_score_ == 7.0
     with pytest.raises(ValueError, match="out of bag"):
