@@ -1,4 +1,4 @@
-//! Writes a data file atomically, compressed by gzip if its name ends in `.gz`.
+//! Writes a file atomically, compressed by gzip if its name ends in `.gz`.
 
 use crate::error::CliError;
 use flate2::Compression;
@@ -7,7 +7,7 @@ use rpo::FileTarget;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The destination of data.
+/// The destination of data or results.
 pub(crate) enum DataFile {
     Plain(FileTarget),
     Gzip(Box<GzEncoder<FileTarget>>),
@@ -23,6 +23,14 @@ impl DataFile {
             true => Self::Gzip(Box::new(GzEncoder::new(target, Compression::default()))),
             false => Self::Plain(target),
         })
+    }
+
+    /// Writes bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        match self {
+            Self::Plain(target) => Ok(target.put(bytes)?),
+            Self::Gzip(encoder) => encoder.write_all(bytes).map_err(|e| CliError::Write(e.into())),
+        }
     }
 
     /// Completes the file and gives it its final name.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod commands;
+mod csv_file;
 mod data_file;
 mod error;
 mod files;

@@ -1,8 +1,9 @@
 //! Writes results to standard output or to a file.
 
+use crate::data_file::DataFile;
 use crate::error::CliError;
+use rpo::Model;
 use rpo::data::Dataset;
-use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -14,14 +15,14 @@ pub(crate) enum Output {
     Standard(BufWriter<StdoutLock<'static>>),
     /// Standard output on a terminal, where control characters in names would have effects.
     Terminal(BufWriter<StdoutLock<'static>>),
-    File(FileTarget),
+    File(DataFile),
 }
 
 impl Output {
     /// A file, or standard output.
     pub(crate) fn new(path: Option<&Path>) -> Result<Self, CliError> {
         Ok(match path {
-            Some(path) => Self::File(FileTarget::new(path)?),
+            Some(path) => Self::File(DataFile::new(path)?),
             None if io::stdout().is_terminal() => Self::Terminal(BufWriter::new(io::stdout().lock())),
             None => Self::Standard(BufWriter::new(io::stdout().lock())),
         })
@@ -36,7 +37,7 @@ impl Output {
                 out.write_all(harmless(&text).as_bytes())
                     .map_err(CliError::Output)
             }
-            Self::File(target) => Ok(target.put(bytes)?),
+            Self::File(file) => file.put(bytes),
         }
     }
 
@@ -44,7 +45,7 @@ impl Output {
     pub(crate) fn finish(self) -> Result<(), CliError> {
         match self {
             Self::Standard(mut out) | Self::Terminal(mut out) => out.flush().map_err(CliError::Output),
-            Self::File(target) => Ok(target.finish()?),
+            Self::File(file) => file.finish(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `rpo cv`.
 
 use super::evaluate::{default_metrics, parse_metric};
+use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{FitOptions, GroupOptions};
@@ -16,7 +17,7 @@ use rpo::metrics::Metric;
 use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Score a method by cross-validation: every sample is predicted by a model fitted to the others.
 ///
@@ -36,7 +37,8 @@ pub(crate) struct CrossValidate {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
-    /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data.
+    /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data; with tabs if its name
+    /// ends in .tsv, compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
 
@@ -52,7 +54,9 @@ impl CrossValidate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // The default metrics do not use propensities.
         let method = self.fit.start(&self.metrics)?;
-        files::check(self.fit.files(), [("--predictions", self.predictions.as_deref())])?;
+        let predictions = ("--predictions", self.predictions.as_deref());
+        files::check(self.fit.files(), [predictions])?;
+        csv_file::check(predictions)?;
         self.group.apply(&self.fit.data);
         let data = self.fit.load()?;
         let groups = self.group.of(&data, self.fit.data.name())?;
@@ -87,9 +91,7 @@ impl CrossValidate {
         bar.finish_and_clear();
         let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {
-            let mut out = Output::new(Some(path))?;
-            write_predictions(&data, &kept.names, &kept.scores, &mut out)?;
-            out.finish()?;
+            write_predictions(&data, &kept, path)?;
         }
         for (j, metric) in result.metrics.iter().enumerate() {
             let undefined = result.folds.iter().filter(|fold| fold[j].is_nan()).count();
@@ -136,21 +138,22 @@ fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<()
     Ok(())
 }
 
-fn write_predictions(
-    data: &Dataset,
-    names: &Names,
-    scores: &Array2<f32>,
-    out: &mut Output,
-) -> Result<(), CliError> {
-    let names: Vec<String> = names.iter().map(|name| CsvField(&name).to_string()).collect();
-    let id = if data.ids().is_some() { "id," } else { "" };
-    out.put(format!("{id}{}\n", names.join(",")).as_bytes())?;
-    for (sample, row) in scores.rows().into_iter().enumerate() {
-        let id = data.ids().map(|ids| CsvField(&ids[sample]).to_string());
-        let cells = id.into_iter().chain(row.iter().map(f32::to_string));
-        out.put(format!("{}\n", cells.collect::<Vec<_>>().join(",")).as_bytes())?;
+fn write_predictions(data: &Dataset, kept: &Kept, path: &Path) -> Result<(), CliError> {
+    let mut out = Output::new(Some(path))?;
+    let delimiter = csv_file::delimiter(Some(path));
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    let mut put =
+        |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
+    let id = data.ids().map(|_| "id".to_owned());
+    put(id
+        .into_iter()
+        .chain(kept.names.iter().map(|name| field(&name)))
+        .collect())?;
+    for (sample, row) in kept.scores.rows().into_iter().enumerate() {
+        let id = data.ids().map(|ids| field(&ids[sample]));
+        put(id.into_iter().chain(row.iter().map(f32::to_string)).collect())?;
     }
-    Ok(())
+    out.finish()
 }
 
 fn record(result: &CrossValidation, n_samples: usize) -> Value {

@@ -8,7 +8,7 @@ use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
 use rpo::data::Dataset;
-use rpo::data::read::{TextOfSamples, read_split, time_of};
+use rpo::data::read::{Format, TextOfSamples, read_split, time_of};
 use rpo::data::split::{Split, Withheld};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -19,7 +19,8 @@ use std::path::PathBuf;
 /// frequencies of labels (iterative stratification) if the outputs are labels; otherwise samples are drawn at random.
 #[derive(Debug, Args)]
 pub(crate) struct SplitCommand {
-    /// File for the training samples, compressed by gzip if its name ends in .gz.
+    /// File for the training samples, compressed by gzip if its name ends in .gz; the name is not that of another
+    /// format than the data have.
     #[arg(long, value_name = "FILE")]
     train: PathBuf,
 
@@ -91,6 +92,7 @@ impl SplitCommand {
         let data = self.data.load(group.or(time))?;
         let split = self.split(&data)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
+        self.check_names(text.format())?;
         let [train, test] = &mut outs;
         let mut parts: [(&[usize], &mut (dyn std::io::Write + Send)); 2] =
             [(&split.train, train), (&split.test, test)];
@@ -106,6 +108,21 @@ impl SplitCommand {
         report.set("n_train", split.train.len());
         report.set("n_test", split.test.len());
         report.print(self.json)
+    }
+
+    /// Refuses the name of another format than that of the data, which the parts keep.
+    fn check_names(&self, format: Format) -> Result<(), CliError> {
+        for (option, path) in [("--train", &self.train), ("--test", &self.test)] {
+            if Format::of_name(path).is_some_and(|of_name| of_name != format) {
+                let path = path.display();
+                let message = format!(
+                    "{option} {path}: both parts have the format of the data, {format}; give the file such a name, and \
+                     convert it afterwards"
+                );
+                return Err(CliError::Usage(message));
+            }
+        }
+        Ok(())
     }
 
     fn split(&self, data: &Dataset) -> Result<Split, CliError> {

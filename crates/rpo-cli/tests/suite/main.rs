@@ -25,3 +25,4 @@ mod tables;
 mod texts;
 mod tune;
 mod very_many_labels;
+mod written;

@@ -73,7 +73,7 @@ impl Format {
 
     /// Returns the format for the extension of a file name; `None` if there is none.
     pub fn of_name(path: &Path) -> Option<Self> {
-        match extension(path)?.as_str() {
+        match Self::extension_of_name(path)?.as_str() {
             "arff" => Some(Self::Arff),
             "csv" | "tsv" | "tab" => Some(Self::Csv),
             "parquet" => Some(Self::Parquet),
@@ -86,16 +86,16 @@ impl Format {
     /// Returns the character between the columns of a CSV file that the extension of its name implies: a tab for `.tsv`
     /// and `.tab`; `None` for others.
     pub fn delimiter_of_name(path: &Path) -> Option<char> {
-        matches!(extension(path)?.as_str(), "tsv" | "tab").then_some('\t')
+        matches!(Self::extension_of_name(path)?.as_str(), "tsv" | "tab").then_some('\t')
     }
-}
 
-/// Returns the extension of a file name in lower case, or the one before `.gz`.
-fn extension(path: &Path) -> Option<String> {
-    let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
-    match path.extension().map(lower)?.as_str() {
-        "gz" => path.file_stem().map(Path::new)?.extension().map(lower),
-        other => Some(other.to_owned()),
+    /// Returns the extension of a file name in lower case, or the one before `.gz`.
+    pub fn extension_of_name(path: &Path) -> Option<String> {
+        let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
+        match path.extension().map(lower)?.as_str() {
+            "gz" => path.file_stem().map(Path::new)?.extension().map(lower),
+            other => Some(other.to_owned()),
+        }
     }
 }
 

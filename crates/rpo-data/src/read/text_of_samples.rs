@@ -110,6 +110,11 @@ impl TextOfSamples {
         })
     }
 
+    /// The format of the file and of its parts.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
     /// Writes parts of the file; each part has increasing sample indices and an output.
     ///
     /// # Errors

@@ -11,25 +11,14 @@ use std::io::Write;
 
 /// Displays a text as a CSV field, quoted if a reader would otherwise misinterpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CsvField<'a>(pub &'a str);
+pub struct CsvField<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The character between the columns.
+    pub delimiter: char,
+}
 
 impl fmt::Display for CsvField<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = Field {
-            text: self.0,
-            delimiter: ',',
-        };
-        field.fmt(f)
-    }
-}
-
-/// A field between other characters than commas.
-struct Field<'a> {
-    text: &'a str,
-    delimiter: char,
-}
-
-impl fmt::Display for Field<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { text, delimiter } = *self;
         // A comma could be taken for the delimiter where a single column has no other.
@@ -47,7 +36,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
     let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
     let header: Vec<String> = names
         .iter()
-        .map(|text| Field { text, delimiter }.to_string())
+        .map(|text| CsvField { text, delimiter }.to_string())
         .collect();
     let between = delimiter.to_string();
     writeln!(to, "{}", header.join(&between))?;
@@ -56,7 +45,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
             feature: data.feature_names().get(feature).unwrap_or_default().into_owned(),
             value: word.to_owned(),
         }),
-        _ => Ok(Field {
+        _ => Ok(CsvField {
             text: word,
             delimiter,
         }
@@ -66,7 +55,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
             let text = &ids[sample];
-            write!(to, "{}{delimiter}", Field { text, delimiter })?;
+            write!(to, "{}{delimiter}", CsvField { text, delimiter })?;
         }
         data.features().view().copy_row(sample, &mut features);
         data.outputs().view().copy_row(sample, &mut outputs);

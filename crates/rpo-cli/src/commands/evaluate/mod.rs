@@ -3,6 +3,7 @@
 use rpo::Predictor;
 mod by_frequency;
 
+use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
@@ -48,7 +49,7 @@ pub(crate) struct Evaluate {
 
     /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
     /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
-    /// r2, MAE and RMSE.
+    /// r2, MAE and RMSE. It has tabs if its name ends in .tsv, and is compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
@@ -80,7 +81,9 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let read = self.data.files().into_iter();
         let read = read.chain([("--model", Some(self.model.as_path()))]);
-        files::check(read, [("--per-output", self.per_output.as_deref())])?;
+        let per_output = ("--per-output", self.per_output.as_deref());
+        files::check(read, [per_output])?;
+        csv_file::check(per_output)?;
         self.threads.start()?;
         let clock = Stopwatch::start();
         let mut model = Model::load(&self.model)?;
@@ -181,7 +184,9 @@ impl Evaluate {
 /// Writes a row for each output; undefined values are empty cells.
 fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
-    out.put(format!("output,{}\n", scores.measures.join(",")).as_bytes())?;
+    let delimiter = csv_file::delimiter(Some(path));
+    let between = delimiter.to_string();
+    out.put(format!("output{between}{}\n", scores.measures.join(&between)).as_bytes())?;
     for (name, values) in model.schema().output_names.iter().zip(&scores.values) {
         let cell = |value: &f64| {
             if value.is_nan() {
@@ -191,7 +196,8 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
             }
         };
         let cells: Vec<String> = values.iter().map(cell).collect();
-        out.put(format!("{},{}\n", CsvField(&name), cells.join(",")).as_bytes())?;
+        let (text, cells) = (name.as_ref(), cells.join(&between));
+        out.put(format!("{}{between}{cells}\n", CsvField { text, delimiter }).as_bytes())?;
     }
     out.finish()
 }

@@ -17,7 +17,7 @@ pub(super) fn write(
     format: Format,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let Output::File(target) = out else {
+    let Output::File(file) = out else {
         let message = format!("{format} output needs a file: give its name with --out");
         return Err(CliError::Usage(message));
     };
@@ -28,7 +28,7 @@ pub(super) fn write(
             let scores = names
                 .iter()
                 .map(|name| (name.into_owned(), ColumnContent::Number));
-            let mut writer = ColumnWriter::new(format, id.into_iter().chain(scores), target)?;
+            let mut writer = ColumnWriter::new(format, id.into_iter().chain(scores), file)?;
             for_all_scores(model, x, |sample, scores| {
                 if let Some((_, ids)) = ids {
                     writer.push(Cell::Text(&ids[sample]))?;
@@ -46,7 +46,7 @@ pub(super) fn write(
                 ("label".to_owned(), ColumnContent::Text),
                 ("score".to_owned(), ColumnContent::Number),
             ];
-            let mut writer = ColumnWriter::new(format, columns, target)?;
+            let mut writer = ColumnWriter::new(format, columns, file)?;
             for_each_row(model, x, pick, |row, best| {
                 for &(label, score) in best {
                     writer.push(match ids {

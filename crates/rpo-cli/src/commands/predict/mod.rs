@@ -4,6 +4,7 @@ use rpo::Predictor;
 #[cfg(feature = "arrow")]
 mod columns;
 
+use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::json_outputs::JsonOutputs;
@@ -56,7 +57,8 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Format, by default that of the extension of --out, otherwise CSV: csv; parquet or arrow, with the columns of
+    /// Format, by default that of the extension of --out (.csv, .tsv, .jsonl, .parquet, .arrow; compressed by gzip if
+    /// .gz follows), otherwise CSV: csv, with tabs in files named .tsv; parquet or arrow, with the columns of
     /// CSV; jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as in `rpo serve`; or
     /// xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then label:score pairs
     /// for each sample, labels by number, best first).
@@ -90,15 +92,23 @@ enum OutFormat {
 }
 
 impl Predict {
-    fn format(&self) -> OutFormat {
-        let of_name = || match Format::of_name(self.out.as_deref()?)? {
-            #[cfg(feature = "arrow")]
-            Format::Parquet => Some(OutFormat::Parquet),
-            #[cfg(feature = "arrow")]
-            Format::Arrow => Some(OutFormat::Arrow),
-            _ => None,
+    /// The format; refuses the name of one in which predictions are not written.
+    fn format(&self) -> Result<OutFormat, CliError> {
+        let (None, Some(path)) = (self.out_format, self.out.as_deref()) else {
+            return Ok(self.out_format.unwrap_or(OutFormat::Csv));
         };
-        self.out_format.or_else(of_name).unwrap_or(OutFormat::Csv)
+        match Format::of_name(path) {
+            #[cfg(feature = "arrow")]
+            Some(Format::Parquet) => Ok(OutFormat::Parquet),
+            #[cfg(feature = "arrow")]
+            Some(Format::Arrow) => Ok(OutFormat::Arrow),
+            _ if Format::extension_of_name(path).as_deref() == Some("jsonl") => Ok(OutFormat::Jsonl),
+            _ if csv_file::is_other(path) => Err(CliError::Usage(format!(
+                "--out {}: predictions are not written in the format of this name; choose one with --out-format",
+                path.display()
+            ))),
+            _ => Ok(OutFormat::Csv),
+        }
     }
 
     pub(crate) fn run(&self) -> Result<(), CliError> {
@@ -108,7 +118,7 @@ impl Predict {
         self.threads.start()?;
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
-        let format = self.format();
+        let format = self.format()?;
         let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
         if ranks && model.schema().task == Task::Regression {
             let message =
@@ -130,14 +140,15 @@ impl Predict {
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
+        let delimiter = csv_file::delimiter(self.out.as_deref());
         let best = |k| Pick::Best { k, rerank };
         let pick = match self.top_k.map(NonZeroUsize::get) {
             _ if self.decide => Some(Pick::Decided),
             k => k.map(best),
         };
         let written = match (pick, format) {
-            (None, OutFormat::Csv) => wide_csv(&model, x, ids, &mut out),
-            (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, &mut out),
+            (None, OutFormat::Csv) => wide_csv(&model, x, ids, delimiter, &mut out),
+            (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, delimiter, &mut out),
             (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => xmlrepo(
                 &model,
@@ -202,21 +213,27 @@ macro_rules! add {
 /// The name of the identifier column, and the identifiers of the samples.
 type Ids<'a> = Option<(&'a str, &'a [String])>;
 
-fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
-    let names = &model.schema().output_names;
-    let id = ids.map(|(name, _)| CsvField(name).to_string());
-    let names = names.iter().map(|name| CsvField(&name).to_string());
+fn wide_csv(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    delimiter: char,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    let id = ids.map(|(name, _)| field(name));
+    let names = model.schema().output_names.iter().map(|name| field(&name));
     let header: Vec<String> = id.into_iter().chain(names).collect();
-    let mut line = header.join(",").into_bytes();
+    let mut line = header.join(&delimiter.to_string()).into_bytes();
     line.push(b'\n');
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_all_scores(model, x, |sample, scores| {
         if let Some((_, ids)) = ids {
-            add!(line, "{},", CsvField(&ids[sample]));
+            add!(line, "{}{delimiter}", field(&ids[sample]));
         }
         for (j, score) in scores.iter().enumerate() {
             if j > 0 {
-                line.push(b',');
+                add!(line, "{delimiter}");
             }
             add!(line, "{score}");
         }
@@ -290,19 +307,35 @@ fn long_csv(
     x: MatrixView<'_>,
     ids: Ids<'_>,
     pick: Pick,
+    delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let id = CsvField(ids.map_or("row", |(name, _)| name));
+    let text = ids.map_or("row", |(name, _)| name);
+    let id = CsvField { text, delimiter };
     let names = &model.schema().output_names;
-    let mut lines = format!("{id},label,score\n").into_bytes();
+    let mut lines = format!("{id}{delimiter}label{delimiter}score\n").into_bytes();
     for_each_row(model, x, pick, |row, best| {
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             match ids {
-                Some((_, ids)) => add!(lines, "{}", CsvField(&ids[row])),
+                Some((_, ids)) => add!(
+                    lines,
+                    "{}",
+                    CsvField {
+                        text: &ids[row],
+                        delimiter
+                    }
+                ),
                 None => add!(lines, "{row}"),
             }
-            add!(lines, ",{},{score}\n", CsvField(&name));
+            add!(
+                lines,
+                "{delimiter}{}{delimiter}{score}\n",
+                CsvField {
+                    text: &name,
+                    delimiter
+                }
+            );
         }
         out.put(&lines)?;
         lines.clear();

@@ -1,5 +1,6 @@
 //! Reports the result of a search as a table, a JSON object, or a file.
 
+use crate::csv_file;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use rpo::ModelError;
@@ -102,22 +103,26 @@ impl Report<'_> {
     /// not apply.
     pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
         let mut out = Output::new(Some(path))?;
-        let csv = |text: &str| CsvField(text).to_string();
-        let names: String = space.names().map(|name| format!(",{}", CsvField(name))).collect();
-        out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
+        let delimiter = csv_file::delimiter(Some(path));
+        let field = |text: &str| CsvField { text, delimiter }.to_string();
+        let mut put =
+            |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
+        let own = ["index", "score", "steps", "seconds", "status", "error"].map(str::to_owned);
+        put(own.into_iter().chain(space.names().map(field)).collect())?;
         for record in &self.tuned.result.history {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
-            let (index, steps, seconds) = (record.index, record.steps, record.seconds);
             let (status, error) = status(record);
-            let values: String = space
-                .names()
-                .map(|name| {
-                    let value = record.setting.get::<String>(name).ok();
-                    format!(",{}", value.as_deref().map_or_else(String::new, csv))
-                })
-                .collect();
-            let error = error.as_deref().map_or_else(String::new, csv);
-            out.put(format!("{index},{score},{steps},{seconds},{status},{error}{values}\n").as_bytes())?;
+            let shown = |text: Option<String>| text.as_deref().map_or_else(String::new, field);
+            let own = [
+                record.index.to_string(),
+                score,
+                record.steps.to_string(),
+                record.seconds.to_string(),
+                status.to_owned(),
+                shown(error),
+            ];
+            let value = |name| shown(record.setting.get::<String>(name).ok());
+            put(own.into_iter().chain(space.names().map(value)).collect())?;
         }
         out.finish()
     }

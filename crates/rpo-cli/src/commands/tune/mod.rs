@@ -3,6 +3,7 @@
 mod history;
 
 use crate::commands::evaluate::parse_metric;
+use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{FitOptions, GroupOptions, MemoryOptions};
@@ -82,7 +83,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 
-    /// CSV file for the trials, in order.
+    /// CSV file for the trials, in order; with tabs if its name ends in .tsv, compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
@@ -119,11 +120,9 @@ impl Tune {
         };
         let space = tuning.space()?;
         self.check_space(&space)?;
-        let written = [
-            ("--model", self.model.as_deref()),
-            ("--history", self.history.as_deref()),
-        ];
-        files::check(self.fit.files(), written)?;
+        let history = ("--history", self.history.as_deref());
+        files::check(self.fit.files(), [("--model", self.model.as_deref()), history])?;
+        csv_file::check(history)?;
 
         self.group.apply(&self.fit.data);
         let data = self.fit.load()?;

@@ -1,0 +1,33 @@
+//! The names of CSV files with results.
+
+use crate::error::CliError;
+use crate::files::NamedFile;
+use rpo::data::read::Format;
+use std::path::Path;
+
+/// Returns the character between the columns of a file of this name; a comma on standard output.
+pub(crate) fn delimiter(path: Option<&Path>) -> char {
+    path.and_then(Format::delimiter_of_name).unwrap_or(',')
+}
+
+/// Refuses the name of another format, as which the file could not be read.
+pub(crate) fn check((option, path): NamedFile<'_>) -> Result<(), CliError> {
+    let Some(path) = path else { return Ok(()) };
+    match is_other(path) {
+        true => Err(CliError::Usage(format!(
+            "{option} {}: the file is CSV; give it a name in .csv or .tsv, or one of these and .gz",
+            path.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Returns true for the name of another format than CSV. A name without an extension, or with that of no format, is
+/// none.
+pub(crate) fn is_other(path: &Path) -> bool {
+    let is_json = |extension: String| matches!(extension.as_str(), "json" | "jsonl" | "ndjson");
+    match Format::of_name(path) {
+        Some(format) => format != Format::Csv,
+        None => Format::extension_of_name(path).is_some_and(is_json),
+    }
+}
