@@ -396,6 +396,30 @@ fn large_numbers_that_are_rounded_are_noted() {
     );
 }
 
+/// Decimals whose differences get lost, and numbers too small to store, are not changed silently either.
+#[test]
+fn numbers_that_lose_their_differences_are_noted() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let x = (i % 11) as f64 / 4.0;
+        format!("{x},{}e-60,{:.2},0.1\n", i % 3, 10_000_000.25 + 2.0 * x)
+    };
+    let rows: String = (0..30).map(row).collect();
+    folder.write("fine.csv", format!("x,tiny,y,constant\n{rows}"));
+    let notes = "note: numbers are rounded by more than a thousandth of the range of their column in \"y\", as about \
+                 seven digits are stored: 10000000.25 becomes 10000000; subtract a constant from them\nnote: numbers \
+                 below 1e-45 become 0 in \"tiny\", as smaller ones are not stored: 1e-60 becomes 0; multiply them by a \
+                 constant\n";
+    for command in [
+        "cv --data fine.csv --targets y --trees 2 --folds 2",
+        "convert --data fine.csv --targets y --out stored.csv",
+    ] {
+        let run = folder.run(command);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), notes), "{command}");
+    }
+    folder.ok("convert --data stored.csv --targets y --out again.csv");
+}
+
 #[test]
 fn what_looks_like_a_mistake_is_noted() {
     let folder = Folder::new();

@@ -19,7 +19,7 @@ pub use error::DatasetError;
 pub use label_column::LabelColumn;
 pub use layout::{AUTO_DENSITY, Layout};
 pub use left_out::LeftOut;
-pub use rounded::Rounded;
+pub use rounded::{Rounded, Rounding};
 pub use task::Task;
 pub use weights::Weighting;
 
@@ -66,7 +66,7 @@ pub struct Dataset {
     pub other_labels: LeftOut,
     /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_features: LeftOut,
-    /// The columns of the file with numbers beyond 2^24 that were rounded.
+    /// The columns of the file whose numbers changed noticeably when they were rounded.
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,

@@ -1,16 +1,59 @@
 //! Numbers as a set stores them: `f32`.
 
 use super::error::ReadErrorKind;
-use crate::dataset::Rounded;
+use crate::dataset::{Rounded, Rounding};
 use std::collections::BTreeMap;
 
 /// The largest number up to which every integer is an `f32`.
 const EXACT: f64 = 16_777_216.0;
+/// The largest harmless error, as a fraction of the range of a column.
+const HARMLESS: f64 = 1e-3;
 
-/// Converts the values of columns to `f32`, and records the columns in which large numbers are rounded.
+/// Converts the values of columns to `f32`, and records the columns that lose more than last digits.
 #[derive(Debug, Default)]
 pub(super) struct Narrow {
-    rounded: BTreeMap<u32, Rounded>,
+    rounded: BTreeMap<(u32, Rounding), Rounded>,
+    /// The ranges of the first columns, as far as dense rows have reached.
+    ranges: Vec<Range>,
+}
+
+/// The range of a column, and the errors of its values.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    least: f64,
+    largest: f64,
+    /// The largest error, and the value that has it.
+    error: f64,
+    value: f64,
+    /// Number of values that are rounded.
+    count: usize,
+}
+
+impl Range {
+    const EMPTY: Self = Self {
+        least: f64::INFINITY,
+        largest: f64::NEG_INFINITY,
+        error: 0.0,
+        value: 0.0,
+        count: 0,
+    };
+
+    /// Adds a value; NaN changes nothing.
+    #[inline]
+    fn add(&mut self, value: f64, stored: f32) {
+        let error = (value - f64::from(stored)).abs();
+        self.least = self.least.min(value);
+        self.largest = self.largest.max(value);
+        self.count += usize::from(error > 0.0);
+        if error > self.error {
+            (self.error, self.value) = (error, value);
+        }
+    }
+
+    /// Returns true if the values differ by little beside their errors. The error of a constant changes nothing.
+    fn is_lost(&self) -> bool {
+        self.least < self.largest && self.error > HARMLESS * (self.largest - self.least)
+    }
 }
 
 impl Narrow {
@@ -24,9 +67,27 @@ impl Narrow {
         name: impl Fn() -> String,
     ) -> Result<f32, ReadErrorKind> {
         let stored = value as f32;
-        if value.abs() > EXACT && f64::from(stored) != value {
+        let may_be_lost = value.abs() > EXACT || stored == 0.0;
+        if may_be_lost && f64::from(stored) != value {
             self.record(column, value, name)?;
         }
+        Ok(stored)
+    }
+
+    /// Like [`value`](Self::value), for a value of a dense row: also adds it to the range of its column.
+    #[inline]
+    pub(super) fn dense_value(
+        &mut self,
+        column: u32,
+        value: f64,
+        name: impl Fn() -> String,
+    ) -> Result<f32, ReadErrorKind> {
+        let stored = self.value(column, value, name)?;
+        let column = column as usize;
+        if column >= self.ranges.len() {
+            self.ranges.resize(column + 1, Range::EMPTY);
+        }
+        self.ranges[column].add(value, stored);
         Ok(stored)
     }
 
@@ -41,8 +102,14 @@ impl Narrow {
                 bits,
             });
         }
-        let rounded = self.rounded.entry(column).or_insert_with(|| Rounded {
+        let rounding = if stored == 0.0 {
+            Rounding::Zero
+        } else {
+            Rounding::Large
+        };
+        let rounded = self.rounded.entry((column, rounding)).or_insert_with(|| Rounded {
             column: name(),
+            rounding,
             count: 0,
             value,
             stored,
@@ -51,8 +118,24 @@ impl Narrow {
         Ok(())
     }
 
-    /// Returns the columns with rounded numbers, in order.
-    pub(super) fn finish(self) -> Vec<Rounded> {
+    /// Returns the columns that lose more than last digits, in order. A column that is recorded for large numbers or for
+    /// zeros is not recorded for its differences, too.
+    pub(super) fn finish(mut self, name: impl Fn(u32) -> String) -> Vec<Rounded> {
+        for (column, range) in (0..).zip(&self.ranges).filter(|(_, range)| range.is_lost()) {
+            let is_recorded = [Rounding::Large, Rounding::Zero]
+                .map(|rounding| self.rounded.contains_key(&(column, rounding)));
+            if is_recorded == [false, false] {
+                let rounding = Rounding::Differences;
+                let rounded = Rounded {
+                    column: name(column),
+                    rounding,
+                    count: range.count,
+                    value: range.value,
+                    stored: range.value as f32,
+                };
+                self.rounded.insert((column, rounding), rounded);
+            }
+        }
         self.rounded.into_values().collect()
     }
 }
@@ -66,10 +149,10 @@ mod tests {
     fn narrow(values: &[f64]) -> Vec<Rounded> {
         let mut narrow = Narrow::default();
         for &value in values {
-            let stored = narrow.value(0, value, || "x".to_owned()).unwrap();
+            let stored = narrow.dense_value(0, value, || "x".to_owned()).unwrap();
             assert!(stored == value as f32 || value.is_nan());
         }
-        narrow.finish()
+        narrow.finish(|_| "x".to_owned())
     }
 
     #[test]
@@ -77,6 +160,7 @@ mod tests {
         let found = narrow(&[1.0, 1_700_000_136.0, f64::NAN, 16_777_217.0, 16_777_218.0]);
         let expected = Rounded {
             column: "x".to_owned(),
+            rounding: Rounding::Large,
             count: 2,
             value: 1_700_000_136.0,
             stored: 1_700_000_128.0,
@@ -85,6 +169,30 @@ mod tests {
         let mut narrow = Narrow::default();
         let too_large = narrow.value(0, 1e39, || "x".to_owned()).unwrap_err();
         assert!(matches!(too_large, ReadErrorKind::TooLarge { bits: 32, .. }));
+    }
+
+    #[test]
+    fn numbers_that_become_zero_are_recorded() {
+        let found = narrow(&[1e-45, 0.0, -0.0, f64::NAN, 1.0, -1e-50, 1e-60]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].rounding, found[0].count), (Rounding::Zero, 2));
+        assert_eq!((found[0].value, found[0].stored), (-1e-50, 0.0));
+    }
+
+    #[test]
+    fn errors_are_compared_with_the_range() {
+        let rounding = |values: &[f64]| {
+            narrow(values)
+                .first()
+                .map(|rounded| (rounded.rounding, rounded.value))
+        };
+        let large = [10_000_000.25, f64::NAN, 10_000_001.5, 10_000_002.0];
+        assert_eq!(rounding(&large), Some((Rounding::Differences, 10_000_001.5)));
+        // Single numbers, whole ones, and those in a wide range lose nothing.
+        assert_eq!(rounding(&[0.1, f64::NAN, 0.1]), None);
+        assert_eq!(rounding(&[10_000_000.0, 10_000_001.0]), None);
+        assert_eq!(rounding(&[0.1, 10_000_001.5]), None);
+        assert_eq!(rounding(&[]), None);
     }
 
     proptest! {
@@ -97,7 +205,8 @@ mod tests {
         #[test]
         fn small_numbers_and_those_of_f32_are_not_recorded(small in -EXACT..EXACT, single in any::<f32>()) {
             let single = if single.is_infinite() { f32::MAX } else { single };
-            prop_assert!(narrow(&[small, single.into()]).is_empty());
+            prop_assert!(narrow(&[small]).is_empty());
+            prop_assert!(narrow(&[single.into(), 0.0]).is_empty());
         }
     }
 }

@@ -142,6 +142,6 @@ fn assemble(
     }
     let data = Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel);
     let mut data = data.map_err(ReadErrorKind::from)?;
-    data.rounded = narrow.finish();
+    data.rounded = narrow.finish(|feature| format!("feature {feature}"));
     Ok(data)
 }

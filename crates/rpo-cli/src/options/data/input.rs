@@ -24,7 +24,7 @@ pub(crate) struct InputOptions {
     /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain
     /// or compressed by gzip; - is standard input. @NAME is a set of the catalogue in the folder that the variable
     /// RPO_DATA names: its training samples for training, its test samples for prediction and evaluation. Numbers are
-    /// stored as 32-bit floats, of about seven digits; a note lists columns with whole numbers that are rounded.
+    /// stored as 32-bit floats, of about seven digits; a note lists columns in which this changes more than last digits.
     #[arg(long, value_name = "FILE|@NAME|-")]
     pub(super) data: String,
 

@@ -69,7 +69,8 @@ impl<'a> Table<'a> {
     }
 
     fn push(&mut self, row: &mut Row) -> Result<(), ReadErrorKind> {
-        if row.is_sparse() {
+        let is_sparse = row.is_sparse();
+        if is_sparse {
             row.store_zeros(&self.flipped);
             self.features.make_sparse();
             self.outputs.make_sparse();
@@ -83,7 +84,10 @@ impl<'a> Table<'a> {
             } = self.roles.columns[column as usize];
             let value = if flipped { 1.0 - value } else { value };
             let name = || self.columns[column as usize].name.clone();
-            let stored = self.narrow.value(column, value, name)?;
+            let stored = match is_sparse {
+                true => self.narrow.value(column, value, name)?,
+                false => self.narrow.dense_value(column, value, name)?,
+            };
             if output {
                 self.all_labels &= is_label_value(value);
                 self.check_output(value, name)?;
@@ -121,7 +125,9 @@ impl<'a> Table<'a> {
             features: self.features.finish(),
             outputs: self.outputs.finish(),
             task: self.roles.task.unwrap_or(by_value),
-            rounded: self.narrow.finish(),
+            rounded: self
+                .narrow
+                .finish(|column| self.columns[column as usize].name.clone()),
         }
     }
 }
