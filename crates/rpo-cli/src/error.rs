@@ -143,6 +143,10 @@ impl CliError {
             ReadErrorKind::UnknownTarget { .. } => {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
+            ReadErrorKind::TargetOfWords { .. } => {
+                "--label-list reads the words of a column as labels; where each sample has one of several classes, add \
+                 --method gbmort --loss softmax"
+            }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
             ReadErrorKind::TooManyImplied { .. } => {
                 "check for a mistyped index, or declare the number of columns with --n-features or --n-labels (train, \

@@ -470,6 +470,15 @@ fn advice_names_the_option_that_helps() {
         ),
         (
             "d.csv",
+            "a,y\n1,red\n2,blue\n",
+            "--targets y",
+            &[
+                "line 2, column 3: target \"y\" holds the word \"red\"",
+                "help: --label-list",
+            ],
+        ),
+        (
+            "d.csv",
             "a,y\n1,0\n",
             "--targets z",
             &["d.csv", "\"z\" is not a column"],

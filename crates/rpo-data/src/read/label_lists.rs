@@ -101,12 +101,10 @@ impl LabelLists {
     /// Returns the set with these labels as its outputs.
     pub(super) fn finish(self, data: Dataset) -> Result<Dataset, ReadError> {
         if self.task == Some(Task::Regression) {
-            let expected = "regression needs numeric targets";
-            let (name, found) = (self.list.column, "labels".to_owned());
             return Err(ReadErrorKind::WrongTarget {
-                name,
-                found,
-                expected,
+                name: self.list.column,
+                found: "a column of labels".to_owned(),
+                expected: "regression needs numeric targets",
             }
             .into());
         }

@@ -15,6 +15,7 @@ mod error;
 mod format;
 mod label_file;
 mod label_lists;
+mod label_words;
 mod line;
 mod names_file;
 mod narrow;

@@ -5,6 +5,7 @@ use super::csv::CsvReader;
 use super::date::{DAY, Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
 use super::label_lists::LabelLists;
+use super::label_words::LabelWords;
 use super::number::{self, NotANumber};
 use super::options::{ColumnType, Missing, ReadOptions};
 use super::row::Row;
@@ -161,6 +162,8 @@ enum Column {
     Id,
     Number,
     Category(Categories),
+    /// A label whose values are words.
+    Label(LabelWords),
     Date(ColumnType),
     Text(TextRows),
     Labels(LabelLists),
@@ -179,7 +182,7 @@ pub(super) struct Finished {
 }
 
 impl<S: Fields> TypedReader<S> {
-    pub(super) fn new(source: S, uses: &[ColumnUse], options: &ReadOptions) -> Self {
+    pub(super) fn new(source: S, uses: &[ColumnUse], is_target: &[bool], options: &ReadOptions) -> Self {
         let text = |name: &String| {
             let fitted = options.texts.iter().find(|column| column.name == *name);
             TextRows::new(name, options.text, fitted, options.memory_limit)
@@ -187,11 +190,13 @@ impl<S: Fields> TypedReader<S> {
         let columns = uses
             .iter()
             .zip(source.columns())
-            .map(|(column, name)| match column {
+            .zip(is_target)
+            .map(|((column, name), is_target)| match column {
                 ColumnUse::Ignored => Column::Ignored,
                 ColumnUse::Id => Column::Id,
                 ColumnUse::Labels => Column::Labels(LabelLists::new(options)),
                 ColumnUse::Value(ColumnType::Number) => Column::Number,
+                ColumnUse::Value(ColumnType::Category) if *is_target => Column::Label(LabelWords::default()),
                 ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
                 ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
                 ColumnUse::Value(ColumnType::Text) => Column::Text(text(name)),
@@ -211,7 +216,7 @@ impl<S: Fields> TypedReader<S> {
         let columns = self.names.iter().zip(&self.columns);
         let names = columns.map(|(name, column)| match column {
             Column::Ignored | Column::Id | Column::Text(_) | Column::Labels(_) => Vec::new(),
-            Column::Number | Column::Category(_) => vec![name.clone()],
+            Column::Number | Column::Category(_) | Column::Label(_) => vec![name.clone()],
             Column::Date(kind) => parts(*kind).iter().map(|part| part_name(name, part)).collect(),
         });
         names.collect()
@@ -235,10 +240,18 @@ impl<S: Fields> TypedReader<S> {
                     let value = field.number();
                     row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
                 }
-                (Column::Category(_), Field::Missing) => row.push_dense(f64::NAN),
+                (Column::Category(_) | Column::Label(_), Field::Missing) => row.push_dense(f64::NAN),
                 (Column::Category(categories), field) => {
                     let position = categories.position(&field.text(), name)?;
                     row.push_dense(f64::from(position));
+                }
+                (Column::Label(words), field) => {
+                    let text = field.text();
+                    let value = words.value(&text);
+                    row.push_dense(value.ok_or_else(|| ReadErrorKind::TargetOfWords {
+                        name: name().to_owned(),
+                        text: lossy(&text),
+                    })?);
                 }
                 (Column::Date(kind), Field::Missing) => {
                     parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN));
@@ -273,7 +286,7 @@ impl<S: Fields> TypedReader<S> {
                     min_samples: options.text.min_samples,
                 })?),
                 Column::Labels(lists) => labels = Some(lists),
-                Column::Ignored | Column::Id | Column::Number | Column::Date(_) => {}
+                Column::Ignored | Column::Id | Column::Number | Column::Label(_) | Column::Date(_) => {}
             }
         }
         Ok(Finished {

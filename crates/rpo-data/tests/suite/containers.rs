@@ -315,15 +315,15 @@ fn values_that_do_not_fit_have_row_and_column() {
         &ReadOptions::default(),
         "row 3: a date in \"since\" lies 2147483647 days after 1970-01-01, outside of the years -9999 to 9999",
     );
-    let word = ReadErrorKind::WrongTarget {
+    let word = ReadErrorKind::TargetOfWords {
         name: "width".into(),
-        found: "words".into(),
-        expected: "a target is a number or, for a label, 0 or 1",
+        text: "wide".into(),
     };
-    assert_eq!(
-        read_from(&*arrow_of(&batch), &options("width")).unwrap_err().kind,
-        word
-    );
+    let target = ReadOptions {
+        missing_targets: Some(Missing::Keep),
+        ..options("width")
+    };
+    assert_eq!(read_from(&*arrow_of(&batch), &target).unwrap_err().kind, word);
 }
 
 /// A column of a single value takes almost no bytes in a file, however long it is.

@@ -293,7 +293,7 @@ fn targets_are_found_and_their_task() {
         nominal,
         ReadErrorKind::WrongTarget {
             name: "y".into(),
-            found: "{1,2}".into(),
+            found: "declared {1,2}".into(),
             expected: "a label is declared {0,1}, {false,true}, {no,yes}, {n,y} or {f,t}"
         }
     );

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rpo_core::Matrix;
-use rpo_data::read::{ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo_data::read::{ColumnType, Format, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from};
 use rpo_data::{Dataset, Task};
 
 const CUSTOMERS: &str = "\
@@ -179,18 +179,50 @@ fn a_few_words_among_numbers_are_mistakes() {
 }
 
 #[test]
+fn labels_may_be_pairs_of_words() {
+    let options = ReadOptions {
+        targets: Targets::Names(strings(&["click", "sold"])),
+        missing_targets: Some(Missing::Keep),
+        ..csv()
+    };
+    let text = "click,x,sold\nyes,1,F\nNo,2,t\n,3,f\nYES,4,f\n";
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    assert_eq!(data.task(), Task::MultiLabel);
+    assert_eq!(data.label_statistics().counts, [2, 1]);
+    assert_eq!(data.n_features(), 1);
+    let mixed = text.replace("YES", "true");
+    let expected = ReadErrorKind::TargetOfWords {
+        name: "click".to_owned(),
+        text: "true".to_owned(),
+    };
+    assert_eq!(kind(&mixed, &options), (Some(5), expected));
+    let numbers = ReadOptions {
+        task: Some(Task::Regression),
+        ..options
+    };
+    assert!(matches!(
+        kind(text, &numbers).1,
+        ReadErrorKind::WrongTarget { .. }
+    ));
+}
+
+#[test]
 fn targets_are_numbers() {
-    for (name, found) in [("plan", "words"), ("since", "dates")] {
-        let options = ReadOptions {
-            targets: Targets::Names(vec![name.to_owned()]),
-            ..csv()
-        };
-        let (_, kind) = kind(CUSTOMERS, &options);
-        assert!(
-            matches!(&kind, ReadErrorKind::WrongTarget { name: n, found: f, .. } if n == name && f == found),
-            "{kind:?}"
-        );
-    }
+    let target = |name: &str| ReadOptions {
+        targets: Targets::Names(vec![name.to_owned()]),
+        ..csv()
+    };
+    let (_, dates) = kind(CUSTOMERS, &target("since"));
+    assert!(
+        matches!(&dates, ReadErrorKind::WrongTarget { name, found, .. } if name == "since" && found == "a column of dates"),
+        "{dates:?}"
+    );
+    let (line, words) = kind(CUSTOMERS, &target("plan"));
+    assert!(
+        matches!(&words, ReadErrorKind::TargetOfWords { name, .. } if name == "plan"),
+        "{words:?}"
+    );
+    assert_eq!(line, Some(2));
     let options = ReadOptions {
         targets: Targets::Names(vec!["active".to_owned()]),
         ..csv()

@@ -472,14 +472,27 @@ pub enum ReadErrorKind {
         /// Number of columns of the file.
         columns: usize,
     },
-    /// A target whose declaration does not fit the task.
-    #[error("target {} is declared {found}; {expected}", quoted(name))]
+    /// A target of a table with a word that is not one of a label, or not of the same pair as those before it.
+    #[error(
+        "target {} holds the word {}; a target is a number or, for a label, 0 or 1, or a word of one of the pairs false \
+         and true, no and yes, n and y, f and t",
+        quoted(name),
+        quoted(text)
+    )]
+    TargetOfWords {
+        /// Its name.
+        name: String,
+        /// The word.
+        text: String,
+    },
+    /// A target of a kind that does not fit the task.
+    #[error("target {} is {found}; {expected}", quoted(name))]
     WrongTarget {
         /// Its name.
         name: String,
-        /// Its declaration.
+        /// Its kind, such as its declaration.
         found: String,
-        /// The declarations that the task requires.
+        /// The kinds that the task requires.
         expected: &'static str,
     },
     /// A label that is neither 0 nor 1.

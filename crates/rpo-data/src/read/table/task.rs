@@ -3,6 +3,7 @@
 use crate::dataset::Task;
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::error::ReadErrorKind;
+use crate::read::label_words::PAIRS;
 use crate::read::options::{ReadOptions, Targets};
 
 /// Returns the task of the options or, if it is not given, that of the declarations of the targets.
@@ -18,9 +19,7 @@ pub(super) fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
         (task, _) => task,
     };
     match (task, neither) {
-        (Some(Task::Regression), Some(column)) => {
-            Err(wrong_target(column, "regression needs numeric targets"))
-        }
+        (Some(Task::Regression), Some(column)) => Err(wrong_target(column, NUMBER)),
         (_, Some(column)) => Err(wrong_target(column, LABEL)),
         (Some(task), None) => Ok(Some(task)),
         (None, None) if !typed => Ok(None),
@@ -35,12 +34,15 @@ pub(super) fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
     }
 }
 
+/// What regression needs.
+pub(super) const NUMBER: &str = "regression needs numeric targets";
+
 /// The declaration that a label needs.
 pub(super) const LABEL: &str = "a label is declared {0,1}, {false,true}, {no,yes}, {n,y} or {f,t}";
 
 /// Creates the error for a target whose declaration does not fit the task.
 pub(super) fn wrong_target(column: &Attribute, expected: &'static str) -> ReadErrorKind {
-    let (name, found) = (column.name.clone(), column.declaration());
+    let (name, found) = (column.name.clone(), format!("declared {}", column.declaration()));
     ReadErrorKind::WrongTarget {
         name,
         found,
@@ -55,13 +57,6 @@ pub(super) fn is_label(column: &Attribute) -> bool {
 
 /// Returns the position, in the declaration of a label, of the value that means 1.
 pub(super) fn positive(column: &Attribute) -> Option<usize> {
-    const PAIRS: [[&str; 2]; 5] = [
-        ["0", "1"],
-        ["false", "true"],
-        ["no", "yes"],
-        ["n", "y"],
-        ["f", "t"],
-    ];
     let AttributeKind::Nominal(values) = &column.kind else {
         return None;
     };

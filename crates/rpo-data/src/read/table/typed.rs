@@ -4,13 +4,17 @@ use super::assemble::assemble;
 use super::dataset::dataset;
 use super::numeric;
 use super::roles::Roles;
-use crate::dataset::Dataset;
+use super::task::NUMBER;
+use crate::dataset::{Dataset, Task};
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::columns::ColumnUse;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::{ColumnType, ReadOptions};
 use crate::read::typed::{Fields, Finished, TypedReader};
 use rpo_core::CheckParams;
+
+/// What a target of a table is.
+const VALUE: &str = "a target is a number or, for a label, 0 or 1";
 
 /// Reads a table whose columns have the given uses.
 pub(super) fn read_typed(
@@ -22,8 +26,8 @@ pub(super) fn read_typed(
 ) -> Result<Dataset, ReadError> {
     let checked = options.text.check();
     checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
-    let mut reader = TypedReader::new(source, uses, options);
-    check_targets(columns, is_target, uses)?;
+    let mut reader = TypedReader::new(source, uses, is_target, options);
+    check_targets(columns, is_target, uses, options.task)?;
     // By column of the file, the columns of the rows that are made of it.
     let names = reader.names();
     let is_target: Vec<bool> = names
@@ -72,20 +76,25 @@ pub(super) fn read_typed(
     Ok(data)
 }
 
-/// Refuses targets that are not numbers.
-fn check_targets(columns: &[Attribute], is_target: &[bool], uses: &[ColumnUse]) -> Result<(), ReadErrorKind> {
+/// Refuses targets that are neither numbers nor words. Words may be those of a label.
+fn check_targets(
+    columns: &[Attribute],
+    is_target: &[bool],
+    uses: &[ColumnUse],
+    task: Option<Task>,
+) -> Result<(), ReadErrorKind> {
     let targets = columns.iter().zip(uses).zip(is_target);
     for ((column, found), _) in targets.filter(|(_, is_target)| **is_target) {
-        let found = match found {
-            ColumnUse::Value(ColumnType::Category) => "words",
-            ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => "dates",
-            ColumnUse::Value(ColumnType::Text) => "texts",
+        let (found, expected) = match found {
+            ColumnUse::Value(ColumnType::Category) if task == Some(Task::Regression) => ("words", NUMBER),
+            ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => ("dates", VALUE),
+            ColumnUse::Value(ColumnType::Text) => ("texts", VALUE),
             _ => continue,
         };
         return Err(ReadErrorKind::WrongTarget {
             name: column.name.clone(),
-            found: found.to_owned(),
-            expected: "a target is a number or, for a label, 0 or 1",
+            found: format!("a column of {found}"),
+            expected,
         });
     }
     Ok(())
