@@ -255,10 +255,24 @@ fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
 }
 
 /// For each of the data's values, its first position in the model's list, if present. Lists may have as many values as
-/// there are samples, so a map replaces a linear search per value.
+/// there are samples, so a map replaces a linear search per value. Booleans match in any spelling: programs write True,
+/// TRUE or true.
 fn positions(mine: &[String], theirs: &[String]) -> Vec<Option<usize>> {
     let places: BTreeMap<&String, usize> = mine.iter().enumerate().rev().map(|(i, v)| (v, i)).collect();
-    theirs.iter().map(|value| places.get(value).copied()).collect()
+    let is_boolean = |value: &String| {
+        ["false", "true"]
+            .iter()
+            .any(|word| value.eq_ignore_ascii_case(word))
+    };
+    let in_any_case = |value: &String| {
+        let mut places = mine.iter();
+        places.position(|of_mine| of_mine.eq_ignore_ascii_case(value))
+    };
+    let place = |value: &String| {
+        let exact = places.get(value).copied();
+        exact.or_else(|| is_boolean(value).then(|| in_any_case(value)).flatten())
+    };
+    theirs.iter().map(place).collect()
 }
 
 /// Translates the values of a nominal feature of the data to positions in the model's list.

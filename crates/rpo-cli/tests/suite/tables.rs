@@ -420,6 +420,36 @@ fn numbers_that_lose_their_differences_are_noted() {
     folder.ok("convert --data stored.csv --targets y --out again.csv");
 }
 
+/// A boolean is the same category in every format and spelling, and labels may be words.
+#[test]
+fn booleans_are_the_same_category_in_any_spelling() {
+    let folder = Folder::new();
+    let table = |words: [&str; 2]| {
+        let row = |i: usize| format!("{},{},{}\n", words[i % 2], i % 7, ["no", "yes"][i % 2]);
+        format!("member,x,click\n{}", (0..40).map(row).collect::<String>())
+    };
+    folder.write("a.csv", table(["False", "True"]));
+    folder.ok("train --data a.csv --targets click --categorical member --trees 3 --model m.rpo");
+    let scores = folder.json("evaluate --data a.csv --model m.rpo --metrics hamming");
+    assert_eq!(number(&scores, "hamming"), 0.0);
+    let expected = folder.ok("predict --data a.csv --model m.rpo");
+    for words in [["false", "true"], ["FALSE", "TRUE"], ["False", "tRUE"]] {
+        folder.write("b.csv", table(words));
+        assert_eq!(
+            folder.ok("predict --data b.csv --model m.rpo"),
+            expected,
+            "{words:?}"
+        );
+    }
+    let header = "@relation r\n@attribute member {True,False}\n@attribute x numeric\n@data\n";
+    let row = |i: usize| format!("{},{}\n", ["False", "True"][i % 2], i % 7);
+    folder.write(
+        "b.arff",
+        format!("{header}{}", (0..40).map(row).collect::<String>()),
+    );
+    assert_eq!(folder.ok("predict --data b.arff --model m.rpo"), expected);
+}
+
 #[test]
 fn what_looks_like_a_mistake_is_noted() {
     let folder = Folder::new();

@@ -108,7 +108,8 @@ impl From<LabelColumn> for LabelList {
 pub enum ColumnType {
     /// Numbers; true and false, in any case, are 1 and 0.
     Number,
-    /// Words, one nominal feature. Its values are in alphabetical order, or in numerical order if all are numbers.
+    /// Words, one nominal feature. Its values are in alphabetical order, or in numerical order if all are numbers. True
+    /// and false are one value each, in lower case, however they are written.
     Category,
     /// ISO 8601 dates, such as 2024-01-31: the features `column[days]` since 1970-01-01, `column[month]` (1 to 12) and
     /// `column[weekday]` (1 for Monday to 7).

@@ -298,7 +298,13 @@ impl<S: Fields> TypedReader<S> {
     }
 }
 
-/// The distinct values of a column, in order of first appearance.
+/// Returns true or false in lower case for these words in any case, as programs write booleans differently.
+fn truth(text: &[u8]) -> Option<&'static [u8]> {
+    let words: [&[u8]; 2] = [b"false", b"true"];
+    words.into_iter().find(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// The distinct values of a column, in order of first appearance. Booleans are one value, whatever their spelling.
 #[derive(Default)]
 pub(super) struct Categories {
     positions: BTreeMap<String, u32>,
@@ -306,6 +312,7 @@ pub(super) struct Categories {
 
 impl Categories {
     fn position<'a>(&mut self, text: &[u8], column: impl Fn() -> &'a str) -> Result<u32, ReadErrorKind> {
+        let text = truth(text).unwrap_or(text);
         // Usually the value is already in the list, so that no new string is needed.
         let known = std::str::from_utf8(text)
             .ok()

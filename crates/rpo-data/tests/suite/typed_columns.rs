@@ -179,6 +179,17 @@ fn a_few_words_among_numbers_are_mistakes() {
 }
 
 #[test]
+fn booleans_are_the_same_category_in_any_spelling() {
+    let options = ReadOptions {
+        types: [("member".to_owned(), ColumnType::Category)].into(),
+        ..csv()
+    };
+    let data = read_from(&b"member\nTrue\nFALSE\ntrue\nTruest\n"[..], &options).unwrap();
+    assert_eq!(data.nominal()[&0][..], strings(&["Truest", "false", "true"]));
+    assert_eq!(dense(&data), [[2.0], [1.0], [2.0], [0.0]]);
+}
+
+#[test]
 fn labels_may_be_pairs_of_words() {
     let options = ReadOptions {
         targets: Targets::Names(strings(&["click", "sold"])),
