@@ -33,11 +33,12 @@ impl List {
 }
 
 fn line(figures: impl Iterator<Item = String>, name: &str) -> String {
+    // A figure that is too wide moves those after it, but is not joined to them.
     let right = |figure: String| format!("{figure:>12}");
-    format!("{}  {name}\n", figures.map(right).collect::<String>())
+    format!("{}  {name}\n", figures.map(right).collect::<Vec<_>>().join(" "))
 }
 
-/// Formats a figure, in at most twelve characters if it is a number.
+/// Formats a figure, in about twelve characters if it is a number.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -116,4 +117,21 @@ fn figures(moments: &Moments) -> Vec<Value> {
     let numbers = [moments.mean, moments.deviation, moments.least, moments.largest];
     let numbers = numbers.map(Value::from).into_iter();
     numbers.chain([moments.missing.into()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_figures_are_separate() {
+        let figures = [-9_999_999.5, -1_234_567.25, 1e300].map(Value::from);
+        let list = List {
+            keys: vec!["name", "least", "mean", "largest"],
+            rows: vec![[&["x".into()], &figures[..]].concat()],
+        };
+        let text = list.into_text();
+        let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!(row, ["-9999999.5000", "-1234567.2500", "1.000e300", "\"x\""]);
+    }
 }
