@@ -124,8 +124,10 @@ impl CliError {
             return Some("--memory raises the limit");
         }
         match self {
-            Self::Write(WriteError::MissingFeature { .. } | WriteError::NotLabels) => {
-                return Some("arff and csv can store missing values and numeric outputs");
+            Self::Write(
+                WriteError::MissingFeature { .. } | WriteError::MissingLabel { .. } | WriteError::NotLabels,
+            ) => {
+                return Some("arff, csv, parquet and arrow can store missing values and numeric outputs");
             }
             Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
                 if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>

@@ -199,12 +199,20 @@ fn what_a_format_cannot_hold_is_refused() {
     folder.write("numbers.csv", csv(10, 0));
     let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.svm");
     assert!(
-        message.contains("the outputs are numbers") && message.contains("help: arff and csv"),
+        message.contains("the outputs are numbers") && message.contains("help: arff, csv, parquet and arrow"),
+        "{message}"
+    );
+    folder.write("holes.csv", "a,the b,y\n1,2,0\n3,,1\n");
+    let message = folder.fail("convert --data holes.csv --targets y --out holes.svm");
+    assert!(
+        message.contains("the feature \"the b\" of sample 1 (from 0) is missing")
+            && message.contains("help: arff, csv, parquet and arrow")
+            && !message.contains("impute"),
         "{message}"
     );
     let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.txt");
     assert!(message.contains("choose it with --to"), "{message}");
-    assert_eq!(folder.files(), ["numbers.csv"]);
+    assert_eq!(folder.files(), ["holes.csv", "numbers.csv"]);
 }
 
 #[test]

@@ -427,6 +427,12 @@ fn advice_names_the_option_that_helps() {
     for (name, content, options, words) in [
         (
             "d.csv",
+            "a,y\n1,0\n2,1\n",
+            "--targets y --ignore a",
+            &["there are no features", "is an output or is left out"],
+        ),
+        (
+            "d.csv",
             "a,y\n1,0\n2,\n",
             "--n-targets 1",
             &["line 3", "help: --missing-outputs"],

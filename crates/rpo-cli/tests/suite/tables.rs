@@ -230,6 +230,17 @@ fn what_training_did_not_see_is_noted_or_refused() {
         message.contains("\"Oslo\"") && message.contains("city"),
         "{message}"
     );
+    // The number of values is not taken for that of the first feature.
+    folder.write("words.csv", "a,b,y\nu,v,0\nv,u,1\nu,u,0\n");
+    folder.ok("train --data words.csv --targets y --trees 2 --model words.rpo");
+    folder.write("others.csv", "a,b\nx,u\nu,w\n");
+    let run = folder.run("predict --data others.csv --model words.rpo");
+    assert!(
+        run.stderr
+            .starts_with("note: 2 values of 2 features, \"x\" of \"a\" for one, were not"),
+        "{}",
+        run.stderr
+    );
     // A word in a numeric column of the model is an error that gives its position.
     let text = customers(3, 0, &CITIES).replace(",33,", ",old,");
     folder.write("word.csv", text);

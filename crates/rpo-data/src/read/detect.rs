@@ -14,6 +14,17 @@ use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
 const GZIP: &[u8] = b"\x1f\x8b";
+/// Compressions that are not read, by their first bytes.
+const COMPRESSED: [(&[u8], &str); 4] = [
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+];
+/// What follows the first bytes of bzip2 and its block size: the start of a block, or the end of an empty file.
+const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
+/// Number of bytes by which compressed data are recognized.
+const MAGIC: u64 = 10;
 /// The binary formats, by their first bytes.
 const BINARY: [(&[u8], Format); 3] = [
     (b"PAR1", Format::Parquet),
@@ -31,12 +42,28 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, ReadError> {
 
 /// Returns the content of a reader, decompressed if it is gzip.
 pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, ReadError> {
-    let (start, whole) = peek(reader, GZIP.len() as u64)?;
-    Ok(if start == GZIP {
+    let (start, whole) = peek(reader, MAGIC)?;
+    if let Some(program) = compression(&start) {
+        return Err(ReadErrorKind::Compressed(program).into());
+    }
+    Ok(if start.starts_with(GZIP) {
         Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)))
     } else {
         Box::new(whole)
     })
+}
+
+/// Returns the program by which data are compressed that are not read.
+fn compression(start: &[u8]) -> Option<&'static str> {
+    let (_, program) = COMPRESSED
+        .into_iter()
+        .find(|(magic, _)| start.starts_with(magic))?;
+    // Text may start with the letters of bzip2.
+    let is_text = program == "bzip2"
+        && !BZIP2_BLOCKS
+            .iter()
+            .any(|block| start[3..].get(1..) == Some(*block));
+    (!is_text).then_some(program)
 }
 
 /// Returns true for a file that is compressed by gzip.
@@ -125,6 +152,23 @@ fn classify(line: &[u8]) -> Option<Format> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compressed_data_are_named() {
+        let open = |bytes: &'static [u8]| decompressed(bytes).map(drop).map_err(|e| e.kind);
+        for (bytes, program) in [
+            (&b"\x28\xb5\x2f\xfd\x24\x05"[..], "zstd"),
+            (b"\xfd7zXZ\0\0\x04", "xz"),
+            (b"BZh91AY&SY\0", "bzip2"),
+            (b"BZh9\x17rE8P\x90\0", "bzip2"),
+            (b"PK\x03\x04\x14\0", "zip"),
+        ] {
+            assert_eq!(open(bytes), Err(ReadErrorKind::Compressed(program)));
+        }
+        for text in [&b"BZh,x\n1,2\n"[..], b"BZh", b"PK,x\n", b""] {
+            assert_eq!(open(text), Ok(()));
+        }
+    }
 
     #[test]
     fn names_and_first_lines() {

@@ -78,21 +78,25 @@ pub enum WriteError {
     NotLabels,
     /// A missing feature.
     #[error(
-        "feature {feature} of sample {sample} is missing, which the format cannot express; impute it first"
+        "the feature {} of sample {sample} (from 0) is missing, which the format cannot express",
+        quoted(name)
     )]
     MissingFeature {
         /// Sample, from 0.
         sample: usize,
-        /// Feature, from 0.
-        feature: usize,
+        /// Name of the feature.
+        name: String,
     },
     /// A missing label.
-    #[error("label {label} of sample {sample} is missing, which the format cannot express")]
+    #[error(
+        "the label {} of sample {sample} (from 0) is missing, which the format cannot express",
+        quoted(name)
+    )]
     MissingLabel {
         /// Sample, from 0.
         sample: usize,
-        /// Label, from 0.
-        label: usize,
+        /// Name of the label.
+        name: String,
     },
 }
 
@@ -226,8 +230,9 @@ fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result
         if result.is_ok() {
             let comma = if n_written == 0 { "" } else { "," };
             result = if value.is_nan() {
-                let (sample, label) = (row, label as usize);
-                Err(WriteError::MissingLabel { sample, label })
+                let name = data.output_names().get(label as usize).unwrap_or_default();
+                let (sample, name) = (row, name.into_owned());
+                Err(WriteError::MissingLabel { sample, name })
             } else {
                 write!(to, "{comma}{label}").map_err(WriteError::from)
             };
@@ -237,8 +242,9 @@ fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result
     data.features().view().for_each_in_row(row, |feature, value| {
         if result.is_ok() && value != 0.0 {
             result = if value.is_nan() {
-                let (sample, feature) = (row, feature as usize);
-                Err(WriteError::MissingFeature { sample, feature })
+                let name = data.feature_names().get(feature as usize).unwrap_or_default();
+                let (sample, name) = (row, name.into_owned());
+                Err(WriteError::MissingFeature { sample, name })
             } else {
                 write!(to, " {}:{}", u64::from(feature) + first, Number(value)).map_err(WriteError::from)
             };
@@ -264,14 +270,17 @@ mod tests {
             xmlrepo(&set(f32::NAN, Task::MultiLabel), Vec::new()),
             Err(WriteError::MissingFeature {
                 sample: 0,
-                feature: 1
+                name: "1".to_owned()
             })
         );
         let outputs = array![[1.0, 0.0], [0.0, f32::NAN]];
         let partial = Dataset::with_missing(array![[1.0], [1.0]].into(), outputs.into(), Task::MultiLabel);
         assert_eq!(
             xmlrepo(&partial.unwrap(), Vec::new()),
-            Err(WriteError::MissingLabel { sample: 1, label: 1 })
+            Err(WriteError::MissingLabel {
+                sample: 1,
+                name: "1".to_owned()
+            })
         );
         let full = &mut [0_u8; 3][..];
         assert!(matches!(

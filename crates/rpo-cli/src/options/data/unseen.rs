@@ -51,19 +51,19 @@ impl UnseenOptions {
             }));
         }
         let count: usize = unseen.iter().map(|values| values.count).sum();
-        let features = match unseen.len() {
-            1 => String::new(),
-            n => format!(" and {} other features", n - 1),
-        };
         let (feature, value) = (&first.feature, &first.value);
-        note(&match count {
-            1 => format!(
+        note(&match (count, unseen.len()) {
+            (1, _) => format!(
                 "the value {value:?} of {feature:?} was not in the training data and counts as missing; --unseen error \
                  refuses it"
             ),
-            _ => format!(
-                "{count} values of {feature:?}{features}, {value:?} for one, were not in the training data and count as \
-                 missing; --unseen error refuses them"
+            (_, 1) => format!(
+                "{count} values of {feature:?}, {value:?} for one, were not in the training data and count as missing; \
+                 --unseen error refuses them"
+            ),
+            (_, n) => format!(
+                "{count} values of {n} features, {value:?} of {feature:?} for one, were not in the training data and \
+                 count as missing; --unseen error refuses them"
             ),
         });
         Ok(())

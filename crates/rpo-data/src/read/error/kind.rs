@@ -23,6 +23,9 @@ pub enum ReadErrorKind {
     /// Compressed data that are damaged or followed by other data.
     #[error("the gzip data are damaged, or followed by bytes that are not gzip, such as padding by zeros")]
     Gzip,
+    /// Data that are compressed by this program, which is not gzip.
+    #[error("the file is compressed by {0}; only gzip is read: decompress the file first")]
+    Compressed(&'static str),
     /// A byte that does not occur in text.
     #[error("a NUL byte: the file is binary, or text in UTF-16; text in UTF-8 is expected")]
     NulByte,

@@ -184,7 +184,7 @@ impl TrainingOptions {
             return Err(input.problem(problem));
         }
         if data.n_features() == 0 {
-            return Err(input.problem("every column is an output; there are no features"));
+            return Err(input.problem("there are no features: every column is an output or is left out"));
         }
         let (n_features, n_outputs) = (data.n_features(), data.n_outputs());
         for (what, n) in [("features", n_features), ("outputs", n_outputs)] {
