@@ -149,6 +149,9 @@ impl CliError {
                 "--label-list reads the words of a column as labels; where each sample has one of several classes, add \
                  --method gbmort --loss softmax"
             }
+            ReadErrorKind::DeclaredTwice { what: "column", .. } => {
+                "--ignore leaves out all columns of this name"
+            }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
             ReadErrorKind::TooManyImplied { .. } => {
                 "check for a mistyped index, or declare the number of columns with --n-features or --n-labels (train, \

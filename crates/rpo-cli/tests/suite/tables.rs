@@ -461,6 +461,54 @@ fn booleans_are_the_same_category_in_any_spelling() {
     assert_eq!(folder.ok("predict --data b.arff --model m.rpo"), expected);
 }
 
+/// Names that repeat are refused where they are used. Delimiters at the ends of lines are no columns.
+#[test]
+fn columns_that_are_not_used_may_repeat() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("{},a,{},b\n", i % 7, 2 * (i % 7));
+    let rows: String = (0..30).map(row).collect();
+    folder.write("a.csv", format!("x,note,y,note\n{rows}"));
+    let train = "--targets y --trees 3 --model m.rpo";
+    let message = folder.fail(&format!("train --data a.csv {train}"));
+    assert!(
+        message.contains("a.csv: line 1: column \"note\" is declared twice")
+            && message.contains("help: --ignore leaves out all columns"),
+        "{message}"
+    );
+    for ignored in ["note", "no*"] {
+        folder.ok(&format!("train --data a.csv --ignore {ignored} {train}"));
+    }
+    let expected = folder.ok("predict --data a.csv --model m.rpo");
+    folder.write("x.csv", format!("x,note,x,note\n{rows}"));
+    let message = folder.fail("predict --data x.csv --model m.rpo");
+    assert!(message.contains("\"x\" is declared twice"), "{message}");
+    let message = folder.fail("train --data x.csv --targets x --ignore note --trees 3 --model n.rpo");
+    assert!(message.contains("\"x\" is declared twice"), "{message}");
+
+    let row = |i: usize| format!("{},{},,\n", i % 7, 2 * (i % 7));
+    let rows: String = (0..30).map(row).collect();
+    folder.write("b.csv", format!("x,y,,\n{rows}"));
+    let note = "note: 2 columns have neither a name nor a value: they are not read\n";
+    for targets in ["--targets y", "--n-targets 1"] {
+        let run = folder.run(&format!("train --data b.csv {targets} --trees 3 --model b.rpo"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+        assert_eq!(folder.ok("predict --data b.csv --model b.rpo"), expected);
+    }
+    folder.write("c.csv", "x,y,\n1,2,\n2,3,\n");
+    let run = folder.run("convert --data c.csv --out d.csv");
+    assert_eq!(
+        run.stderr,
+        "note: a column has neither a name nor a value: it is not read\n"
+    );
+    assert_eq!(folder.read("d.csv"), "x,y\n1,2\n2,3\n");
+    folder.write("e.csv", "x,y,\n1,2,\n2,3,4\n");
+    folder.ok("convert --data e.csv --out f.csv");
+    assert_eq!(folder.read("f.csv"), "x,y,\"\"\n1,2,\n2,3,4\n");
+    folder.write("g.csv", "x,,\n1,2,3\n");
+    let message = folder.fail("convert --data g.csv --out h.csv");
+    assert!(message.contains("column \"\" is declared twice"), "{message}");
+}
+
 #[test]
 fn what_looks_like_a_mistake_is_noted() {
     let folder = Folder::new();

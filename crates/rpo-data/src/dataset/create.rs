@@ -75,6 +75,7 @@ impl Dataset {
             other_features: LeftOut::default(),
             rounded: Vec::new(),
             index_columns: Vec::new(),
+            n_blank_columns: 0,
         })
     }
 }

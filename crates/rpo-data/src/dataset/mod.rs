@@ -70,6 +70,8 @@ pub struct Dataset {
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,
+    /// Number of columns of a CSV file that were not read, as they have neither a name nor a value.
+    pub n_blank_columns: usize,
     task: Task,
     features: Matrix,
     outputs: Matrix,

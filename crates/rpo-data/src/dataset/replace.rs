@@ -125,6 +125,7 @@ impl Dataset {
             other_features: self.other_features.clone(),
             rounded: self.rounded.clone(),
             index_columns: self.index_columns.clone(),
+            n_blank_columns: self.n_blank_columns,
         }
     }
 }

@@ -80,6 +80,14 @@ pub(super) fn declared(
             }
         }
     }
+    if positions.len() < columns.len() {
+        // Columns of one name are ignored together.
+        for (j, name) in names().enumerate() {
+            if uses[positions[name]] == Some(ColumnUse::Ignored) {
+                uses[j] = Some(ColumnUse::Ignored);
+            }
+        }
+    }
     if let Some(name) = &options.id {
         let j = position(name).ok_or_else(|| unknown("id", name))?;
         if is_target[j] && is_named(name, &options.targets) {
@@ -93,6 +101,21 @@ pub(super) fn declared(
         uses[position] = Some(ColumnUse::Labels);
     }
     Ok(uses)
+}
+
+/// Refuses two columns of one name, unless they are not read.
+pub(super) fn check_unique(columns: &[String], uses: &[Option<ColumnUse>]) -> Result<(), ReadErrorKind> {
+    let mut is_read = BTreeMap::new();
+    for (name, column) in columns.iter().zip(uses) {
+        let is_read_here = *column != Some(ColumnUse::Ignored);
+        if let Some(is_read_before) = is_read.insert(name, is_read_here)
+            && (is_read_before || is_read_here)
+        {
+            let (what, name) = ("column", name.clone());
+            return Err(ReadErrorKind::DeclaredTwice { what, name });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the names of the features of a column of dates, or of texts that are read with the vocabulary of another

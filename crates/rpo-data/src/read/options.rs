@@ -275,7 +275,6 @@ impl Default for ReadOptions {
 
 impl ReadOptions {
     /// Returns true if types or the id name the column exactly.
-    #[cfg(feature = "arrow")]
     pub(super) fn name_column(&self, column: &str) -> bool {
         self.types.contains_key(column) || self.id.as_deref() == Some(column)
     }

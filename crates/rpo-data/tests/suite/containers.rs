@@ -159,6 +159,11 @@ fn what_is_not_read_is_named() {
     let twice = RecordBatch::try_new(Arc::new(schema), vec![x.clone(), x]).unwrap();
     let e = read_from(&*arrow_of(&twice), &ReadOptions::default()).unwrap_err();
     assert_eq!(e.kind, two);
+    let ignored = ReadOptions {
+        ignore: vec!["x".to_owned()],
+        ..ReadOptions::default()
+    };
+    assert_eq!(read_from(&*arrow_of(&twice), &ignored).unwrap().n_features(), 0);
 }
 
 #[test]

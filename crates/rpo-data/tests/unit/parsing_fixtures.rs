@@ -2,6 +2,7 @@
 //! read as expected or refused with the expected error.
 
 use super::arff::{ArffReader, AttributeKind};
+use super::columns::check_unique;
 use super::csv::{CsvReader, Delimiter};
 use super::line::LineReader;
 use super::row::Row;
@@ -174,6 +175,8 @@ fn arff(lines: Lines) -> Outcome {
 
 fn csv(lines: Lines) -> Outcome {
     let mut reader = CsvReader::from_lines(lines, Delimiter::Detected)?;
+    let all = vec![None; reader.columns().len()];
+    check_unique(reader.columns(), &all).map_err(|kind| kind.at(reader.line()))?;
     let (mut row, mut rows) = (Row::default(), Vec::new());
     while reader.read_row(&mut row)? {
         rows.push(row.values().iter().map(|&v| number(v)).collect::<Value>());

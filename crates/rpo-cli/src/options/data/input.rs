@@ -2,7 +2,7 @@
 
 use super::format::FormatOptions;
 use super::left_out::{THE_MODEL, note_left_out};
-use super::not_read::note_index;
+use super::not_read::{note_blank, note_index};
 use super::rounded::note_rounded;
 use super::standard_input::{in_standard_input, standard_input};
 use crate::error::CliError;
@@ -247,6 +247,7 @@ impl InputOptions {
             note(&lines.to_string());
         }
         note_index(&data);
+        note_blank(&data);
         note_rounded(&data);
         let layout = match self.layout {
             LayoutName::Auto => Layout::Auto,

@@ -1,4 +1,4 @@
-//! A note on columns that were not read.
+//! Notes on columns that were not read.
 
 use crate::output::note;
 use rpo::data::Dataset;
@@ -17,4 +17,15 @@ pub(super) fn note_index(data: &Dataset) {
          --id as identifiers",
         names.join(", ")
     ));
+}
+
+/// Notes columns without names and values.
+pub(super) fn note_blank(data: &Dataset) {
+    match data.n_blank_columns {
+        0 => {}
+        1 => note("a column has neither a name nor a value: it is not read"),
+        n => note(&format!(
+            "{n} columns have neither a name nor a value: they are not read"
+        )),
+    }
 }

@@ -21,8 +21,8 @@ use memchr::memchr;
 use quoted::QuotedLines;
 use std::io::BufRead;
 
-/// A streaming reader of [`Format::Csv`](super::Format::Csv): reads the names of the columns first, then one row at a
-/// time.
+/// A streaming reader of [`Format::Csv`](super::Format::Csv): reads the names of the columns first, which may repeat, then
+/// one row at a time.
 #[derive(Debug)]
 pub(super) struct CsvReader<R> {
     records: csv::Reader<QuotedLines<R>>,
@@ -74,10 +74,6 @@ impl<R: BufRead> CsvReader<R> {
         let names = Names::Given(names.map_err(|(_, kind)| self.lines().error(kind))?);
         if is_row(&names) {
             return Err(self.lines().error(ReadErrorKind::NoNames(text)));
-        }
-        if let Some(name) = names.duplicate() {
-            let (what, name) = ("column", name.to_owned());
-            return Err(self.lines().error(ReadErrorKind::DeclaredTwice { what, name }));
         }
         Ok(names.iter().map(Into::into).collect())
     }

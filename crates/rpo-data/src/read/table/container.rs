@@ -1,14 +1,13 @@
 //! Tables in files with typed columns.
 
 use super::numeric;
-use super::targets::target_columns;
+use super::targets::target_columns_among;
 use super::typed::read_typed;
 use crate::dataset::Dataset;
-use crate::names::Names;
 use crate::read::arff::Attribute;
-use crate::read::columns::{ColumnUse, declared};
+use crate::read::columns::{ColumnUse, check_unique, declared};
 use crate::read::container::{self, Container};
-use crate::read::error::{ReadError, ReadErrorKind};
+use crate::read::error::ReadError;
 use crate::read::options::ReadOptions;
 
 /// Reads a file with typed columns, except for those that hold the index of a data frame.
@@ -17,18 +16,13 @@ pub(in crate::read) fn read_container(
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
     let column_names = container::names(container.schema());
-    let names: Names = column_names.iter().map(String::as_str).collect();
-    if let Some(name) = names.duplicate() {
-        let (what, name) = ("column", name.to_owned());
-        return Err(ReadErrorKind::DeclaredTwice { what, name }.into());
-    }
-    let columns: Vec<Attribute> = names.iter().map(numeric).collect();
+    let columns: Vec<Attribute> = column_names.iter().map(numeric).collect();
     let is_index = container::is_index(container.schema())
         .into_iter()
         .zip(&column_names);
     let is_index = is_index.map(|(is_index, name)| is_index && !options.name_target(name));
     let is_index: Vec<bool> = is_index.collect();
-    let is_target = targets_of_frame(&columns, &is_index, options)?;
+    let is_target = target_columns_among(&columns, &is_index, options)?;
     let mut declared = declared(&column_names, &is_target, options)?;
     let mut index_columns = Vec::new();
     for (j, name) in column_names.iter().enumerate() {
@@ -37,25 +31,10 @@ pub(in crate::read) fn read_container(
             index_columns.push(name.clone());
         }
     }
+    check_unique(&column_names, &declared)?;
     let uses = container::uses(container.schema(), &declared)?;
     let rows = container::rows(container, &uses, options.memory_limit);
     let mut data = read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)?;
     data.index_columns = index_columns;
     Ok(data)
-}
-
-/// Returns, for each column, true if it is a target. An index is none, and the first and last columns are counted
-/// without it: pandas writes it after the others.
-fn targets_of_frame(
-    columns: &[Attribute],
-    is_index: &[bool],
-    options: &ReadOptions,
-) -> Result<Vec<bool>, ReadError> {
-    let others = columns.iter().zip(is_index).filter(|(_, is_index)| !**is_index);
-    let others: Vec<Attribute> = others.map(|(column, _)| column.clone()).collect();
-    let mut targets = target_columns(&others, false, options)?.into_iter();
-    let is_target = is_index
-        .iter()
-        .map(|is_index| !is_index && targets.next() == Some(true));
-    Ok(is_target.collect())
 }

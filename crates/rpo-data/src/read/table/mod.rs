@@ -10,7 +10,7 @@ mod task;
 mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
-use super::columns::{ColumnUse, declared, infer};
+use super::columns::{ColumnUse, check_unique, declared, infer};
 use super::csv::{CsvReader, Delimiter, MissingTexts};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
@@ -24,7 +24,7 @@ pub(super) use container::read_container;
 use dataset::dataset;
 use roles::Roles;
 use std::io::BufRead;
-use targets::target_columns;
+use targets::{target_columns, target_columns_among};
 use typed::read_typed;
 
 pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
@@ -87,8 +87,17 @@ pub(super) fn read_csv<'a>(
     };
     let mut reader = open()?;
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
-    let is_target = target_columns(&columns, false, options)?;
-    let declared = declared(reader.columns(), &is_target, options)?;
+    let is_blank = blank(reader.columns(), &open, options)?;
+    let is_target = target_columns_among(&columns, &is_blank, options)?;
+    let mut declared = declared(reader.columns(), &is_target, options)?;
+    let blank = declared
+        .iter_mut()
+        .zip(&is_blank)
+        .filter(|(_, is_blank)| **is_blank);
+    let blank = blank.map(|(column, _)| column.replace(ColumnUse::Ignored));
+    // Columns that are not read in any case are not worth a note.
+    let n_blank = blank.filter(|column| *column != Some(ColumnUse::Ignored)).count();
+    check_unique(reader.columns(), &declared).map_err(|kind| kind.at(reader.line()))?;
     let number = Some(ColumnUse::Value(ColumnType::Number));
     if declared
         .iter()
@@ -104,7 +113,32 @@ pub(super) fn read_csv<'a>(
         }
     }
     let uses = infer(open()?, &declared)?;
-    read_typed(open()?, &columns, &is_target, &uses, options)
+    let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
+    data.n_blank_columns = n_blank;
+    Ok(data)
+}
+
+/// Returns, for each column, true if it has neither a name nor a value, as it stands behind delimiters at the ends of
+/// lines.
+fn blank<R: BufRead>(
+    names: &[String],
+    open: impl Fn() -> Result<CsvReader<R>, ReadError>,
+    options: &ReadOptions,
+) -> Result<Vec<bool>, ReadError> {
+    let mut is_blank: Vec<bool> = match options.name_column("") {
+        true => vec![false; names.len()],
+        false => names.iter().map(String::is_empty).collect(),
+    };
+    if is_blank.contains(&true) {
+        let mut reader = open()?;
+        while is_blank.contains(&true)
+            && reader.read_texts(|j, text| {
+                is_blank[j] &= text.is_none();
+                Ok(())
+            })?
+        {}
+    }
+    Ok(is_blank)
 }
 
 /// Reads rows of columns with types; columns without a type are not read.

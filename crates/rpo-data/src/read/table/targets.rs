@@ -46,6 +46,22 @@ pub(super) fn target_columns(
     }
 }
 
+/// Like [`target_columns`], for a table of which some columns are left out. These are no targets, and the first and last
+/// columns are counted without them: pandas writes an index after the others, and other programs columns without names.
+pub(super) fn target_columns_among(
+    columns: &[Attribute],
+    is_left_out: &[bool],
+    options: &ReadOptions,
+) -> Result<Vec<bool>, ReadError> {
+    let others = columns.iter().zip(is_left_out);
+    let others = others.filter_map(|(column, is_left_out)| (!is_left_out).then(|| column.clone()));
+    let mut targets = target_columns(&others.collect::<Vec<_>>(), false, options)?.into_iter();
+    let is_target = is_left_out
+        .iter()
+        .map(|is_left_out| !is_left_out && targets.next() == Some(true));
+    Ok(is_target.collect())
+}
+
 /// Returns the columns that are targets.
 pub(super) fn targets_of<'a>(
     columns: &'a [Attribute],
