@@ -59,7 +59,7 @@ impl CrossValidate {
         csv_file::check(predictions)?;
         self.group.apply(&self.fit.data);
         let data = self.fit.load()?;
-        let groups = self.group.of(&data, self.fit.data.name())?;
+        let groups = self.group.of(&data, &self.fit.data)?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => {
@@ -80,7 +80,7 @@ impl CrossValidate {
         let folds = Folds {
             k: self.folds,
             seed: Seed::new(method.seed()),
-            groups,
+            groups: groups.as_deref(),
             evaluation: EvaluateOptions {
                 propensity: self.fit.weights.propensity.model(),
                 ..EvaluateOptions::default()

@@ -128,8 +128,40 @@ fn cross_validation_keeps_groups_together() {
         let message = folder.fail(&format!("{cv} {options}"));
         assert!(message.contains(expected), "{message}");
     }
-    let both = folder.run(&format!("{cv} --group customer --id customer"));
-    assert_eq!(both.code, Some(2), "{}", both.stderr);
+    // The same groups with identifiers: the same predictions, with another first column.
+    let without_first = |name: &str| {
+        let text = folder.read(name);
+        let cells = text
+            .lines()
+            .map(|line| line.split_once(',').unwrap().1.to_owned());
+        cells.collect::<Vec<_>>()
+    };
+    let numbered = rows.lines().enumerate().map(|(i, row)| format!("s{i},{row}\n"));
+    folder.write(
+        "n.csv",
+        format!("sample,customer,x,y\n{}", numbered.collect::<String>()),
+    );
+    let both = "cv --data n.csv --targets y --trees 20 --id sample --group";
+    folder.ok(&format!("{both} customer --predictions n.out"));
+    assert_eq!(without_first("n.out"), without_first("p.csv"));
+    assert!(
+        folder
+            .read("n.out")
+            .lines()
+            .nth(200)
+            .unwrap()
+            .starts_with("s199,")
+    );
+    let message = folder.fail(&format!("{both} costumer"));
+    assert!(
+        message.contains("--group names the column \"costumer\""),
+        "{message}"
+    );
+    folder.ok(&format!(
+        "{cv} --group customer --id customer --predictions q.csv"
+    ));
+    assert_eq!(folder.read("q.csv"), folder.read("p.csv"));
+    folder.ok("tune --data n.csv --targets y --space trees=1,2 --id sample --group customer");
     folder.write("t.csv", format!("customer,x,y\n,1,1\n{rows}"));
     let message = folder.fail(&format!("{cv} --group customer"));
     assert!(

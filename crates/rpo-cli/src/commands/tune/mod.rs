@@ -16,6 +16,7 @@ use rpo::core::{Domain, Seed};
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FitContext};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,8 +127,8 @@ impl Tune {
 
         self.group.apply(&self.fit.data);
         let data = self.fit.load()?;
-        let groups = self.group.of(&data, self.fit.data.name())?;
-        tuning.groups = groups.map(<[String]>::to_vec);
+        let groups = self.group.of(&data, &self.fit.data)?;
+        tuning.groups = groups.map(Cow::into_owned);
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
         let clock = Stopwatch::start();

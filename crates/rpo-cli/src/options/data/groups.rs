@@ -4,13 +4,15 @@ use super::TrainingOptions;
 use crate::error::CliError;
 use clap::Args;
 use rpo::data::Dataset;
+use std::borrow::Cow;
 
 /// Keeps groups of samples together.
 #[derive(Debug, Args)]
 pub(crate) struct GroupOptions {
     /// Keep samples together that have the same value in this column of a table, such as a customer: scores then hold
-    /// for new customers. The column is not a feature.
-    #[arg(long, value_name = "COLUMN", conflicts_with = "id")]
+    /// for new customers. The column is not a feature. With --id another column identifies the samples, for which the
+    /// file is read once more.
+    #[arg(long, value_name = "COLUMN")]
     group: Option<String>,
 }
 
@@ -23,13 +25,17 @@ impl GroupOptions {
     }
 
     /// Returns the groups of the samples, if they are kept together.
-    pub(crate) fn of<'d>(&self, data: &'d Dataset, name: &str) -> Result<Option<&'d [String]>, CliError> {
+    pub(crate) fn of<'d>(
+        &self,
+        data: &'d Dataset,
+        options: &TrainingOptions,
+    ) -> Result<Option<Cow<'d, [String]>>, CliError> {
         let Some(column) = &self.group else {
             return Ok(None);
         };
-        let groups = data.ids().unwrap_or_default();
-        check_values(groups, column).map_err(|problem| CliError::Data {
-            data: name.to_owned(),
+        let groups = options.groups(data)?;
+        check_values(&groups, column).map_err(|problem| CliError::Data {
+            data: options.name().to_owned(),
             problem,
         })?;
         Ok(Some(groups))

@@ -36,7 +36,7 @@ pub(crate) struct InputOptions {
     #[arg(skip)]
     files: OnceLock<Vec<PathBuf>>,
 
-    /// The column that groups the samples, in place of identifiers.
+    /// The column that groups the samples.
     #[arg(skip)]
     group: OnceLock<String>,
 
@@ -159,22 +159,28 @@ impl InputOptions {
         read_from(text.as_slice(), options).map_err(in_standard_input)
     }
 
-    /// Reads this column in place of identifiers. To be called before the data is read.
+    /// Groups the samples by this column, which is no feature. To be called before the data is read.
     pub(crate) fn group_by(&self, column: &str) {
         self.group.get_or_init(|| column.to_owned());
     }
 
     /// The column that is read as identifiers.
     fn identifying(&self) -> Option<&str> {
-        self.group.get().or(self.id.as_ref()).map(String::as_str)
+        self.id.as_ref().or(self.group.get()).map(String::as_str)
+    }
+
+    /// The column of the groups, if another one is read as identifiers.
+    pub(super) fn separate_group(&self) -> Option<&String> {
+        self.group
+            .get()
+            .filter(|group| self.identifying() != Some(group.as_str()))
     }
 
     /// The option that names the column that is read as identifiers.
     pub(super) fn identifying_option(&self) -> &'static str {
-        if self.group.get().is_some() {
-            "--group"
-        } else {
-            "--id"
+        match self.id {
+            Some(_) => "--id",
+            None => "--group",
         }
     }
 

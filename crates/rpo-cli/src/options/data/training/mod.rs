@@ -14,6 +14,7 @@ use rpo::Schema;
 use rpo::data::read::{ReadOptions, read_names};
 use rpo::data::{Columns, Dataset, Names, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use types::Typed;
 
@@ -101,9 +102,23 @@ impl TrainingOptions {
         self.data.name()
     }
 
-    /// Reads this column as the groups of the samples, in place of identifiers. To be called before the data is read.
+    /// Groups the samples by this column. To be called before the data is read.
     pub(crate) fn group_by(&self, column: &str) {
         self.data.input.group_by(column);
+    }
+
+    /// Returns the groups of the samples of a set, which was read after [`group_by`](Self::group_by). They are its
+    /// identifiers, unless another column is. Only then is the file read again, which a pipe does not allow.
+    pub(crate) fn groups<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, [String]>, CliError> {
+        let Some(group) = self.data.input.separate_group() else {
+            return Ok(data.ids().unwrap_or_default().into());
+        };
+        let groups = self.data.input.read(&ReadOptions {
+            id: Some(group.clone()),
+            ignore_untyped: true,
+            ..self.data.input.options()
+        })?;
+        Ok(groups.ids().unwrap_or_default().to_vec().into())
     }
 
     /// Reads a set, with outputs or without.
@@ -126,7 +141,10 @@ impl TrainingOptions {
                     n_outputs: self.n_labels,
                     types: self.types()?,
                     text: self.texts.options()?,
-                    ignore: all(&self.ignore),
+                    ignore: all(&self.ignore)
+                        .into_iter()
+                        .chain(input.separate_group().cloned())
+                        .collect(),
                     ..self.data.options()
                 };
                 input.read(&options).map_err(|e| self.with_option(e))?

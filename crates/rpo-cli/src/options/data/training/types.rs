@@ -45,6 +45,7 @@ impl TrainingOptions {
                     .typed()
                     .find(|(_, named, _)| *named == name)
                     .map_or("--types", |(option, ..)| option),
+                "ignore" if self.data.input.separate_group() == Some(name) => "--group",
                 "ignore" => "--ignore",
                 "id" => self.data.input.identifying_option(),
                 other => other,
