@@ -21,7 +21,7 @@ impl LabelWords {
         let is = |word: &&str| text.eq_ignore_ascii_case(word.as_bytes());
         let pair = self
             .pair
-            .or_else(|| PAIRS.into_iter().find(|pair| pair.iter().any(|word| is(&word))))?;
+            .or_else(|| PAIRS.into_iter().find(|pair| pair.iter().any(is)))?;
         self.pair = Some(pair);
         pair.iter().position(is).map(|value| value as f64)
     }

@@ -11,7 +11,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use rpo_core::Matrix;
-use rpo_data::read::{Cell, ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo_data::read::{
+    Cell, ColumnType, Format, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from,
+};
 use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, write};
 use rpo_data::{Dataset, Task};
 use std::path::PathBuf;

@@ -87,7 +87,7 @@ pub(super) fn read_csv<'a>(
     };
     let mut reader = open()?;
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
-    let is_blank = blank(reader.columns(), &open, options)?;
+    let is_blank = blank(reader.columns(), open, options)?;
     let is_target = target_columns_among(&columns, &is_blank, options)?;
     let mut declared = declared(reader.columns(), &is_target, options)?;
     let blank = declared

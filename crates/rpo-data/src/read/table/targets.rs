@@ -54,8 +54,9 @@ pub(super) fn target_columns_among(
     options: &ReadOptions,
 ) -> Result<Vec<bool>, ReadError> {
     let others = columns.iter().zip(is_left_out);
-    let others = others.filter_map(|(column, is_left_out)| (!is_left_out).then(|| column.clone()));
-    let mut targets = target_columns(&others.collect::<Vec<_>>(), false, options)?.into_iter();
+    let others = others.filter(|(_, is_left_out)| !**is_left_out);
+    let others: Vec<Attribute> = others.map(|(column, _)| column.clone()).collect();
+    let mut targets = target_columns(&others, false, options)?.into_iter();
     let is_target = is_left_out
         .iter()
         .map(|is_left_out| !is_left_out && targets.next() == Some(true));
