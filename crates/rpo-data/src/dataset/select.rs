@@ -12,7 +12,12 @@ impl Dataset {
     /// [`DatasetError::OutOfRange`].
     pub fn select_samples(&self, samples: &[usize]) -> Result<Self, DatasetError> {
         check_range("sample", samples, self.n_samples())?;
-        Ok(Self {
+        Ok(self.samples_in_range(samples))
+    }
+
+    /// Returns the given samples, which exist.
+    pub(super) fn samples_in_range(&self, samples: &[usize]) -> Self {
+        Self {
             features: self.features.view().select_rows(samples),
             outputs: self.outputs.view().select_rows(samples),
             weights: self.weights.select_samples(samples),
@@ -20,7 +25,7 @@ impl Dataset {
                 .ids()
                 .map(|ids| samples.iter().map(|&i| ids[i].clone()).collect()),
             ..self.without_matrices()
-        })
+        }
     }
 
     /// Returns the given features with their names and kinds, in increasing order without repetition, whatever the

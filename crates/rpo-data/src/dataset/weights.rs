@@ -144,7 +144,7 @@ impl Dataset {
     pub fn of_positive_weight(&self) -> Cow<'_, Self> {
         match self.samples_of_positive_weight() {
             None => Cow::Borrowed(self),
-            Some(samples) => Cow::Owned(self.select_samples(&samples).expect("all are in range")),
+            Some(samples) => Cow::Owned(self.samples_in_range(&samples)),
         }
     }
 
