@@ -311,6 +311,14 @@ impl Model {
         self.thresholds.as_deref()
     }
 
+    /// The outputs that are labels: all, or in a model of numbers those that boosting learned by a loss of labels.
+    pub fn labels(&self) -> Vec<usize> {
+        match self.schema.task {
+            Task::MultiLabel => (0..self.n_outputs()).collect(),
+            Task::Regression => self.predictor.probabilities(),
+        }
+    }
+
     /// Returns true if labels are decided jointly in groups, which requires that no thresholds are set.
     pub(crate) fn has_groups(&self) -> bool {
         self.thresholds.is_none() && !self.predictor.groups().is_empty()

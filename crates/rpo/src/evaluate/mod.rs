@@ -4,6 +4,7 @@ use rpo_core::Predictor;
 mod best_labels;
 mod by_frequency;
 mod cross_validation;
+mod mixed;
 mod per_output;
 
 pub use by_frequency::FrequencyScores;
@@ -85,7 +86,8 @@ impl Model {
     }
 
     /// Evaluates the model on a data set, whose columns are found by name. Returns the value of each metric, NaN if
-    /// undefined. Missing outputs are left out.
+    /// undefined. Missing outputs are left out. Of a model of labels and numbers ([`labels`](Self::labels)), metrics of
+    /// labels are those of its labels, and metrics of numbers those of its other outputs.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -122,6 +124,10 @@ impl Model {
         self.check_metrics(metrics)?;
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
+        let labels = self.labels();
+        if self.schema().task == Task::Regression && !labels.is_empty() {
+            return mixed::evaluate(self, x.view(), truth.view(), metrics, options, &labels);
+        }
         let weighted = metrics.iter().find(Score::needs_propensities);
         let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));
         let inverse = inverse.transpose()?;
@@ -140,14 +146,22 @@ impl Model {
         work.evaluate(metrics)
     }
 
-    /// Refuses metrics of labels for a model that predicts numbers, whatever the values of the data.
+    /// Refuses metrics of labels for a model that predicts numbers alone, whatever the values of the data, and metrics
+    /// of label frequencies for one that also predicts labels.
     fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
-        let of_labels = |metric: &&S| metric.needs() != Needs::Regression;
-        match metrics.iter().find(of_labels) {
-            Some(metric) if self.schema().task == Task::Regression => Err(ModelError::MetricForLabels {
+        if self.schema().task == Task::MultiLabel {
+            return Ok(());
+        }
+        let has_labels = !self.labels().is_empty();
+        let is_other = |metric: &&S| match has_labels {
+            true => metric.needs_propensities(),
+            false => metric.needs() != Needs::Regression,
+        };
+        match metrics.iter().find(is_other) {
+            Some(metric) => Err(ModelError::MetricForLabels {
                 metric: metric.name(),
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

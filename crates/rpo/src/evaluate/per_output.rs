@@ -1,6 +1,7 @@
 //! Evaluates each output separately.
 
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use ndarray::{ArrayView2, Axis};
 use rpo_core::MatrixView;
 use rpo_core::Predictor;
 use rpo_data::{Dataset, Task};
@@ -14,7 +15,8 @@ use rpo_metrics::{
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
 /// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`; for quantiles also `pinball`,
-/// and `coverage`, the fraction of values that are at most the quantile. NaN if undefined.
+/// and `coverage`, the fraction of values that are at most the quantile; for labels beside numbers also `auc`,
+/// `average-precision`, `log-loss` and `brier`, which are NaN for numbers. NaN if undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
@@ -111,11 +113,15 @@ impl Model {
                     metrics.push(("pinball", OutputMetric::Pinball(&levels)));
                     metrics.push(("coverage", OutputMetric::Coverage));
                 }
-                let columns: Result<_, _> = metrics
-                    .iter()
-                    .map(|(_, metric)| sums.per_output(*metric))
-                    .collect();
-                (metrics.iter().map(|(name, _)| *name).collect(), columns?)
+                let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));
+                let mut columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>()?;
+                let mut names: Vec<&str> = metrics.iter().map(|(name, _)| *name).collect();
+                let labels = self.labels();
+                if !labels.is_empty() {
+                    names.extend(["auc", "average-precision", "log-loss", "brier"]);
+                    columns.extend(of_labels(truth.as_ref().into(), scores.view(), &labels)?);
+                }
+                (names, columns)
             }
         };
         let of_output = |j: usize| columns.iter().map(|column| column[j]).collect();
@@ -124,4 +130,30 @@ impl Model {
             measures,
         })
     }
+}
+
+/// Areas and errors of the probabilities of labels beside numbers, NaN for the latter.
+fn of_labels(
+    truth: MatrixView<'_>,
+    scores: ArrayView2<'_, f32>,
+    labels: &[usize],
+) -> Result<[Vec<f64>; 4], ModelError> {
+    let truth = truth.to_dense(usize::MAX).expect("as large as the scores");
+    let truth = truth.select(Axis(1), labels);
+    let truth = LabelSets::new((&truth).into(), MissingTruth::Skip)?;
+    let of_labels = scores.select(Axis(1), labels);
+    let errors = ProbabilityErrors::new(&truth, of_labels.view())?;
+    let found = [
+        area_per_label(&truth, of_labels.view(), Curve::Roc)?,
+        area_per_label(&truth, of_labels.view(), Curve::PrecisionRecall)?,
+        errors.log_loss,
+        errors.brier,
+    ];
+    Ok(found.map(|values| {
+        let mut of_all = vec![f64::NAN; scores.ncols()];
+        for (&label, value) in labels.iter().zip(values) {
+            of_all[label] = value;
+        }
+        of_all
+    }))
 }

@@ -125,18 +125,28 @@ impl Predict for SingleTargetForest {
     }
 }
 
+/// The links of a boosted model, each with its outputs.
+fn linked(model: &Boosted) -> impl Iterator<Item = (InverseLink, Range<usize>)> {
+    let mut end = 0;
+    model.links().iter().map(move |block| {
+        let start = end;
+        end += block.n_outputs;
+        (block.link, start..end)
+    })
+}
+
 impl Predict for Boosted {
     delegated!("boosting");
 
     fn groups(&self) -> Vec<Range<usize>> {
-        let mut end = 0;
-        let blocks = self.links().iter().map(|block| {
-            let start = end;
-            end += block.n_outputs;
-            (block.link, start..end)
-        });
-        let groups = blocks.filter(|(link, _)| *link == InverseLink::Softmax);
+        let groups = linked(self).filter(|(link, _)| *link == InverseLink::Softmax);
         groups.map(|(_, outputs)| outputs).collect()
+    }
+
+    fn probabilities(&self) -> Vec<usize> {
+        let is_probability = |link| matches!(link, InverseLink::Logistic | InverseLink::Softmax);
+        let labels = linked(self).filter(|(link, _)| is_probability(*link));
+        labels.flat_map(|(_, outputs)| outputs).collect()
     }
 
     fn stages(self: Arc<Self>, x: Matrix) -> Result<Option<Stages>, ModelError> {

@@ -58,6 +58,11 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Vec::new()
     }
 
+    /// Outputs whose predictions are probabilities of labels, by the loss of each output. Default: none.
+    fn probabilities(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Predicts each training sample with the parts of the model that did not see it, and counts these parts. Default:
     /// none.
     ///

@@ -12,6 +12,7 @@ mod fitting;
 mod hostile;
 mod levels;
 mod linear;
+mod mixed;
 mod model_file;
 mod pipeline;
 mod refusals;

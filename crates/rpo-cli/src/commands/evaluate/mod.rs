@@ -34,6 +34,7 @@ pub(crate) struct Evaluate {
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
     /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
+    /// macro-auc,average-precision,log-loss,r2,arrmse,mse,mae for labels and numbers in one model,
     /// pinball,mae for quantiles, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
     /// best K labels.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
@@ -170,6 +171,12 @@ impl Evaluate {
             [] if self.ranking.model().is_some() => {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
+            }
+            [] if model.schema().task == Task::Regression && !model.labels().is_empty() => {
+                let of_labels = [Metric::MacroAuc, Metric::AveragePrecision, Metric::LogLoss];
+                let mut metrics = of_labels.to_vec();
+                metrics.extend(default_metrics(Metric::R2, model.n_outputs()));
+                metrics
             }
             [] if model.quantile_levels().is_empty() => {
                 let n_outputs = model.n_outputs();
