@@ -21,11 +21,9 @@ pub(super) fn evaluate<S: Score>(
     let scores = model.predict_with_limit(x, options.memory_limit)?;
     let predict_seconds = clock.elapsed().as_secs_f64();
     let truth = truth.to_dense(usize::MAX).expect("as large as the scores");
-    let all: Vec<usize> = (0..model.n_outputs()).collect();
-    let mut numbers: Vec<usize> = all.iter().copied().filter(|j| !labels.contains(j)).collect();
-    if numbers.is_empty() {
-        numbers = all;
-    }
+    // Labels are in increasing order.
+    let is_number = |j: &usize| labels.len() == model.n_outputs() || labels.binary_search(j).is_err();
+    let numbers: Vec<usize> = (0..model.n_outputs()).filter(is_number).collect();
     let means = model.training().output_means();
     let means: Vec<f64> = numbers.iter().map(|&j| means[j]).collect();
     let part = |outputs: &[usize]| {
