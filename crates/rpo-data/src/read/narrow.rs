@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 const EXACT: f64 = 16_777_216.0;
 /// The largest harmless error, as a fraction of the range of a column.
 const HARMLESS: f64 = 1e-3;
+/// The range of a column, as a fraction of its largest magnitude, from which on errors are harmless: they are at most
+/// 2^-24 of a magnitude, or 2^-150.
+const WIDE: f64 = 1e-4;
 
 /// Converts the values of columns to `f32`, and records the columns that lose more than last digits.
 #[derive(Debug, Default)]
@@ -15,6 +18,9 @@ pub(super) struct Narrow {
     rounded: BTreeMap<(u32, Rounding), Rounded>,
     /// The ranges of the first columns, as far as dense rows have reached.
     ranges: Vec<Range>,
+    /// For each of them, true if its errors are harmless. More values only widen a range, also in relation to their
+    /// magnitude, so that nearly all values of nearly all columns cost no more than this test.
+    are_wide: Vec<bool>,
 }
 
 /// The range of a column, and the errors of its values.
@@ -39,7 +45,6 @@ impl Range {
     };
 
     /// Adds a value; NaN changes nothing.
-    #[inline]
     fn add(&mut self, value: f64, stored: f32) {
         let error = (value - f64::from(stored)).abs();
         self.least = self.least.min(value);
@@ -48,6 +53,12 @@ impl Range {
         if error > self.error {
             (self.error, self.value) = (error, value);
         }
+    }
+
+    /// Returns true if errors are harmless, whatever values follow.
+    fn is_wide(&self) -> bool {
+        let range = self.largest - self.least;
+        range >= WIDE * self.largest.abs().max(self.least.abs()) && range >= f64::from(f32::MIN_POSITIVE)
     }
 
     /// Returns true if the values differ by little beside their errors. The error of a constant changes nothing.
@@ -83,12 +94,20 @@ impl Narrow {
         name: impl Fn() -> String,
     ) -> Result<f32, ReadErrorKind> {
         let stored = self.value(column, value, name)?;
-        let column = column as usize;
+        if self.are_wide.get(column as usize) != Some(&true) {
+            self.widen(column as usize, value, stored);
+        }
+        Ok(stored)
+    }
+
+    #[cold]
+    fn widen(&mut self, column: usize, value: f64, stored: f32) {
         if column >= self.ranges.len() {
             self.ranges.resize(column + 1, Range::EMPTY);
+            self.are_wide.resize(column + 1, false);
         }
         self.ranges[column].add(value, stored);
-        Ok(stored)
+        self.are_wide[column] = self.ranges[column].is_wide();
     }
 
     #[cold]
@@ -200,6 +219,21 @@ mod tests {
         fn no_whole_number_changes_silently(value in any::<i64>()) {
             let value = value as f64;
             prop_assert_eq!(narrow(&[value]).is_empty(), f64::from(value as f32) == value);
+        }
+
+        /// The naive twin: errors and ranges of all values.
+        #[test]
+        fn differences_are_compared_with_the_range_of_all_values(
+            large in prop::sample::select(vec![0.0, 1e-44, 1e-3, 1.0, 1e4, 1e7]),
+            small in prop::sample::select(vec![1e-44, 1e-3, 1.0, 1e3]),
+            units in proptest::collection::vec(-1.0..1.0, 2..20),
+        ) {
+            let values: Vec<f64> = units.iter().map(|unit| large + small * unit).collect();
+            let error = |v: &f64| (v - f64::from(*v as f32)).abs();
+            let range = values.iter().copied().fold(f64::MIN, f64::max) - values.iter().copied().fold(f64::MAX, f64::min);
+            let is_lost = range > 0.0 && values.iter().map(error).fold(0.0, f64::max) > HARMLESS * range;
+            let is_zero = values.iter().any(|v| *v != 0.0 && *v as f32 == 0.0);
+            prop_assert_eq!(!narrow(&values).is_empty(), is_lost || is_zero);
         }
 
         #[test]
