@@ -12,7 +12,7 @@ use ndarray::Array2;
 use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
-use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, DatasetError, Names};
 use rpo::metrics::Metric;
 use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate};
 use serde_json::{Value, json};
@@ -91,7 +91,8 @@ impl CrossValidate {
         bar.finish_and_clear();
         let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {
-            write_predictions(&data, &kept, path)?;
+            let ids = data.ids().map(|ids| (self.fit.data.identifying(), ids));
+            write_predictions(&kept, ids, path)?;
         }
         for (j, metric) in result.metrics.iter().enumerate() {
             let undefined = result.folds.iter().filter(|fold| fold[j].is_nan()).count();
@@ -138,19 +139,20 @@ fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<()
     Ok(())
 }
 
-fn write_predictions(data: &Dataset, kept: &Kept, path: &Path) -> Result<(), CliError> {
+/// Writes the predictions beside identifiers and the name of their column.
+fn write_predictions(kept: &Kept, ids: Option<(&str, &[String])>, path: &Path) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     let delimiter = csv_file::delimiter(Some(path));
     let field = |text: &str| CsvField { text, delimiter }.to_string();
     let mut put =
         |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
-    let id = data.ids().map(|_| "id".to_owned());
+    let id = ids.map(|(name, _)| field(name));
     put(id
         .into_iter()
         .chain(kept.names.iter().map(|name| field(&name)))
         .collect())?;
     for (sample, row) in kept.scores.rows().into_iter().enumerate() {
-        let id = data.ids().map(|ids| field(&ids[sample]));
+        let id = ids.map(|(_, ids)| field(&ids[sample]));
         put(id.into_iter().chain(row.iter().map(f32::to_string)).collect())?;
     }
     out.finish()

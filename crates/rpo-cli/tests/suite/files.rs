@@ -120,7 +120,8 @@ fn cross_validation_keeps_groups_together() {
         r2("--group customer --predictions p.csv"),
     );
     assert!(apart > 0.9 && together < 0.5, "{apart} {together}");
-    assert_eq!(folder.read("p.csv").lines().count(), 201);
+    let written = folder.read("p.csv");
+    assert!(written.starts_with("customer,y\n") && written.lines().count() == 201);
     for (options, expected) in [
         ("--group costumer", "\"costumer\", which does not exist"),
         ("--group customer --folds 21", "from 2 to the number of groups"),
@@ -144,6 +145,7 @@ fn cross_validation_keeps_groups_together() {
     let both = "cv --data n.csv --targets y --trees 20 --id sample --group";
     folder.ok(&format!("{both} customer --predictions n.out"));
     assert_eq!(without_first("n.out"), without_first("p.csv"));
+    assert!(folder.read("n.out").starts_with("sample,y\n"));
     assert!(
         folder
             .read("n.out")

@@ -554,7 +554,7 @@ fn every_sample_is_predicted_out_of_fold() {
     );
     let predictions = folder.read("oof.csv");
     let mut lines = predictions.lines();
-    assert_eq!(lines.next(), Some("id,spend_food,spend_fun"));
+    assert_eq!(lines.next(), Some("customer,spend_food,spend_fun"));
     assert_eq!(lines.clone().count(), 120);
     assert!(
         lines

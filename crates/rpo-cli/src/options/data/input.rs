@@ -165,7 +165,7 @@ impl InputOptions {
     }
 
     /// The column that is read as identifiers.
-    fn identifying(&self) -> Option<&str> {
+    pub(super) fn identifying(&self) -> Option<&str> {
         self.id.as_ref().or(self.group.get()).map(String::as_str)
     }
 

@@ -102,6 +102,11 @@ impl TrainingOptions {
         self.data.name()
     }
 
+    /// The name of the column of identifiers, of which samples may have some without a name.
+    pub(crate) fn identifying(&self) -> &str {
+        self.data.input.identifying().unwrap_or("id")
+    }
+
     /// Groups the samples by this column. To be called before the data is read.
     pub(crate) fn group_by(&self, column: &str) {
         self.data.input.group_by(column);
