@@ -640,8 +640,9 @@ def _quantile(values: NDArray[Any], weights: NDArray[Any], level: float) -> floa
     order = np.argsort(values, kind="stable")
     values, weights = values[order], weights[order]
     # The smallest value is at 0 and the largest at 1; a value of weight 2 covers two places.
-    ends = np.cumsum(weights / weights.min())
-    starts = ends - weights / weights.min()
+    widths = weights / weights.min()
+    ends = np.cumsum(widths)
+    starts = ends - widths
     place = level * (ends[-1] - 1.0)
     places = np.column_stack([starts, ends - 1.0]).ravel()
     return float(np.interp(place, places, np.repeat(values, 2)))

@@ -283,8 +283,8 @@ class Model:
         Scores of more than `memory_limit` bytes, 4 GiB by default, are computed in blocks of samples; a metric that
         needs those of all samples at once then raises `MemoryError`.
         """
-        ranked = ["macro-auc"] if self.n_outputs <= 4 else ["lrap", "p@1"]
-        names = names_of("metrics", metrics) or (ranked if self.is_multilabel else ["r2"])
+        first = self._native.default_metric()
+        names = names_of("metrics", metrics) or (["lrap", "p@1"] if first == "lrap" else [first])
         data = self._dataset(X, Y)
         with _limited(memory_limit) as limit:
             values = self._native.evaluate(

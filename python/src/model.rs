@@ -209,6 +209,11 @@ impl Model {
         Ok(stages.map(|stages| Stages::new(stages, n_threads)))
     }
 
+    /// The default metric of the task with this number of outputs.
+    fn default_metric(&self) -> String {
+        rpo::Model::default_metric(self.0.schema().task, self.0.n_outputs()).to_string()
+    }
+
     /// The values of metrics on a data set, whose columns are found by name; NaN if undefined.
     #[pyo3(signature = (data, metrics, *, weights, rerank=None, n_threads=0, memory_limit=rpo::DEFAULT_MEMORY_LIMIT))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]

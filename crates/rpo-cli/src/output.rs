@@ -76,8 +76,14 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", harmless(text));
 }
 
+/// Notes what a user may not expect of a fitted model.
+pub(crate) fn note_fitted(model: &Model) {
+    note_unfilled(model);
+    note_constant(model);
+}
+
 /// Notes features without observed values, which imputation cannot fill in.
-pub(crate) fn note_unfilled(model: &Model) {
+fn note_unfilled(model: &Model) {
     let names = &model.schema().feature_names;
     let unfilled = model
         .pipeline()
@@ -95,7 +101,7 @@ pub(crate) fn note_unfilled(model: &Model) {
 }
 
 /// Notes that boosting kept no step.
-pub(crate) fn note_constant(model: &Model) {
+fn note_constant(model: &Model) {
     let summary = model.predictor().summary();
     if summary
         .iter()

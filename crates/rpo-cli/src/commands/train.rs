@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::FitOptions;
-use crate::output::{Report, note, note_constant, note_unfilled};
+use crate::output::{Report, note, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
@@ -112,8 +112,7 @@ impl Train {
             if self.oob {
                 oob = Some(oob_score(&model, &data)?);
             }
-            note_unfilled(&model);
-            note_constant(&model);
+            note_fitted(&model);
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
             }

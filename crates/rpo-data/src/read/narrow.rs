@@ -141,9 +141,8 @@ impl Narrow {
     /// zeros is not recorded for its differences, too.
     pub(super) fn finish(mut self, name: impl Fn(u32) -> String) -> Vec<Rounded> {
         for (column, range) in (0..).zip(&self.ranges).filter(|(_, range)| range.is_lost()) {
-            let is_recorded = [Rounding::Large, Rounding::Zero]
-                .map(|rounding| self.rounded.contains_key(&(column, rounding)));
-            if is_recorded == [false, false] {
+            let mut others = [Rounding::Large, Rounding::Zero].into_iter();
+            if !others.any(|rounding| self.rounded.contains_key(&(column, rounding))) {
                 let rounding = Rounding::Differences;
                 let rounded = Rounded {
                     column: name(column),

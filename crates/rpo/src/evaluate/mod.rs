@@ -124,9 +124,11 @@ impl Model {
         self.check_metrics(metrics)?;
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
-        let labels = self.labels();
-        if self.schema().task == Task::Regression && !labels.is_empty() {
-            return mixed::evaluate(self, x.view(), truth.view(), metrics, options, &labels);
+        if self.schema().task == Task::Regression {
+            let labels = self.labels();
+            if !labels.is_empty() {
+                return mixed::evaluate(self, x.view(), truth.view(), metrics, options, &labels);
+            }
         }
         let weighted = metrics.iter().find(Score::needs_propensities);
         let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));

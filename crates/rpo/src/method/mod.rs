@@ -43,7 +43,7 @@ pub(crate) use error::nearest;
 pub(crate) use estimator::first_missing;
 pub(crate) use features::categorical;
 pub(crate) use record::trees_of;
-pub(crate) use registry::{ModelKind, RestoreContext};
+pub(crate) use registry::{ModelKind, RestoreContext, is_on};
 
 use crate::{Decision, Model, ModelError};
 use configured::Configured;

@@ -50,6 +50,11 @@ pub struct MethodEntry {
     build: fn(Value) -> Result<Box<dyn Estimator>, serde_json::Error>,
 }
 
+/// Returns true for the value of a parameter that is not off, as it is in the record of a model without it.
+pub(crate) fn is_on(value: &Value) -> bool {
+    !value.is_null() && *value != false
+}
+
 impl MethodEntry {
     /// Creates a method whose parameters default to `defaults`.
     ///
@@ -218,9 +223,7 @@ impl MethodEntry {
             defaults.extend(replaced.map(|(name, value)| ((*name).to_owned(), Value::from(*value))));
         }
         if let Some((set, replaced)) = self.replaced
-            && given
-                .get(set)
-                .is_some_and(|value| !value.is_null() && *value != false)
+            && given.get(set).is_some_and(is_on)
         {
             defaults.insert(replaced.to_owned(), Value::Null);
         }

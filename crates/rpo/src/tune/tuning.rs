@@ -5,7 +5,7 @@ use super::{
     Space, SpaceError, Trial,
 };
 use crate::evaluate::EvaluateOptions;
-use crate::method::{Estimator, FitContext, Method, MethodError};
+use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
 use crate::{Model, ModelError};
 use rpo_core::{Mismatch, ParameterError, Seed};
 use rpo_data::Dataset;
@@ -427,9 +427,7 @@ fn step_choice(method: &Method) -> Option<(&'static str, String)> {
     CHOOSES_STEPS.into_iter().find_map(chooses)
 }
 
-/// Returns the value of a parameter that is given and not off, as it is in the record of a model without it.
+/// Returns the value of a parameter that is given and not off.
 fn set_value<'a>(method: &'a Method, name: &str) -> Option<&'a Value> {
-    method
-        .given(name)
-        .filter(|value| !value.is_null() && **value != false)
+    method.given(name).filter(|value| is_on(value))
 }

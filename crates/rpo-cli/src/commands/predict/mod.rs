@@ -316,26 +316,16 @@ fn long_csv(
     let mut lines = format!("{id}{delimiter}label{delimiter}score\n").into_bytes();
     for_each_row(model, x, pick, |row, best| {
         for &(label, score) in best {
-            let name = names.get(label as usize).unwrap_or_default();
             match ids {
-                Some((_, ids)) => add!(
-                    lines,
-                    "{}",
-                    CsvField {
-                        text: &ids[row],
-                        delimiter
-                    }
-                ),
+                Some((_, ids)) => {
+                    let text = &ids[row];
+                    add!(lines, "{}", CsvField { text, delimiter });
+                }
                 None => add!(lines, "{row}"),
             }
-            add!(
-                lines,
-                "{delimiter}{}{delimiter}{score}\n",
-                CsvField {
-                    text: &name,
-                    delimiter
-                }
-            );
+            let text = &names.get(label as usize).unwrap_or_default();
+            let name = CsvField { text, delimiter };
+            add!(lines, "{delimiter}{name}{delimiter}{score}\n");
         }
         out.put(&lines)?;
         lines.clear();

@@ -7,7 +7,7 @@ use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::options::{FitOptions, GroupOptions, MemoryOptions};
-use crate::output::{note_constant, note_unfilled};
+use crate::output::note_fitted;
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -152,8 +152,7 @@ impl Tune {
             None => None,
             Some(path) => {
                 let model = tuning.fit_best(&tuned, &data, refit, &FitContext::default())?;
-                note_unfilled(&model);
-                note_constant(&model);
+                note_fitted(&model);
                 Some(model.save(path)?)
             }
         };
