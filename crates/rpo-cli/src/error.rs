@@ -146,8 +146,7 @@ impl CliError {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
             ReadErrorKind::TargetOfWords { .. } => {
-                "--label-list reads the words of a column as labels; where each sample has one of several classes, add \
-                 --method gbmort --loss softmax"
+                "words are classes where a model is trained on them; this target is a label of the model"
             }
             ReadErrorKind::DeclaredTwice { what: "column", .. } => {
                 "--ignore leaves out all columns of this name"

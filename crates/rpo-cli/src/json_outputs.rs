@@ -1,5 +1,6 @@
 //! Predictions as JSON.
 
+use rpo::TargetValue;
 use rpo::data::Names;
 use serde_json::json;
 use std::fmt::Write;
@@ -13,7 +14,7 @@ pub(crate) struct JsonOutputs {
 impl JsonOutputs {
     pub(crate) fn new(names: &Names) -> Self {
         Self {
-            names: names.iter().map(|name| json!(name).to_string()).collect(),
+            names: escaped(names.iter()),
         }
     }
 
@@ -37,6 +38,27 @@ impl JsonOutputs {
         }
         to.push(']');
     }
+}
+
+/// Returns names as JSON texts.
+pub(crate) fn escaped<S: serde::Serialize>(names: impl IntoIterator<Item = S>) -> Vec<String> {
+    names.into_iter().map(|name| json!(name).to_string()).collect()
+}
+
+/// Appends the values of targets as an object; labels are 0 or 1, as in a table.
+pub(crate) fn values(names: &[String], values: &[TargetValue<'_>], to: &mut String) {
+    to.push('{');
+    for (j, (name, value)) in names.iter().zip(values).enumerate() {
+        let comma = if j > 0 { "," } else { "" };
+        add(to, format_args!("{comma}{name}:"));
+        match value {
+            TargetValue::Number(value) => add(to, format_args!("{value}")),
+            TargetValue::Label(value) => add(to, format_args!("{}", u8::from(*value))),
+            TargetValue::Class(class) => add(to, format_args!("{}", json!(class))),
+            TargetValue::Labels(labels) => add(to, format_args!("{}", json!(labels))),
+        }
+    }
+    to.push('}');
 }
 
 /// Appends to a string, which does not fail.

@@ -1,22 +1,24 @@
 //! Decides which labels to predict from scores.
 
 use crate::{MethodError, Model, ModelError};
-use ndarray::{ArrayView2, s};
+use ndarray::{Array2, ArrayView2};
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, Mismatch, top_of};
+use rpo_core::{CsrMatrix, Mismatch};
 use rpo_data::Task;
 use rpo_linear::{LinearError, Prevalence, f1_decisions};
 use rpo_metrics::{LabelSets, MetricError, Thresholds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::str::FromStr;
 
 /// How labels are predicted from scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Predicts a label if its score reaches the model's threshold for it, or 0.5. If the model has no thresholds, the
-    /// most probable label of each group of mutually exclusive labels is predicted, or the first of equal ones.
+    /// Predicts a label if its score reaches the model's threshold for it, or 0.5. Of each group of mutually exclusive
+    /// labels, such as the classes of a column ([`Model::groups`]), the label is predicted whose score exceeds its
+    /// threshold most: the most probable one unless the model has thresholds, the first of equal ones.
     #[default]
     Threshold,
     /// For each label, predicts the set of samples whose expected F1 is largest, given the label's frequency in
@@ -52,7 +54,8 @@ impl Decision {
     }
 
     pub(crate) fn labels(self, scores: ArrayView2<'_, f32>, model: &Model) -> Result<CsrMatrix, ModelError> {
-        if model.schema().task == Task::Regression {
+        let labels = model.labels();
+        if labels.is_empty() {
             return Err(ModelError::Task {
                 expected: Task::Regression,
                 given: Task::MultiLabel,
@@ -60,31 +63,44 @@ impl Decision {
         }
         Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
         match self {
-            Self::Threshold if model.has_groups() => {
-                let mut decided = scores.to_owned();
-                for group in model.predictor().groups() {
-                    for mut row in decided.rows_mut() {
-                        let mut group = row.slice_mut(s![group.clone()]);
-                        if group.iter().any(|score| score.is_nan()) {
-                            // Refused below.
-                            continue;
-                        }
-                        let best = top_of(group.view(), 1);
-                        let best = best.first().map_or(0, |(label, _)| *label as usize);
-                        let labels = group.iter_mut().enumerate();
-                        labels.for_each(|(label, score)| *score = f32::from(u8::from(label == best)));
-                    }
-                }
-                Ok(CsrMatrix::from(&LabelSets::from_scores(
-                    decided.view(),
-                    &Thresholds::default(),
-                )?))
-            }
             Self::Threshold => {
                 let thresholds = model
                     .thresholds()
                     .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()));
-                Ok(CsrMatrix::from(&LabelSets::from_scores(scores, &thresholds)?))
+                let groups = model.groups();
+                if groups.is_empty() && labels.len() == model.n_outputs() {
+                    return Ok(CsrMatrix::from(&LabelSets::from_scores(scores, &thresholds)?));
+                }
+                let threshold = |output: usize| match &thresholds {
+                    Thresholds::One(threshold) => *threshold,
+                    Thresholds::PerLabel(each) => each[output],
+                };
+                let mut decided = Array2::<f32>::zeros(scores.raw_dim());
+                for (scores, mut row) in scores.rows().into_iter().zip(decided.rows_mut()) {
+                    for &label in &labels {
+                        let score = scores[label];
+                        row[label] = match score.is_nan() {
+                            // Refused below.
+                            true => score,
+                            false => f32::from(u8::from(f64::from(score) >= threshold(label))),
+                        };
+                    }
+                    for group in &groups {
+                        let excess = |label: usize| f64::from(scores[label]) - threshold(label);
+                        let best = group.clone().reduce(|best, label| {
+                            let order = excess(label).total_cmp(&excess(best));
+                            match order.then(scores[label].total_cmp(&scores[best])) {
+                                Ordering::Greater => label,
+                                _ => best,
+                            }
+                        });
+                        for label in group.clone().filter(|&label| !scores[label].is_nan()) {
+                            row[label] = f32::from(u8::from(Some(label) == best));
+                        }
+                    }
+                }
+                let sets = LabelSets::from_scores(decided.view(), &Thresholds::default());
+                Ok(CsrMatrix::from(&sets?))
             }
             Self::ExpectedF1 => {
                 let shares = model.training().output_means();

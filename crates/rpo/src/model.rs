@@ -9,7 +9,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
-use rpo_data::{Dataset, Task};
+use rpo_data::{ClassColumn, Dataset, Task};
 use rpo_ensemble::{EnsembleError, List};
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
@@ -311,17 +311,35 @@ impl Model {
         self.thresholds.as_deref()
     }
 
-    /// The outputs that are labels: all, or in a model of numbers those that boosting learned by a loss of labels.
+    /// The outputs that are labels: all, or in a model of numbers the classes of columns and those that boosting learned
+    /// by a loss of labels.
     pub fn labels(&self) -> Vec<usize> {
         match self.schema.task {
             Task::MultiLabel => (0..self.n_outputs()).collect(),
-            Task::Regression => self.predictor.probabilities(),
+            Task::Regression => {
+                let mut labels = self.predictor.probabilities();
+                labels.extend(self.schema.class_columns.iter().flat_map(ClassColumn::outputs));
+                labels.sort_unstable();
+                labels.dedup();
+                labels
+            }
         }
     }
 
-    /// Returns true if labels are decided jointly in groups, which requires that no thresholds are set.
-    pub(crate) fn has_groups(&self) -> bool {
-        self.thresholds.is_none() && !self.predictor.groups().is_empty()
+    /// The groups of mutually exclusive labels, in order: the classes of columns, and the groups that boosting learned
+    /// together.
+    pub fn groups(&self) -> Vec<Range<usize>> {
+        let columns = self.schema.class_columns.iter().map(ClassColumn::outputs);
+        let mut groups: Vec<Range<usize>> = columns.collect();
+        let is_new = |group: &Range<usize>| {
+            groups
+                .iter()
+                .all(|g| g.end <= group.start || group.end <= g.start)
+        };
+        let others: Vec<_> = self.predictor.groups().into_iter().filter(is_new).collect();
+        groups.extend(others);
+        groups.sort_unstable_by_key(|group| group.start);
+        groups
     }
 
     /// Decides which labels to predict for samples with these scores (rows x d) by the model's rule; returns them as

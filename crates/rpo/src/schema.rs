@@ -3,7 +3,8 @@
 use crate::ModelError;
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
-use rpo_data::{Dataset, LabelColumn, Names, Task};
+use rpo_data::{ClassColumn, Dataset, LabelColumn, Names, Task};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub struct Schema {
     /// The column of the training file in which labels were listed, if there was one; labels are read from this column
     /// in other files.
     pub label_column: Option<LabelColumn>,
+    /// The columns of classes, whose classes are outputs; they are read with these classes in other files.
+    pub class_columns: Vec<ClassColumn>,
     /// The names of the targets of the data and their levels, in order, if each output is a level of a target.
     pub levels: Option<(Names, Vec<f64>)>,
 }
@@ -40,6 +43,7 @@ impl From<&Dataset> for Schema {
             texts: data.texts().clone(),
             output_names: data.output_names().clone(),
             label_column: data.label_column.clone(),
+            class_columns: data.class_columns().to_vec(),
             levels: None,
         }
     }
@@ -55,6 +59,7 @@ impl Schema {
         Self {
             output_names: Names::Given(names),
             levels: Some((self.output_names, levels.to_vec())),
+            class_columns: Vec::new(),
             ..self
         }
     }
@@ -87,6 +92,7 @@ impl Schema {
             texts,
             output_names,
             label_column: None,
+            class_columns: Vec::new(),
             levels: None,
         })
     }
@@ -94,6 +100,18 @@ impl Schema {
     /// Sets the column in which labels were listed.
     pub(crate) fn with_label_column(self, label_column: Option<LabelColumn>) -> Self {
         Self { label_column, ..self }
+    }
+
+    /// Sets the columns of classes.
+    ///
+    /// # Errors
+    /// [`ModelError::Dataset`] for columns that do not fit the outputs.
+    pub(crate) fn with_class_columns(self, class_columns: Vec<ClassColumn>) -> Result<Self, ModelError> {
+        ClassColumn::check(&class_columns, self.output_names.iter().len())?;
+        Ok(Self {
+            class_columns,
+            ..self
+        })
     }
 
     /// Replaces the features by those of a data set.
@@ -113,6 +131,7 @@ impl Schema {
             task: Some(self.task),
             types: self.column_types()?,
             texts: self.texts.values().cloned().collect(),
+            class_columns: Some(self.class_columns.clone()),
             ignore_untyped: true,
             ..ReadOptions::default()
         })
@@ -172,6 +191,16 @@ impl Schema {
         let texts = self.texts.values();
         types.extend(texts.map(|column| (column.name.clone(), ColumnType::Text)));
         Some(types)
+    }
+
+    /// Names of the columns that hold the targets in a table: one for the classes of a column, otherwise one per output of
+    /// data.
+    pub fn target_columns(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.target_names().iter().map(Cow::into_owned).collect();
+        for column in self.class_columns.iter().rev() {
+            names.splice(column.outputs(), [column.name.clone()]);
+        }
+        names
     }
 
     /// Names of the outputs of data: those of the model, unless the model has several levels of each.

@@ -3,6 +3,7 @@
 
 mod boosting;
 mod circle;
+mod classes;
 mod common;
 mod craftml;
 mod decisions;

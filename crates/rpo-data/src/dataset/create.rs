@@ -65,6 +65,7 @@ impl Dataset {
             output_names: Names::Numbered(outputs.n_cols()),
             features,
             outputs,
+            class_columns: Vec::new(),
             nominal: BTreeMap::new(),
             texts: Texts::new(),
             weights: Weights::default(),

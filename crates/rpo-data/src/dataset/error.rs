@@ -58,6 +58,21 @@ pub enum DatasetError {
     /// A nominal feature without values.
     #[error("nominal feature {0} has an empty list of values")]
     NoValues(usize),
+    /// A column of classes without classes.
+    #[error("column {} has no classes", quoted(.0))]
+    NoClasses(String),
+    /// A sample that has several classes of a column, or values that are no classes.
+    #[error(
+        "sample {sample} does not have one class of column {}: one of its outputs is 1, or none, and the others are 0, or \
+         all are missing",
+        quoted(column)
+    )]
+    NotOneClass {
+        /// Sample, from 0.
+        sample: usize,
+        /// The name of the column.
+        column: String,
+    },
     /// An invalid sample weight.
     #[error(transparent)]
     Weight(#[from] WeightError),

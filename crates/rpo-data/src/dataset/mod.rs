@@ -1,5 +1,6 @@
 //! The data set: features, outputs, their names and kinds.
 
+mod class_column;
 mod columns;
 mod create;
 mod empty_lines;
@@ -13,6 +14,7 @@ mod select;
 mod task;
 mod weights;
 
+pub use class_column::ClassColumn;
 pub use columns::Columns;
 pub use empty_lines::EmptyLines;
 pub use error::DatasetError;
@@ -77,6 +79,7 @@ pub struct Dataset {
     outputs: Matrix,
     feature_names: Names,
     output_names: Names,
+    class_columns: Vec<ClassColumn>,
     nominal: BTreeMap<usize, Arc<[String]>>,
     texts: Texts,
     weights: Weights,

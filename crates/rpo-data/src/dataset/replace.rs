@@ -31,6 +31,7 @@ impl Dataset {
             task: Task::MultiLabel,
             outputs: labels,
             output_names: names,
+            class_columns: Vec::new(),
             label_column: Some(column),
             other_labels: others,
             ..self
@@ -115,6 +116,7 @@ impl Dataset {
             outputs: empty(),
             feature_names: self.feature_names.clone(),
             output_names: self.output_names.clone(),
+            class_columns: self.class_columns.clone(),
             nominal: self.nominal.clone(),
             texts: self.texts.clone(),
             weights: self.weights.clone(),

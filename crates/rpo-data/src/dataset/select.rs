@@ -69,6 +69,7 @@ impl Dataset {
             features: self.features.clone(),
             outputs: select_columns(self.outputs.view(), &kept),
             output_names: self.output_names.select(&kept),
+            class_columns: self.class_columns_within(&kept),
             weights: self.weights.select_outputs(&kept),
             ..self.without_matrices()
         })
@@ -84,6 +85,7 @@ impl Dataset {
             (self.task == other.task, "task"),
             (self.feature_names == other.feature_names, "features"),
             (self.output_names == other.output_names, "outputs"),
+            (self.class_columns == other.class_columns, "columns of classes"),
             (self.nominal == other.nominal, "nominal features"),
             (self.texts == other.texts, "texts"),
             (self.weights.is_like(&other.weights), "weights: one has them"),

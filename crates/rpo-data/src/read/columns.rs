@@ -95,6 +95,11 @@ pub(super) fn declared(
         }
         uses[j] = Some(ColumnUse::Id);
     }
+    for (j, name) in names().enumerate().filter(|(j, _)| is_target[*j]) {
+        if options.has_known_classes(name) {
+            uses[j] = Some(ColumnUse::Value(ColumnType::Category));
+        }
+    }
     if let Targets::List(list) = &options.targets {
         let position = is_target.iter().position(|target| *target);
         let position = position.ok_or_else(|| unknown("targets", &list.column))?;

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
-use crate::dataset::{LabelColumn, Task};
+use crate::dataset::{ClassColumn, LabelColumn, Task};
 use crate::text::{TextColumn, TextOptions};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
@@ -227,6 +227,14 @@ pub struct ReadOptions {
     /// [`Dataset::texts`](crate::Dataset::texts) and in the schema of a model. Not part of the serialized form.
     #[serde(skip)]
     pub texts: Vec<Arc<TextColumn>>,
+    /// The columns of classes of another set: those in [`Dataset::class_columns`](crate::Dataset::class_columns) and in
+    /// the schema of a model. Targets with these names have these classes; others in the file are left out and counted
+    /// in [`Dataset::other_labels`](crate::Dataset::other_labels), and other targets have no classes. The default, `None`,
+    /// is what the words of a target are: 0 and 1 in one of several spellings make a label, others classes, in
+    /// alphabetical order, or in numerical order if all are numbers; those of an ARFF file in the order of their
+    /// declaration. Not part of the serialized form.
+    #[serde(skip)]
+    pub class_columns: Option<Vec<ClassColumn>>,
     /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read, by name or by pattern: `*` matches any characters,
     /// `?` matches one. A pattern does not apply to columns that the targets name; an exact name of such a column is
     /// refused.
@@ -264,6 +272,7 @@ impl Default for ReadOptions {
             types: BTreeMap::new(),
             text: TextOptions::default(),
             texts: Vec::new(),
+            class_columns: None,
             ignore: Vec::new(),
             ignore_untyped: false,
             id: None,
@@ -277,6 +286,17 @@ impl ReadOptions {
     /// Returns true if types or the id name the column exactly.
     pub(super) fn name_column(&self, column: &str) -> bool {
         self.types.contains_key(column) || self.id.as_deref() == Some(column)
+    }
+
+    /// Returns true if a target of this name, if it holds words, may have classes.
+    pub(super) fn may_have_classes(&self, target: &str) -> bool {
+        let known = self.class_columns.as_ref();
+        known.is_none_or(|known| known.iter().any(|column| column.name == target))
+    }
+
+    /// Returns true if a target of this name has known classes, whatever its values look like.
+    pub(super) fn has_known_classes(&self, target: &str) -> bool {
+        self.class_columns.is_some() && self.may_have_classes(target)
     }
 
     /// Returns true if the targets name the column exactly, other than in a label file.

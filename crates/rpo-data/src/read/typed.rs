@@ -162,7 +162,7 @@ enum Column {
     Id,
     Number,
     Category(Categories),
-    /// A label whose values are words.
+    /// A label, whose values are words, of a model.
     Label(LabelWords),
     Date(ColumnType),
     Text(TextRows),
@@ -196,7 +196,9 @@ impl<S: Fields> TypedReader<S> {
                 ColumnUse::Id => Column::Id,
                 ColumnUse::Labels => Column::Labels(LabelLists::new(options)),
                 ColumnUse::Value(ColumnType::Number) => Column::Number,
-                ColumnUse::Value(ColumnType::Category) if *is_target => Column::Label(LabelWords::default()),
+                ColumnUse::Value(ColumnType::Category) if *is_target && !options.may_have_classes(name) => {
+                    Column::Label(LabelWords::default())
+                }
                 ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
                 ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
                 ColumnUse::Value(ColumnType::Text) => Column::Text(text(name)),
@@ -330,28 +332,45 @@ impl Categories {
         Ok(position as u32)
     }
 
-    /// Sorts the values, numerically if all are numbers, and updates their positions in a dense column of features.
+    /// The values, by their positions.
+    pub(super) fn words(self) -> Vec<String> {
+        let mut words = vec![String::new(); self.positions.len()];
+        for (word, position) in self.positions {
+            words[position as usize] = word;
+        }
+        words
+    }
+
+    /// Sorts the values and updates their positions in a dense column of features.
     pub(super) fn sort(self, features: &mut Matrix, feature: usize) -> Arc<[String]> {
-        let mut sorted: Vec<(String, u32)> = self.positions.into_iter().collect();
-        let numbers: Option<Vec<f64>> = sorted
-            .iter()
-            .map(|(text, _)| number::parse(text.as_bytes()).ok())
-            .collect();
-        if let Some(numbers) = numbers {
-            let mut keyed: Vec<_> = numbers.into_iter().zip(sorted).collect();
-            keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
-            sorted = keyed.into_iter().map(|(_, value)| value).collect();
-        }
-        let mut new = vec![0.0; sorted.len()];
-        for (position, (_, old)) in sorted.iter().enumerate() {
-            new[*old as usize] = position as f32;
-        }
+        let words = self.words();
+        let places = order_of_words(&words);
         if let Matrix::Dense(x) = features {
             let values = x.column_mut(feature).into_iter();
             values
                 .filter(|value| !value.is_nan())
-                .for_each(|value| *value = new[*value as usize]);
+                .for_each(|value| *value = places[*value as usize] as f32);
         }
-        sorted.into_iter().map(|(text, _)| text).collect()
+        let mut sorted = vec![String::new(); words.len()];
+        for (word, place) in words.into_iter().zip(places) {
+            sorted[place as usize] = word;
+        }
+        sorted.into()
     }
+}
+
+/// Returns the place of each of several distinct words in their order: numerical if all are numbers, otherwise
+/// alphabetical.
+pub(super) fn order_of_words(words: &[String]) -> Vec<u32> {
+    let mut sorted: Vec<usize> = (0..words.len()).collect();
+    sorted.sort_by(|&a, &b| words[a].cmp(&words[b]));
+    let numbers = words.iter().map(|word| number::parse(word.as_bytes()).ok());
+    if let Some(numbers) = numbers.collect::<Option<Vec<f64>>>() {
+        sorted.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    }
+    let mut places = vec![0; words.len()];
+    for (place, word) in (0..).zip(sorted) {
+        places[word] = place;
+    }
+    places
 }

@@ -1,7 +1,7 @@
 //! Writers of Parquet and Arrow IPC.
 
 use super::WriteError;
-use super::table::column_names;
+use super::targets::Targets;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use crate::read::{Cell, Format};
@@ -202,36 +202,35 @@ pub(super) fn columns(data: &Dataset, format: Format, to: impl Write + Send) -> 
     use ColumnContent as Content;
     let features = (0..data.n_features()).map(|feature| match data.nominal().get(&feature) {
         None => (Content::Number, None),
-        Some(words) => (Content::Text, Some(words)),
+        Some(words) => (Content::Text, Some(&words[..])),
     });
-    let features: Vec<_> = features.collect();
     let output = match data.task() {
         Task::MultiLabel => Content::Label,
         Task::Regression => Content::Number,
     };
-    let contents = features.iter().map(|(content, _)| *content);
-    let contents = contents.chain((0..data.n_outputs()).map(|_| output));
-    let names = column_names(data)?.into_iter().map(Into::into).zip(contents);
+    let mut targets = Targets::new(data);
+    let of_targets = targets.classes().map(|classes| match classes {
+        None => (output, None),
+        Some(classes) => (Content::Text, Some(classes)),
+    });
+    let columns: Vec<_> = features.chain(of_targets).collect();
+    let contents = columns.iter().map(|(content, _)| *content);
+    let names = targets.column_names()?.into_iter().map(Into::into).zip(contents);
     let id = data.ids().map(|_| ("id".to_owned(), Content::Text));
     let mut writer = ColumnWriter::new(format, id.into_iter().chain(names), to)?;
-    let (mut x, mut y) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
+    let mut row = vec![0.0; data.n_features() + targets.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
             writer.push(Cell::Text(&ids[sample]))?;
         }
-        data.features().view().copy_row(sample, &mut x);
-        data.outputs().view().copy_row(sample, &mut y);
-        for (&value, (_, words)) in x.iter().zip(&features) {
+        let (features, of_targets) = row.split_at_mut(data.n_features());
+        data.features().view().copy_row(sample, features);
+        targets.copy_row(sample, of_targets);
+        for (&value, (_, words)) in row.iter().zip(&columns) {
             writer.push(match words {
                 _ if value.is_nan() => Cell::Missing,
                 Some(words) => Cell::Text(&words[value as usize]),
                 None => Cell::Number(value.into()),
-            })?;
-        }
-        for &value in &y {
-            writer.push(match value.is_nan() {
-                true => Cell::Missing,
-                false => Cell::Number(value.into()),
             })?;
         }
     }

@@ -18,6 +18,7 @@
 mod columns;
 mod number;
 mod table;
+mod targets;
 
 #[cfg(feature = "arrow")]
 pub(crate) use columns::BatchWriter;
@@ -63,16 +64,19 @@ pub enum WriteError {
     },
     /// A category that would be read as a missing value.
     #[error(
-        "the value {} of {} reads as a missing value in CSV",
+        "the value {} of column {} reads as a missing value in CSV",
         quoted(value),
-        quoted(feature)
+        quoted(column)
     )]
     ReadsAsMissing {
-        /// Name of the feature.
-        feature: String,
+        /// Name of the feature or target.
+        column: String,
         /// The value.
         value: String,
     },
+    /// A column of classes, by its name, in a label file, which names labels.
+    #[error("column {} holds classes; a label file names labels", quoted(.0))]
+    ClassesInLabelFile(String),
     /// A regression set, although the format stores labels.
     #[error("the format stores only labels, but the outputs are numbers")]
     NotLabels,
@@ -142,7 +146,8 @@ impl From<Format> for WriteOptions {
 /// Writes a set in a format that [`read`](crate::read::read) reads.
 ///
 /// * *CSV*: a line of names, then for each sample its identifier, if there is one (in a column `id`), its features and
-///   its outputs. Categories are written as words, missing values as empty cells. If features and outputs are both
+///   its outputs. Categories are written as words, outputs that are the classes of a column as one column of words, missing
+///   values as empty cells. If features and outputs are both
 ///   numbered, outputs are named `output 0`, `output 1` and so on.
 /// * *Parquet* and *Arrow*: the columns of CSV, with texts for words, 8-bit numbers for labels, and null for missing
 ///   values.

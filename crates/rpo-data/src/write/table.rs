@@ -2,8 +2,8 @@
 
 use super::WriteError;
 use super::number::Number;
+use super::targets::Targets;
 use crate::dataset::{Dataset, Task};
-use crate::names::Names;
 use rpo_core::Matrix;
 use std::borrow::Cow;
 use std::fmt;
@@ -32,17 +32,19 @@ impl fmt::Display for CsvField<'_> {
 }
 
 pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result<(), WriteError> {
-    let id = data.ids().map(|_| Cow::Borrowed("id"));
-    let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
+    let id = data.ids().map(|_| "id");
+    let mut targets = Targets::new(data);
+    let columns = targets.column_names()?;
+    let names: Vec<&str> = id.into_iter().chain(columns.iter().map(Cow::as_ref)).collect();
     let header: Vec<String> = names
         .iter()
         .map(|text| CsvField { text, delimiter }.to_string())
         .collect();
     let between = delimiter.to_string();
     writeln!(to, "{}", header.join(&between))?;
-    let words = Words::new(data, |feature, word| match word.trim() {
+    let words = Words::new(data, &targets, |column, word| match word.trim() {
         "" | "NA" => Err(WriteError::ReadsAsMissing {
-            feature: data.feature_names().get(feature).unwrap_or_default().into_owned(),
+            column: columns[column].clone().into_owned(),
             value: word.to_owned(),
         }),
         _ => Ok(CsvField {
@@ -51,27 +53,21 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         }
         .to_string()),
     })?;
-    let (mut features, mut outputs) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
+    let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
             let text = &ids[sample];
             write!(to, "{}{delimiter}", CsvField { text, delimiter })?;
         }
-        data.features().view().copy_row(sample, &mut features);
-        data.outputs().view().copy_row(sample, &mut outputs);
+        let (features, of_targets) = row.split_at_mut(data.n_features());
+        data.features().view().copy_row(sample, features);
+        targets.copy_row(sample, of_targets);
         let mut separator = "";
-        for (feature, &value) in features.iter().enumerate() {
-            match words.word(feature, value) {
+        for (column, &value) in row.iter().enumerate() {
+            match words.word(column, value) {
                 _ if value.is_nan() => write!(to, "{separator}")?,
                 Some(word) => write!(to, "{separator}{word}")?,
                 None => write!(to, "{separator}{}", Number(value))?,
-            }
-            separator = &between;
-        }
-        for &value in &outputs {
-            match value.is_nan() {
-                true => write!(to, "{separator}")?,
-                false => write!(to, "{separator}{}", Number(value))?,
             }
             separator = &between;
         }
@@ -82,8 +78,9 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
 
 pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     writeln!(to, "@relation {}", arff_word(&data.name))?;
-    let names = column_names(data)?;
-    let words = Words::new(data, |_, word| Ok(arff_word(word)))?;
+    let mut targets = Targets::new(data);
+    let names = targets.column_names()?;
+    let words = Words::new(data, &targets, |_, word| Ok(arff_word(word)))?;
     for (column, name) in names.iter().enumerate() {
         let name = arff_word(name);
         match words.of.get(column).filter(|words| !words.is_empty()) {
@@ -99,9 +96,9 @@ pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError>
     let is_sparse = matches!(data.features(), Matrix::Sparse(_));
     let mut row = vec![0.0; n_columns];
     for sample in 0..data.n_samples() {
-        let (features, outputs) = row.split_at_mut(data.n_features());
+        let (features, of_targets) = row.split_at_mut(data.n_features());
         data.features().view().copy_row(sample, features);
-        data.outputs().view().copy_row(sample, outputs);
+        targets.copy_row(sample, of_targets);
         let mut comma = "";
         if is_sparse {
             write!(to, "{{")?;
@@ -129,10 +126,13 @@ pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError>
 /// Writes a MULAN label file, which contains the names of the outputs of an ARFF file.
 ///
 /// # Errors
-/// [`WriteError::Io`].
+/// [`WriteError::Io`], [`WriteError::ClassesInLabelFile`] for columns of classes.
 pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    if let Some(column) = data.class_columns().first() {
+        return Err(WriteError::ClassesInLabelFile(column.name.clone()));
+    }
     writeln!(to, "<labels xmlns=\"http://mulan.sourceforge.net/labels\">")?;
-    for name in column_names(data)?.iter().skip(data.n_features()) {
+    for name in Targets::new(data).column_names()?.iter().skip(data.n_features()) {
         let name = quick_xml::escape::escape(name.as_ref());
         writeln!(to, "<label name=\"{name}\"></label>")?;
     }
@@ -140,25 +140,7 @@ pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> 
     Ok(to.flush()?)
 }
 
-/// Returns the names of features and outputs, which must all differ.
-pub(super) fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteError> {
-    let (features, outputs) = (data.feature_names(), data.output_names());
-    let both_numbered = matches!((features, outputs), (Names::Numbered(_), Names::Numbered(_)));
-    let output = |name: Cow<'_, str>| match both_numbered {
-        true => Cow::Owned(format!("output {name}")),
-        false => Cow::Owned(name.into_owned()),
-    };
-    let names: Vec<Cow<'_, str>> = features.iter().chain(outputs.iter().map(output)).collect();
-    let given: Names = names.iter().map(Cow::as_ref).collect();
-    match given.duplicate() {
-        Some(name) => Err(WriteError::TwoColumns {
-            name: name.to_owned(),
-        }),
-        None => Ok(names),
-    }
-}
-
-/// The values of each nominal feature in their written form; empty for other features.
+/// The values of each nominal feature, and the classes of each target, in their written form; empty for others.
 struct Words {
     of: Vec<Vec<String>>,
 }
@@ -166,18 +148,21 @@ struct Words {
 impl Words {
     fn new(
         data: &Dataset,
+        targets: &Targets<'_>,
         written: impl Fn(usize, &str) -> Result<String, WriteError>,
     ) -> Result<Self, WriteError> {
-        let of = (0..data.n_features()).map(|feature| match data.nominal().get(&feature) {
-            None => Ok(Vec::new()),
-            Some(values) => values.iter().map(|word| written(feature, word)).collect(),
+        let values = |feature| data.nominal().get(&feature).map(|values| &**values);
+        let columns = (0..data.n_features()).map(values).chain(targets.classes());
+        let of = columns.enumerate().map(|(column, words)| {
+            let words = words.unwrap_or_default().iter();
+            words.map(|word| written(column, word)).collect()
         });
         Ok(Self {
             of: of.collect::<Result<_, _>>()?,
         })
     }
 
-    /// Returns the word for a position, if the column is a nominal feature.
+    /// Returns the word for a position, if the column holds words.
     fn word(&self, column: usize, value: f32) -> Option<&str> {
         let words = self.of.get(column)?;
         words.get(value as usize).map(String::as_str)
@@ -298,7 +283,7 @@ mod tests {
         let data = awkward().with_nominal([(1, words)].into()).unwrap();
         let found = csv(&data, ',', Vec::new());
         let expected = WriteError::ReadsAsMissing {
-            feature: "what\nkind".into(),
+            column: "what\nkind".into(),
             value: "NA".into(),
         };
         assert_eq!(found, Err(expected));

@@ -44,7 +44,14 @@ fn labels_are_declared_in_any_order_and_in_words() {
     }
     for declared in [["0", "2"], ["yes", "1"], ["yes", "maybe"]] {
         let text = file(&[declared], "");
-        let e = read_from(text.as_bytes(), &labels(1)).unwrap_err();
+        let data = read_from(text.as_bytes(), &labels(1)).unwrap();
+        assert_eq!(data.class_columns()[0].classes, declared);
+        // A target that is known to have no classes is a label.
+        let known = ReadOptions {
+            class_columns: Some(Vec::new()),
+            ..labels(1)
+        };
+        let e = read_from(text.as_bytes(), &known).unwrap_err();
         assert!(matches!(e.kind, ReadErrorKind::WrongTarget { .. }), "{e}");
     }
     // A missing label stays missing.

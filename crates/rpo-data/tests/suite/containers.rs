@@ -328,6 +328,7 @@ fn values_that_do_not_fit_have_row_and_column() {
     };
     let target = ReadOptions {
         missing_targets: Some(Missing::Keep),
+        class_columns: Some(Vec::new()),
         ..options("width")
     };
     assert_eq!(read_from(&*arrow_of(&batch), &target).unwrap_err().kind, word);

@@ -2,6 +2,7 @@
 
 mod arff;
 mod catalogue;
+mod class_columns;
 #[cfg(feature = "arrow")]
 mod containers;
 mod label_lists;

@@ -287,14 +287,17 @@ fn targets_are_found_and_their_task() {
     );
     let nominal = kind(
         "@relation r\n@attribute y {1,2}\n@data\n",
-        &with(Targets::First(1)),
+        &ReadOptions {
+            task: Some(Task::Regression),
+            ..with(Targets::First(1))
+        },
     );
     assert_eq!(
         nominal,
         ReadErrorKind::WrongTarget {
             name: "y".into(),
             found: "declared {1,2}".into(),
-            expected: "a label is declared {0,1}, {false,true}, {no,yes}, {n,y} or {f,t}"
+            expected: "regression needs numeric targets"
         }
     );
     let missing = kind("a,y\n1,\n", &with(Targets::Last(1)));

@@ -11,6 +11,7 @@ use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, csr_of_rows, top_o
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Combines the predictions of several models of one training set, whatever their methods: their weighted mean or, for
@@ -252,6 +253,18 @@ fn method_of(model: &Model) -> String {
     method.unwrap_or_else(|| model.predictor().kind()).to_owned()
 }
 
+impl Ensemble {
+    /// What the first member has and every other one too.
+    fn in_all<T: PartialEq>(&self, of: impl Fn(&Model) -> Vec<T>) -> Vec<T> {
+        let mut common = of(self.first());
+        for (model, _) in self.members().skip(1) {
+            let others = of(model);
+            common.retain(|item| others.contains(item));
+        }
+        common
+    }
+}
+
 impl Predict for Ensemble {
     fn kind(&self) -> &'static str {
         Self::KIND
@@ -298,6 +311,16 @@ impl Predict for Ensemble {
             );
         }
         Ok(csr_of_rows(best.iter(), (n, d)))
+    }
+
+    /// The groups that all members have.
+    fn groups(&self) -> Vec<Range<usize>> {
+        self.in_all(|model| model.predictor().groups())
+    }
+
+    /// The outputs whose predictions are probabilities in all members.
+    fn probabilities(&self) -> Vec<usize> {
+        self.in_all(|model| model.predictor().probabilities())
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {

@@ -1,10 +1,10 @@
 //! Evaluates models of which some outputs are labels and others numbers.
 
-use super::{EvaluateOptions, Evaluated};
+use super::{EvaluateOptions, Evaluated, compares};
 use crate::{Model, ModelError};
 use ndarray::{ArrayView2, Axis};
-use rpo_core::{MatrixView, Predictor};
-use rpo_metrics::{Evaluation, EvaluationOptions, MissingTruth, Needs, Score};
+use rpo_core::{Matrix, MatrixView, Predictor};
+use rpo_metrics::{Evaluation, EvaluationOptions, LabelSets, MissingTruth, Needs, Score};
 use std::time::Instant;
 
 /// Computes metrics of labels from the labels, and metrics of numbers from the other outputs, or from all if every
@@ -36,7 +36,17 @@ pub(super) fn evaluate<S: Score>(
         missing: MissingTruth::Skip,
         ..EvaluationOptions::default()
     };
-    let labels = Evaluation::new((&of_labels.0).into(), of_labels.1.view(), options.clone());
+    let decided;
+    let sets;
+    let mut options_of_labels = options.clone();
+    if compares(metrics) && !model.groups().is_empty() {
+        let all = Matrix::from(model.decide(scores.view())?);
+        let all = all.view().to_dense(usize::MAX).expect("as large as the scores");
+        decided = all.select(Axis(1), labels);
+        sets = LabelSets::new((&decided).into(), MissingTruth::Refuse)?;
+        options_of_labels.label_sets = Some(&sets);
+    }
+    let labels = Evaluation::new((&of_labels.0).into(), of_labels.1.view(), options_of_labels);
     let numbers = Evaluation::new((&of_numbers.0).into(), of_numbers.1.view(), options);
     let value = |metric: &S| match metric.needs() {
         Needs::Regression => metric.evaluate(&numbers),

@@ -207,7 +207,7 @@ impl Work<'_> {
         let mut options = self.options();
         let decided;
         let sets;
-        if compares(metrics) && (self.decides_at_once(metrics) || self.model.has_groups()) {
+        if compares(metrics) && (self.decides_at_once(metrics) || !self.model.groups().is_empty()) {
             decided = self.model.decide(scores.view())?;
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);

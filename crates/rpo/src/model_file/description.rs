@@ -4,7 +4,7 @@ use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
 use rpo_data::text::{TextColumn, TextOptions};
-use rpo_data::{LabelColumn, Names, Task};
+use rpo_data::{ClassColumn, LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -45,6 +45,9 @@ pub(super) struct Description {
     /// The column in which labels were listed; absent if each label was a column or the format has no such column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_column: Option<LabelColumn>,
+    /// The columns of classes; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    class_columns: Vec<ClassColumn>,
     /// Levels of each target, with outputs named `target@level`; absent if outputs are targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<f64>,
@@ -98,6 +101,7 @@ impl Description {
             feature_names: given(&schema.feature_names),
             output_names: given(schema.target_names()),
             label_column: schema.label_column.clone(),
+            class_columns: schema.class_columns.clone(),
             levels: schema
                 .levels
                 .as_ref()
@@ -164,7 +168,10 @@ impl Description {
         });
         let texts = texts.collect::<Result<_, _>>()?;
         let schema = Schema::new(self.task, feature_names, nominal.collect(), texts, output_names)?;
-        Ok(schema.with_label_column(self.label_column.take()))
+        let class_columns = std::mem::take(&mut self.class_columns);
+        schema
+            .with_label_column(self.label_column.take())
+            .with_class_columns(class_columns)
     }
 
     /// Adds the levels of the targets to the schema. This names every output, so the file must have that number of

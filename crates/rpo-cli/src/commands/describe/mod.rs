@@ -10,6 +10,7 @@ use crate::output::{Output, Report, print};
 use clap::Args;
 use rpo::Schema;
 use rpo::data::{Dataset, LabelStatistics, Task};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -17,7 +18,8 @@ use std::path::PathBuf;
 ///
 /// Prints one line for each figure; with --json one object with n_samples, n_features, n_outputs, task, layout,
 /// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
-/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; with --test also n_test, shared (test
+/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; for targets of words class_columns;
+/// with --test also n_test, shared (test
 /// samples with the same features as a sample of the data) and, for labels, unlearnable (labels of the test file that
 /// never occur in the data); with --outputs and --features also these, as lists of objects. Outputs need not be named:
 /// then all columns are described as features.
@@ -78,12 +80,21 @@ impl Describe {
             ("features", self.features.then(|| columns::features(&data))),
         ];
         if self.json {
+            let columns = data.class_columns().iter();
+            let columns: Value = columns
+                .map(|column| json!({"name": column.name, "classes": column.classes}))
+                .collect();
+            report.set_known(
+                "class_columns",
+                (!data.class_columns().is_empty()).then_some(columns),
+            );
             for (key, list) in lists {
                 report.set_known(key, list.map(columns::List::into_json));
             }
             return report.print(true);
         }
         report.print(false)?;
+        print(&classes(&data))?;
         print(&categories(&data))?;
         print(&texts(&data))?;
         lists
@@ -128,21 +139,28 @@ impl Describe {
     }
 }
 
+/// Describes the targets that are classes: names and classes.
+fn classes(data: &Dataset) -> String {
+    let columns = data.class_columns().iter();
+    columns
+        .map(|column| line_of("classes", &column.name, "classes", &column.classes))
+        .collect()
+}
+
 /// Describes the features that are categories: names and values.
 fn categories(data: &Dataset) -> String {
-    let mut text = String::new();
-    for (&feature, values) in data.nominal() {
+    let categories = data.nominal().iter().map(|(&feature, values)| {
         let name = data.feature_names().get(feature).unwrap_or_default();
-        let first: Vec<&str> = values.iter().take(5).map(String::as_str).collect();
-        let more = if values.len() > 5 { ", ..." } else { "" };
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "category {name:?}: {} values: {first:?}{more}",
-            values.len()
-        );
-    }
-    text
+        line_of("category", &name, "values", values)
+    });
+    categories.collect()
+}
+
+/// Describes a column of words: its name, number of words and the first of them.
+fn line_of(kind: &str, name: &str, what: &str, words: &[String]) -> String {
+    let first: Vec<&str> = words.iter().take(5).map(String::as_str).collect();
+    let more = if words.len() > 5 { ", ..." } else { "" };
+    format!("{kind} {name:?}: {} {what}: {first:?}{more}\n", words.len())
 }
 
 /// Describes the columns of texts: names and numbers of terms.

@@ -1,12 +1,14 @@
 //! Writes predictions as Parquet and Arrow IPC.
 
-use super::{Ids, Pick, for_all_scores, for_each_row};
+use super::{Ids, LONG, Pick, for_all_scores, for_each_row, values};
+use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::output::Output;
-use rpo::Model;
+use ndarray::Array2;
 use rpo::core::MatrixView;
 use rpo::data::read::{Cell, Format};
 use rpo::data::write::{ColumnContent, ColumnWriter};
+use rpo::{Model, Predictor, TargetValue};
 
 /// Writes the same columns as CSV: a score for each output, or the sample, the label and its score for picked labels.
 pub(super) fn write(
@@ -17,10 +19,7 @@ pub(super) fn write(
     format: Format,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let Output::File(file) = out else {
-        let message = format!("{format} output needs a file: give its name with --out");
-        return Err(CliError::Usage(message));
-    };
+    let file = file_of(out, format)?;
     let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
     let names = &model.schema().output_names;
     match pick {
@@ -42,9 +41,9 @@ pub(super) fn write(
         }
         Some(pick) => {
             let columns = [
-                id.unwrap_or_else(|| ("row".to_owned(), ColumnContent::Count)),
-                ("label".to_owned(), ColumnContent::Text),
-                ("score".to_owned(), ColumnContent::Number),
+                id.unwrap_or_else(|| (LONG[0].to_owned(), ColumnContent::Count)),
+                (LONG[1].to_owned(), ColumnContent::Text),
+                (LONG[2].to_owned(), ColumnContent::Number),
             ];
             let mut writer = ColumnWriter::new(format, columns, file)?;
             for_each_row(model, x, pick, |row, best| {
@@ -62,4 +61,54 @@ pub(super) fn write(
         }
     }
     Ok(())
+}
+
+/// Writes the values of the targets.
+pub(super) fn write_values(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    format: Format,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let file = file_of(out, format)?;
+    // Any scores tell what the columns hold.
+    let scores = Array2::zeros((1, model.n_outputs()));
+    let any = model.target_values(scores.view())?.into_iter().flatten();
+    let contents = any.map(|value| match value {
+        TargetValue::Number(_) => ColumnContent::Number,
+        TargetValue::Label(_) => ColumnContent::Label,
+        TargetValue::Class(_) | TargetValue::Labels(_) => ColumnContent::Text,
+    });
+    let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
+    let columns = id
+        .into_iter()
+        .chain(model.value_columns().into_iter().zip(contents));
+    let mut writer = ColumnWriter::new(format, columns, file)?;
+    values::for_each_row(model, x, |sample, values| {
+        if let Some((_, ids)) = ids {
+            writer.push(Cell::Text(&ids[sample]))?;
+        }
+        for value in values {
+            match value {
+                TargetValue::Number(value) => writer.push(Cell::Number((*value).into()))?,
+                TargetValue::Label(value) => writer.push(Cell::Number(u8::from(*value).into()))?,
+                TargetValue::Class(class) => writer.push(Cell::Text(class))?,
+                TargetValue::Labels(labels) => writer.push(Cell::Text(&values::joined(model, labels)))?,
+            }
+        }
+        Ok(())
+    })?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// The file that is written, as these formats need one.
+fn file_of(out: &mut Output, format: Format) -> Result<&mut DataFile, CliError> {
+    match out {
+        Output::File(file) => Ok(file),
+        _ => Err(CliError::Usage(format!(
+            "{format} output needs a file: give its name with --out"
+        ))),
+    }
 }

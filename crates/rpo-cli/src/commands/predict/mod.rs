@@ -1,8 +1,8 @@
 //! `rpo predict`.
 
-use rpo::Predictor;
 #[cfg(feature = "arrow")]
 mod columns;
+mod values;
 
 use crate::csv_file;
 use crate::error::CliError;
@@ -18,7 +18,7 @@ use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
-use rpo::{Model, for_each_block};
+use rpo::{Model, Predictor, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -52,6 +52,12 @@ pub(crate) struct Predict {
     /// row alone, or among others, may get other labels.
     #[arg(long, conflicts_with = "top_k")]
     decide: bool,
+
+    /// The values of targets instead of scores, one row per sample: the predicted class of a column of classes, 1 or 0 for
+    /// a label, the labels of a column that lists them, and the prediction of a number. Labels and classes are
+    /// decided as by --decide.
+    #[arg(long, conflicts_with_all = ["top_k", "decide"])]
+    values: bool,
 
     /// File to write, which appears when it is complete; standard output by default.
     #[arg(long, value_name = "FILE")]
@@ -111,6 +117,24 @@ impl Predict {
         }
     }
 
+    /// Refuses an identifier with the name of another column that is written.
+    fn check_id(&self, model: &Model, format: OutFormat) -> Result<(), CliError> {
+        let Some(id) = self.input.id() else { return Ok(()) };
+        let is_taken = match format {
+            OutFormat::Xmlrepo => false,
+            OutFormat::Jsonl => id == PREDICTION,
+            _ if self.values => model.value_columns().iter().any(|name| name == id),
+            _ if self.decide || self.top_k.is_some() => LONG[1..].contains(&id),
+            _ => model.schema().output_names.position(id).is_some(),
+        };
+        match is_taken {
+            true => Err(CliError::Usage(format!(
+                "--id {id:?} is also the name of a column of predictions; rename the column of identifiers"
+            ))),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let model = ("--model", Some(self.model.as_path()));
         let read = self.input.files().chain([model]);
@@ -120,9 +144,14 @@ impl Predict {
         let model = Model::load(&self.model)?;
         let format = self.format()?;
         let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
-        if ranks && model.schema().task == Task::Regression {
+        let has_numbers = model.schema().task == Task::Regression;
+        if ranks && has_numbers && (!self.decide || model.labels().is_empty()) {
             let message =
                 "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.values && format == OutFormat::Xmlrepo {
+            let message = "--out-format xmlrepo has scores of labels, not --values";
             return Err(CliError::Usage(message.to_owned()));
         }
         self.ranking.check_effect(&[])?;
@@ -131,6 +160,7 @@ impl Predict {
             let message = "--rerank is for --top-k and, without --decide, --out-format xmlrepo";
             return Err(CliError::Usage(message.to_owned()));
         }
+        self.check_id(&model, format)?;
         let mut out = Output::new(self.out.as_deref())?;
         let data = self.input.load_features(model.schema())?;
         self.unseen.check(&model, &data, self.input.name())?;
@@ -147,6 +177,7 @@ impl Predict {
             k => k.map(best),
         };
         let written = match (pick, format) {
+            _ if self.values => values::write(&model, x, ids, format, delimiter, &mut out),
             (None, OutFormat::Csv) => wide_csv(&model, x, ids, delimiter, &mut out),
             (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, delimiter, &mut out),
             (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
@@ -201,6 +232,14 @@ fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Optio
 /// Number of values held per row: the scores, or the features of the pipeline if there are more.
 fn width(model: &Model, n_scores: usize) -> usize {
     model.pipeline().map_or(0, Pipeline::n_columns).max(n_scores)
+}
+
+/// Size in bytes of the dense scores that are decided at a time. A joint rule needs all samples at once.
+fn bytes_to_decide(model: &Model) -> usize {
+    match model.decision.is_joint() {
+        true => usize::MAX,
+        false => BLOCK_BYTES,
+    }
 }
 
 /// Adds text to a buffer; writing to memory does not fail.
@@ -273,24 +312,34 @@ fn jsonl(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let outputs = JsonOutputs::new(&model.schema().output_names);
-    let mut put = |sample: usize, prediction: &dyn Fn(&mut String)| {
-        let mut text = match ids {
-            Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
-            None => format!("{{\"row\":{sample}"),
-        };
-        text.push_str(",\"prediction\":");
-        prediction(&mut text);
-        text.push_str("}\n");
-        out.put(text.as_bytes())
-    };
     match pick {
         None => for_all_scores(model, x, |sample, scores| {
-            put(sample, &|to| outputs.all(scores, to))
+            json_line(ids, sample, out, |to| outputs.all(scores, to))
         }),
         Some(pick) => for_each_row(model, x, pick, |sample, best| {
-            put(sample, &|to| outputs.picked(best, to))
+            json_line(ids, sample, out, |to| outputs.picked(best, to))
         }),
     }
+}
+
+/// The key of a prediction in a line of JSON.
+const PREDICTION: &str = "prediction";
+
+/// Writes the prediction of a sample as a line of JSON.
+fn json_line(
+    ids: Ids<'_>,
+    sample: usize,
+    out: &mut Output,
+    prediction: impl FnOnce(&mut String),
+) -> Result<(), CliError> {
+    let mut text = match ids {
+        Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
+        None => format!("{{\"row\":{sample}"),
+    };
+    text.push_str(&format!(",\"{PREDICTION}\":"));
+    prediction(&mut text);
+    text.push_str("}\n");
+    out.put(text.as_bytes())
 }
 
 /// The labels of a sample that are written.
@@ -302,6 +351,9 @@ enum Pick {
     Decided,
 }
 
+/// The columns of picked labels.
+const LONG: [&str; 3] = ["row", "label", "score"];
+
 fn long_csv(
     model: &Model,
     x: MatrixView<'_>,
@@ -310,10 +362,11 @@ fn long_csv(
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let text = ids.map_or("row", |(name, _)| name);
+    let text = ids.map_or(LONG[0], |(name, _)| name);
     let id = CsvField { text, delimiter };
     let names = &model.schema().output_names;
-    let mut lines = format!("{id}{delimiter}label{delimiter}score\n").into_bytes();
+    let [_, label, score] = LONG;
+    let mut lines = format!("{id}{delimiter}{label}{delimiter}{score}\n").into_bytes();
     for_each_row(model, x, pick, |row, best| {
         for &(label, score) in best {
             match ids {
@@ -379,11 +432,7 @@ fn for_each_row(
             },
         ),
         Pick::Decided => {
-            // A joint rule needs all samples at once.
-            let bytes = match model.decision.is_joint() {
-                true => usize::MAX,
-                false => BLOCK_BYTES,
-            };
+            let bytes = bytes_to_decide(model);
             for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
                 let scores = model.predict_with_limit(block, usize::MAX);
                 let scores = scores.map_err(|e| e.in_block(rows.start))?;

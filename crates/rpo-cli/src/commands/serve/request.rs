@@ -20,6 +20,8 @@ pub(super) enum Pick {
     Best(usize),
     /// The labels that the model predicts.
     Decided,
+    /// The values of the targets.
+    Values,
 }
 
 impl Request {
@@ -53,21 +55,24 @@ impl Request {
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("rows", Value::Array(rows)) => request.rows = rows,
-                ("top_k" | "decide", Value::Null) | ("decide", Value::Bool(false)) => {}
-                ("top_k" | "decide", _) if request.pick != Pick::All => {
-                    return Err(Problem::Request("top_k and decide exclude each other".to_owned()));
+                ("top_k" | "decide" | "values", Value::Null) | ("decide" | "values", Value::Bool(false)) => {}
+                ("top_k" | "decide" | "values", _) if request.pick != Pick::All => {
+                    return Err(Problem::Request(
+                        "top_k, decide and values exclude each other".to_owned(),
+                    ));
                 }
                 ("decide", Value::Bool(true)) => request.pick = Pick::Decided,
+                ("values", Value::Bool(true)) => request.pick = Pick::Values,
                 ("top_k", Value::Number(k)) if k.as_u64().is_some_and(|k| k > 0) => {
                     let k = k.as_u64().and_then(|k| usize::try_from(k).ok());
                     request.pick = Pick::Best(k.unwrap_or(usize::MAX));
                 }
                 ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
                 ("top_k", value) => return Err(expected("top_k", "a whole number from 1 on", &value)),
-                ("decide", value) => return Err(expected("decide", "true or false", &value)),
+                (key @ ("decide" | "values"), value) => return Err(expected(key, "true or false", &value)),
                 _ => {
                     return Err(Problem::Request(format!(
-                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide and id"
+                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values and id"
                     )));
                 }
             }

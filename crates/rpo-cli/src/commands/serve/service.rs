@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
-use crate::json_outputs::{JsonOutputs, add};
+use crate::json_outputs::{self, JsonOutputs, add};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo::data::Task;
@@ -18,6 +18,8 @@ pub(super) struct Service {
     model: Model,
     columns: Columns,
     outputs: JsonOutputs,
+    /// The names of the targets, escaped as JSON keys.
+    targets: Vec<String>,
     max_rows: usize,
     refuse_unseen: bool,
 }
@@ -46,6 +48,7 @@ impl Service {
         };
         Self {
             outputs: JsonOutputs::new(&schema.output_names),
+            targets: json_outputs::escaped(model.value_columns()),
             model,
             columns,
             max_rows,
@@ -71,11 +74,17 @@ impl Service {
         if rows > limit {
             return Err(Problem::TooManyRows { rows, limit });
         }
-        if request.pick != Pick::All && self.model.schema().task == Task::Regression {
+        let has_numbers = self.model.schema().task == Task::Regression;
+        let are_missing = match request.pick {
+            Pick::All | Pick::Values => false,
+            Pick::Best(_) => has_numbers,
+            Pick::Decided => has_numbers && self.model.labels().is_empty(),
+        };
+        if are_missing {
             let message = "top_k and decide are for labels; the model predicts numbers";
             return Err(Problem::Request(message.to_owned()));
         }
-        if request.pick == Pick::Decided && self.model.decision.is_joint() {
+        if matches!(request.pick, Pick::Decided | Pick::Values) && self.model.decision.is_joint() {
             let message = "the model decides on labels by their expected F1 over all samples at once (--decide f1), and a \
                 request does not have all of them: ask for scores or top_k, or serve a model that was trained with \
                 --thresholds macro-f, which decides on each sample by itself";
@@ -120,6 +129,13 @@ impl Service {
                     let picked = labels.iter().copied().zip(scores.iter().copied());
                     separate(row, to);
                     self.outputs.picked(&best_first(picked), to);
+                }
+            }
+            Pick::Values => {
+                let scores = self.model.predict(x)?;
+                for (row, values) in self.model.target_values(scores.view())?.iter().enumerate() {
+                    separate(row, to);
+                    json_outputs::values(&self.targets, values, to);
                 }
             }
             Pick::Decided => {
@@ -197,6 +213,16 @@ impl Service {
         Ok(Matrix::from(CsrMatrix::new(shape, starts, columns, values)))
     }
 
+    /// The columns of values, each with its classes if it has some.
+    fn targets(&self) -> Value {
+        let schema = self.model.schema();
+        let target = |name: String| match schema.class_columns.iter().find(|column| column.name == name) {
+            Some(column) => json!({"name": name, "classes": column.classes}),
+            None => json!({"name": name}),
+        };
+        self.model.value_columns().into_iter().map(target).collect()
+    }
+
     /// Describes the model for clients.
     pub(super) fn schema(&self) -> Value {
         let schema = self.model.schema();
@@ -221,6 +247,7 @@ impl Service {
             "method": self.model.parameters.get("method"),
             "features": features,
             "outputs": outputs,
+            "targets": self.targets(),
             "max_rows": self.max_rows,
         })
     }

@@ -199,11 +199,13 @@ impl InputOptions {
         let of_schema = schema.read_options();
         let ignore_untyped = of_schema.is_some();
         let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
+        let class_columns = Some(schema.class_columns.clone());
         let data = self.read(&ReadOptions {
             targets,
             task: Some(schema.task),
             types,
             texts,
+            class_columns,
             ignore_untyped,
             ..options.clone()
         })?;

@@ -1,5 +1,6 @@
 //! Options for reading data.
 
+mod classes;
 mod format;
 mod groups;
 mod input;
@@ -79,14 +80,18 @@ impl DataOptions {
         self.input.finish(data)
     }
 
-    /// Reads a set whose outputs have the model's names, or are listed in the same column as in training.
+    /// Reads a set whose targets are in the same columns as in training, or in one column per output.
     fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let read = |targets| self.input.read_for(schema, self.options(), targets, true);
         let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
-        let Some(ref column) = schema.label_column else {
-            return read(names);
+        let columns = match &schema.label_column {
+            Some(column) => labels_of(schema, column.clone().into()),
+            None => Targets::Names(schema.target_columns()),
         };
-        match read(labels_of(schema, column.clone().into())) {
+        if columns == names {
+            return read(names);
+        }
+        match read(columns) {
             Err(lacks_column) if lacks_column.is_unknown_target() => match read(names) {
                 Err(e) if e.is_unknown_target() => Err(lacks_column),
                 read => read,

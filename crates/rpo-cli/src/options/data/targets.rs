@@ -16,7 +16,8 @@ pub(super) struct TargetOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
-    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names, in the order of the file. In a
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns with these names, in the order of the file: numbers,
+    /// labels (0 and 1, or no and yes), or words, which are classes, each of them an output such as grade=gold. In a
     /// name that no column has, * matches any characters and ? matches one. A name with a comma stands in double quotes,
     /// here as in other lists of names: '"depth, m",width'.
     #[arg(

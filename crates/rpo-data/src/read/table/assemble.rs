@@ -81,6 +81,7 @@ impl<'a> Table<'a> {
                 output,
                 index,
                 flipped,
+                words,
             } = self.roles.columns[column as usize];
             let value = if flipped { 1.0 - value } else { value };
             let name = || self.columns[column as usize].name.clone();
@@ -89,8 +90,8 @@ impl<'a> Table<'a> {
                 false => self.narrow.dense_value(column, value, name)?,
             };
             if output {
-                self.all_labels &= is_label_value(value);
-                self.check_output(value, name)?;
+                self.all_labels &= words || is_label_value(value);
+                self.check_output(value, words, name)?;
                 self.outputs.push(index, stored);
                 continue;
             }
@@ -105,11 +106,11 @@ impl<'a> Table<'a> {
     }
 
     #[inline]
-    fn check_output(&self, value: f64, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
+    fn check_output(&self, value: f64, words: bool, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
         if value.is_nan() && self.options.missing_targets != Some(Missing::Keep) {
             return Err(ReadErrorKind::MissingTarget(name()));
         }
-        if self.roles.task == Some(Task::MultiLabel) && !is_label_value(value) {
+        if self.roles.task == Some(Task::MultiLabel) && !words && !is_label_value(value) {
             return Err(ReadErrorKind::NotALabel { name: name(), value });
         }
         Ok(())

@@ -4,6 +4,7 @@ mod assemble;
 #[cfg(feature = "arrow")]
 mod container;
 mod dataset;
+mod outputs;
 mod roles;
 mod targets;
 mod task;
@@ -25,6 +26,7 @@ use dataset::dataset;
 use roles::Roles;
 use std::io::BufRead;
 use targets::{target_columns, target_columns_among};
+use task::is_label;
 use typed::read_typed;
 
 pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
@@ -40,7 +42,14 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
     let kept = all.into_iter().zip(is_target).zip(is_left_out);
     let kept = kept.filter_map(|(column, is_left_out)| (!is_left_out).then_some(column));
     let (columns, is_target): (Vec<Attribute>, Vec<bool>) = kept.unzip();
-    let roles = Roles::new(&columns, &is_target, true, options)?;
+    let is_words = columns.iter().zip(&is_target);
+    let is_words = is_words.map(|(column, is_target)| {
+        let is_nominal = matches!(column.kind, AttributeKind::Nominal(_));
+        let is_declared_label = is_label(column) && !options.has_known_classes(&column.name);
+        *is_target && is_nominal && !is_declared_label && options.may_have_classes(&column.name)
+    });
+    let is_words: Vec<bool> = is_words.collect();
+    let roles = Roles::new(&columns, &is_target, &is_words, true, options)?;
     let name = reader.header.relation.clone();
     let parts = assemble(&columns, &roles, options, |row| {
         Ok((reader.read_row(row)?, reader.line()))
@@ -103,7 +112,8 @@ pub(super) fn read_csv<'a>(
         .iter()
         .all(|column| column.is_none() || *column == number)
     {
-        let roles = Roles::new(&columns, &is_target, false, options)?;
+        let is_words = vec![false; columns.len()];
+        let roles = Roles::new(&columns, &is_target, &is_words, false, options)?;
         let numbers = assemble(&columns, &roles, options, |row| {
             Ok((reader.read_row(row)?, reader.line()))
         });

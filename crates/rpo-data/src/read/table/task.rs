@@ -6,31 +6,53 @@ use crate::read::error::ReadErrorKind;
 use crate::read::label_words::PAIRS;
 use crate::read::options::{ReadOptions, Targets};
 
-/// Returns the task of the options or, if it is not given, that of the declarations of the targets.
-pub(super) fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
+/// Returns the task of the options or, if it is not given, that of the declarations of the targets, each of which comes
+/// with true if its values are words.
+pub(super) fn decide_task<'a, I: Iterator<Item = (&'a Attribute, &'a bool)>>(
     targets: impl Fn() -> I,
     typed: bool,
     options: &ReadOptions,
 ) -> Result<Option<Task>, ReadErrorKind> {
-    let is_number = |c: &Attribute| matches!(c.kind, AttributeKind::Numeric);
-    let neither = targets().find(|c| !is_label(c) && !is_number(c));
+    let (words, values) = (
+        || {
+            targets()
+                .filter(|(_, is_words)| **is_words)
+                .map(|(column, _)| column)
+        },
+        || {
+            targets()
+                .filter(|(_, is_words)| !**is_words)
+                .map(|(column, _)| column)
+        },
+    );
+    let is_number = |c: &&Attribute| matches!(c.kind, AttributeKind::Numeric);
+    let neither = values().find(|c| !is_label(c) && !is_number(c));
     let task = match (options.task, &options.targets) {
         (None, Targets::LabelFile(_)) => Some(Task::MultiLabel),
         (task, _) => task,
     };
     match (task, neither) {
-        (Some(Task::Regression), Some(column)) => Err(wrong_target(column, NUMBER)),
-        (_, Some(column)) => Err(wrong_target(column, LABEL)),
-        (Some(task), None) => Ok(Some(task)),
-        (None, None) if !typed => Ok(None),
-        (None, None) => match (targets().find(|c| is_label(c)), targets().find(|c| is_number(c))) {
-            (Some(label), Some(number)) => Err(ReadErrorKind::MixedTargets {
-                label: label.name.clone(),
-                number: number.name.clone(),
-            }),
-            (None, Some(_)) => Ok(Some(Task::Regression)),
-            (_, None) => Ok(Some(Task::MultiLabel)),
-        },
+        (Some(Task::Regression), Some(column)) => return Err(wrong_target(column, NUMBER)),
+        (_, Some(column)) => return Err(wrong_target(column, LABEL)),
+        // Beside numbers, classes may be learned too.
+        (Some(Task::Regression), None) if !values().any(|c| is_number(&c)) => {
+            if let Some(column) = words().next() {
+                return Err(wrong_target(column, NUMBER));
+            }
+        }
+        _ => {}
+    }
+    if task.is_some() || !typed {
+        return Ok(task);
+    }
+    let label = values().find(|c| is_label(c)).or_else(|| words().next());
+    match (label, values().find(is_number)) {
+        (Some(label), Some(number)) => Err(ReadErrorKind::MixedTargets {
+            label: label.name.clone(),
+            number: number.name.clone(),
+        }),
+        (None, Some(_)) => Ok(Some(Task::Regression)),
+        (_, None) => Ok(Some(Task::MultiLabel)),
     }
 }
 
@@ -42,9 +64,12 @@ pub(super) const LABEL: &str = "a label is declared {0,1}, {false,true}, {no,yes
 
 /// Creates the error for a target whose declaration does not fit the task.
 pub(super) fn wrong_target(column: &Attribute, expected: &'static str) -> ReadErrorKind {
-    let (name, found) = (column.name.clone(), format!("declared {}", column.declaration()));
+    let found = match column.kind {
+        AttributeKind::Numeric => "a column of words".to_owned(),
+        _ => format!("declared {}", column.declaration()),
+    };
     ReadErrorKind::WrongTarget {
-        name,
+        name: column.name.clone(),
         found,
         expected,
     }

@@ -4,8 +4,7 @@ use super::assemble::assemble;
 use super::dataset::dataset;
 use super::numeric;
 use super::roles::Roles;
-use super::task::NUMBER;
-use crate::dataset::{Dataset, Task};
+use crate::dataset::Dataset;
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::columns::ColumnUse;
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -14,7 +13,7 @@ use crate::read::typed::{Fields, Finished, TypedReader};
 use rpo_core::CheckParams;
 
 /// What a target of a table is.
-const VALUE: &str = "a target is a number or, for a label, 0 or 1";
+const VALUE: &str = "a target is a number, a label (0 or 1), or a class";
 
 /// Reads a table whose columns have the given uses.
 pub(super) fn read_typed(
@@ -27,14 +26,21 @@ pub(super) fn read_typed(
     let checked = options.text.check();
     checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
     let mut reader = TypedReader::new(source, uses, is_target, options);
-    check_targets(columns, is_target, uses, options.task)?;
+    check_targets(columns, is_target, uses)?;
+    let is_words = columns.iter().zip(uses).zip(is_target);
+    let is_words = is_words.map(|((column, found), &is_target)| {
+        let is_category = *found == ColumnUse::Value(ColumnType::Category);
+        is_target && is_category && options.may_have_classes(&column.name)
+    });
+    let is_words: Vec<bool> = is_words.collect();
     // By column of the file, the columns of the rows that are made of it.
     let names = reader.names();
-    let is_target: Vec<bool> = names
-        .iter()
-        .zip(is_target)
-        .flat_map(|(made, &target)| made.iter().map(move |_| target))
-        .collect();
+    let of_made = |of_file: &[bool]| -> Vec<bool> {
+        let made = names.iter().zip(of_file);
+        made.flat_map(|(made, &is)| made.iter().map(move |_| is))
+            .collect()
+    };
+    let (is_target, is_words_made) = (of_made(is_target), of_made(&is_words));
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
     // The features of texts and the labels of lists are counted once all rows are read.
     let has_texts = uses.contains(&ColumnUse::Value(ColumnType::Text));
@@ -43,7 +49,7 @@ pub(super) fn read_typed(
         n_outputs: options.n_outputs.filter(|_| !uses.contains(&ColumnUse::Labels)),
         ..options.clone()
     };
-    let roles = Roles::new(&columns, &is_target, false, &counted)?;
+    let roles = Roles::new(&columns, &is_target, &is_words_made, false, &counted)?;
     let n_values = columns.len();
     let mut parts = assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
     let Finished {
@@ -54,7 +60,10 @@ pub(super) fn read_typed(
     } = reader.finish(options)?;
     for (file_column, categories) in categories {
         let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
-        let values = categories.sort(&mut parts.features, roles.columns[column].index as usize);
+        let values = match is_words[file_column] {
+            true => categories.words().into(),
+            false => categories.sort(&mut parts.features, roles.columns[column].index as usize),
+        };
         if !values.is_empty() {
             columns[column].kind = AttributeKind::Nominal(values);
         }
@@ -76,25 +85,19 @@ pub(super) fn read_typed(
     Ok(data)
 }
 
-/// Refuses targets that are neither numbers nor words. Words may be those of a label.
-fn check_targets(
-    columns: &[Attribute],
-    is_target: &[bool],
-    uses: &[ColumnUse],
-    task: Option<Task>,
-) -> Result<(), ReadErrorKind> {
+/// Refuses targets that are neither numbers nor words.
+fn check_targets(columns: &[Attribute], is_target: &[bool], uses: &[ColumnUse]) -> Result<(), ReadErrorKind> {
     let targets = columns.iter().zip(uses).zip(is_target);
     for ((column, found), _) in targets.filter(|(_, is_target)| **is_target) {
-        let (found, expected) = match found {
-            ColumnUse::Value(ColumnType::Category) if task == Some(Task::Regression) => ("words", NUMBER),
-            ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => ("dates", VALUE),
-            ColumnUse::Value(ColumnType::Text) => ("texts", VALUE),
+        let found = match found {
+            ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => "dates",
+            ColumnUse::Value(ColumnType::Text) => "texts",
             _ => continue,
         };
         return Err(ReadErrorKind::WrongTarget {
             name: column.name.clone(),
             found: format!("a column of {found}"),
-            expected,
+            expected: VALUE,
         });
     }
     Ok(())

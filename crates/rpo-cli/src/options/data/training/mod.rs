@@ -3,6 +3,7 @@
 mod types;
 
 use super::DataOptions;
+use super::classes::note_classes;
 use super::input::Part;
 use crate::error::CliError;
 use crate::files::NamedFile;
@@ -229,8 +230,9 @@ impl TrainingOptions {
     }
 }
 
-/// Notes features that tell outputs or samples apart.
+/// Notes classes, and features that tell outputs or samples apart.
 fn note_suspicions(data: &Dataset) {
+    note_classes(data);
     for suspicion in suspicious_features(data) {
         note(&suspicion.to_string());
     }

@@ -1,0 +1,92 @@
+//! Writes predictions as values of the targets.
+
+#[cfg(feature = "arrow")]
+use super::columns;
+use super::{Ids, OutFormat, bytes_to_decide, json_line, width};
+use crate::error::CliError;
+use crate::json_outputs::{self, add};
+use crate::output::Output;
+use rpo::core::{MatrixView, Predictor};
+#[cfg(feature = "arrow")]
+use rpo::data::read::Format;
+use rpo::data::write::CsvField;
+use rpo::{Model, TargetValue, for_each_block};
+
+/// Writes one row per sample.
+pub(super) fn write(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    format: OutFormat,
+    delimiter: char,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    match format {
+        OutFormat::Csv | OutFormat::Xmlrepo => csv(model, x, ids, delimiter, out),
+        OutFormat::Jsonl => {
+            let names = json_outputs::escaped(model.value_columns());
+            for_each_row(model, x, |sample, values| {
+                json_line(ids, sample, out, |to| json_outputs::values(&names, values, to))
+            })
+        }
+        #[cfg(feature = "arrow")]
+        OutFormat::Parquet => columns::write_values(model, x, ids, Format::Parquet, out),
+        #[cfg(feature = "arrow")]
+        OutFormat::Arrow => columns::write_values(model, x, ids, Format::Arrow, out),
+    }
+}
+
+fn csv(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    delimiter: char,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    let id = ids.map(|(name, _)| name.to_owned());
+    let header = id.into_iter().chain(model.value_columns());
+    let header: Vec<String> = header.map(|name| field(&name)).collect();
+    let between = delimiter.to_string();
+    let mut line = header.join(&between);
+    line.push('\n');
+    // The header is written with the first line, so that nothing is written if prediction fails.
+    for_each_row(model, x, |sample, values| {
+        let id = ids.map(|(_, ids)| field(&ids[sample]));
+        let values = values.iter().map(|value| match value {
+            TargetValue::Number(value) => value.to_string(),
+            TargetValue::Label(value) => u8::from(*value).to_string(),
+            TargetValue::Class(class) => field(class),
+            TargetValue::Labels(labels) if labels.is_empty() => String::new(),
+            TargetValue::Labels(labels) => field(&joined(model, labels)),
+        });
+        let fields: Vec<String> = id.into_iter().chain(values).collect();
+        add(&mut line, format_args!("{}\n", fields.join(&between)));
+        out.put(line.as_bytes())?;
+        line.clear();
+        Ok(())
+    })
+}
+
+/// The labels of a sample, as a column lists them.
+pub(super) fn joined<S: AsRef<str>>(model: &Model, labels: &[S]) -> String {
+    let column = model.schema().label_column.as_ref();
+    let separator = column.map_or(';', |column| column.separator).to_string();
+    let labels: Vec<&str> = labels.iter().map(AsRef::as_ref).collect();
+    labels.join(&separator)
+}
+
+/// Calls `write` with each row and its values.
+pub(super) fn for_each_row(
+    model: &Model,
+    x: MatrixView<'_>,
+    mut write: impl FnMut(usize, &[TargetValue<'_>]) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let bytes = bytes_to_decide(model);
+    for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
+        let scores = model.predict_with_limit(block, usize::MAX);
+        let scores = scores.map_err(|e| e.in_block(rows.start))?;
+        let values = model.target_values(scores.view())?;
+        rows.zip(&values).try_for_each(|(row, values)| write(row, values))
+    })
+}

@@ -1,0 +1,214 @@
+//! Targets of words: classes in training, prediction and serving.
+
+use crate::common::Folder;
+use rpo::Model;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Stdio;
+
+/// Rows whose grade, sale and price depend on one number.
+fn table(n: usize) -> String {
+    let mut text = "name,x,y,grade,sold,price\n".to_owned();
+    for i in 0..n {
+        let x = i * 37 % 60;
+        let (grade, sold) = (["silver", "very good", "gold"][x / 20], ["no", "yes"][x / 30]);
+        writeln!(text, "s{i},{x},{},{grade},{sold},{}", i % 7, 2 * x).unwrap();
+    }
+    text
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", table(180)).write("test.csv", table(60));
+    folder
+}
+
+/// Trains on all columns but those that are left out.
+fn train(folder: &Folder, method: &str, targets: &str, ignored: &str) {
+    let data = "--data train.csv --id name --model m.rpo";
+    let run = folder.run(&format!(
+        "train --method {method} {data} --targets {targets} {ignored}"
+    ));
+    assert_eq!(run.code, Some(0), "{method}: {}", run.stderr);
+    let note = "note: target \"grade\" has 3 classes, each of which is an output: \"gold\", \"silver\", \"very good\"";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+}
+
+#[test]
+fn classes_are_learned_and_predicted_by_every_method() {
+    let folder = folder();
+    let truth = table(60);
+    let truth = truth.lines().skip(1).map(|row| {
+        let row: Vec<&str> = row.split(',').collect();
+        format!("{},{},{}", row[0], row[3], u8::from(row[4] == "yes"))
+    });
+    let truth: Vec<String> = truth.collect();
+    for (method, least) in [
+        ("random-forest --trees 20", 50),
+        ("gbmort --iterations 30", 50),
+        ("gbmort --preset paper --iterations 30", 50),
+        ("gbrt-relabel-rpo --iterations 30", 50),
+        ("single-target-gbrt --iterations 30", 50),
+        ("structured-forest --trees 10", 50),
+        ("random-forest --trees 20 --decide f1", 50),
+        ("craftml --trees 20", 0),
+        ("logistic-regression", 0),
+        ("blend --members gbmort;extra-trees", 50),
+    ] {
+        train(&folder, method, "grade,sold", "--ignore price");
+        let text = folder.ok("predict --data test.csv --id name --model m.rpo --values");
+        let found: Vec<&str> = text.lines().collect();
+        assert_eq!((found[0], found.len()), ("name,grade,sold", 61), "{method}");
+        let n_right = truth
+            .iter()
+            .zip(&found[1..])
+            .filter(|(truth, found)| truth == found)
+            .count();
+        assert!(n_right >= least, "{method}: {n_right}");
+        let evaluate = "evaluate --data test.csv --id name --model m.rpo --metrics subset-accuracy";
+        if !method.contains("f1") {
+            assert_eq!(
+                folder.json(evaluate)["subset-accuracy"],
+                n_right as f64 / 60.0,
+                "{method}"
+            );
+        }
+    }
+    let model = Model::load(folder.path("m.rpo")).unwrap();
+    assert_eq!(model.schema().class_columns[0].name, "grade");
+    assert_eq!(model.groups(), [0..3]);
+}
+
+#[test]
+fn values_have_the_form_of_the_table() {
+    let folder = folder();
+    train(&folder, "gbmort --iterations 30", "price,grade,sold", "");
+    folder.ok("predict --data test.csv --model m.rpo --values --out v.jsonl");
+    folder.ok("predict --data test.csv --id name --model m.rpo --values --out v.csv");
+    let lines = folder.read("v.jsonl");
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let prediction = &first["prediction"];
+    assert_eq!(
+        (&prediction["grade"], &prediction["sold"]),
+        (&json!("silver"), &json!(0))
+    );
+    let price = prediction["price"].as_f64().unwrap();
+    assert!(price.abs() < 40.0, "{price}");
+}
+
+#[test]
+fn other_files_may_have_other_classes_and_columns() {
+    let folder = folder();
+    train(
+        &folder,
+        "random-forest --trees 20",
+        "grade,sold",
+        "--ignore price",
+    );
+    let evaluate = "evaluate --data other.csv --id name --model m.rpo --metrics subset-accuracy";
+    // A class that the model lacks is never predicted.
+    folder.write("other.csv", table(60).replace("gold", "platinum"));
+    let run = folder.run(&format!("{evaluate} --json"));
+    assert!(
+        run.stderr
+            .contains("label \"grade=platinum\", which occurs 20 times"),
+        "{}",
+        run.stderr
+    );
+    let scores: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(scores["subset-accuracy"].as_f64().unwrap() <= 40.0 / 60.0);
+    // Classes may have columns of their own.
+    let mut text = "name,x,y,grade=silver,grade=gold,grade=very good,sold\n".to_owned();
+    for i in 0..60 {
+        let x = i * 37 % 60;
+        let is = |class| u8::from(x / 20 == class);
+        writeln!(
+            text,
+            "s{i},{x},{},{},{},{},{}",
+            i % 7,
+            is(0),
+            is(2),
+            is(1),
+            x / 30
+        )
+        .unwrap();
+    }
+    folder.write("other.csv", text);
+    let exact = folder.json(evaluate)["subset-accuracy"].as_f64();
+    folder.write("other.csv", table(60));
+    assert_eq!(exact, folder.json(evaluate)["subset-accuracy"].as_f64());
+    // A label of the model may not have other words.
+    folder.write("other.csv", table(60).replace("yes", "perhaps"));
+    let message = folder.fail(evaluate);
+    assert!(
+        message.contains("target \"sold\" holds the word \"perhaps\""),
+        "{message}"
+    );
+}
+
+#[test]
+fn classes_are_described_converted_and_served() {
+    let folder = folder();
+    let data = "--data train.csv --id name --targets grade,sold --ignore price";
+    let described = folder.run(&format!("describe {data} --json"));
+    let described: Value = serde_json::from_str(&described.stdout).unwrap();
+    let grade = json!({"name": "grade", "classes": ["gold", "silver", "very good"]});
+    assert_eq!(described["class_columns"], json!([grade]));
+    let converted = folder.run(&format!("convert {data} --out c.arff"));
+    assert_eq!(converted.code, Some(0), "{}", converted.stderr);
+    assert!(
+        folder
+            .read("c.arff")
+            .contains("@attribute grade {gold,silver,'very good'}")
+    );
+    let names = folder.run(&format!("convert {data} --out d.arff --label-file d.xml"));
+    assert!(
+        names.stderr.contains("column \"grade\" holds classes"),
+        "{}",
+        names.stderr
+    );
+    train(
+        &folder,
+        "random-forest --trees 20",
+        "grade,sold",
+        "--ignore price",
+    );
+    let mut server = folder.command("serve --model m.rpo");
+    let mut server = server
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let request = json!({"rows": [{"x": 1, "y": 0}, {"x": 59, "y": 3}], "values": true});
+    writeln!(server.stdin.take().unwrap(), "{request}").unwrap();
+    let output = server.wait_with_output().unwrap();
+    let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = json!([{"grade": "silver", "sold": 0}, {"grade": "gold", "sold": 1}]);
+    assert_eq!(response["predictions"], expected);
+}
+
+#[test]
+fn an_identifier_is_no_column_of_predictions() {
+    let folder = folder();
+    train(
+        &folder,
+        "random-forest --trees 20",
+        "grade,sold",
+        "--ignore price",
+    );
+    for (id, options) in [
+        ("grade", "--values"),
+        ("score", "--top-k 2"),
+        ("label", "--decide"),
+        ("grade=gold", ""),
+        ("prediction", "--out-format jsonl"),
+    ] {
+        folder.write("p.csv", format!("{id},x,y\na,1,2\n"));
+        let message = folder.fail(&format!("predict --data p.csv --id {id} --model m.rpo {options}"));
+        assert!(
+            message.contains("is also the name of a column of predictions"),
+            "{message}"
+        );
+    }
+}

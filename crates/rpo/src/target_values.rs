@@ -1,0 +1,112 @@
+//! Predictions in the form of the targets of a table.
+
+use crate::{Model, ModelError};
+use ndarray::ArrayView2;
+use rpo_core::{Mismatch, Predictor, csr_row};
+use std::borrow::Cow;
+
+/// The predicted value of a target, in the form in which a table holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TargetValue<'a> {
+    /// A number.
+    Number(f32),
+    /// Whether a label is predicted.
+    Label(bool),
+    /// The class of a column of classes.
+    Class(&'a str),
+    /// The labels of a column that lists them.
+    Labels(Vec<Cow<'a, str>>),
+}
+
+impl Model {
+    /// Names of the columns of [`target_values`](Self::target_values): the targets of the training table, or the outputs
+    /// of a model with several levels of each.
+    pub fn value_columns(&self) -> Vec<String> {
+        let schema = self.schema();
+        match (&schema.label_column, &schema.levels) {
+            (Some(column), _) => vec![column.name.clone()],
+            (None, Some(_)) => schema.output_names.iter().map(Cow::into_owned).collect(),
+            (None, None) => schema.target_columns(),
+        }
+    }
+
+    /// Turns scores (rows x d) into the values of targets, one list per row: the class that is predicted for a column of
+    /// classes, whether a label is predicted, the list of predicted labels for a column of lists, and the score of a
+    /// number. Labels are decided by the model's rule ([`decide`](Self::decide)).
+    ///
+    /// ```
+    /// use rpo::data::read::{ReadOptions, Targets, read_from};
+    /// use rpo::prelude::*;
+    /// use rpo::TargetValue;
+    /// let text = "x,grade,price\n1,gold,9\n2,silver,5\n1,gold,8\n2,silver,6\n";
+    /// let options = ReadOptions { targets: Targets::Last(2), ..ReadOptions::default() };
+    /// let data = read_from(text.as_bytes(), &options)?;
+    /// let model = Model::fit(&Method::named("extra-trees")?, &data)?;
+    /// let scores = model.predict(data.features().view())?;
+    /// assert_eq!(model.value_columns(), ["grade", "price"]);
+    /// let values = model.target_values(scores.view())?;
+    /// assert_eq!(values[0], [TargetValue::Class("gold"), TargetValue::Number(8.5)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Scores for another number of outputs; those of [`decide`](Self::decide).
+    pub fn target_values(
+        &self,
+        scores: ArrayView2<'_, f32>,
+    ) -> Result<Vec<Vec<TargetValue<'_>>>, ModelError> {
+        let schema = self.schema();
+        Mismatch::check("columns of the scores", self.n_outputs(), scores.ncols())?;
+        let labels = self.labels();
+        let decided = match labels.is_empty() {
+            true => None,
+            false => Some(self.decide(scores)?),
+        };
+        let mut is_label = vec![false; self.n_outputs()];
+        labels.iter().for_each(|&label| is_label[label] = true);
+        let mut is_decided = vec![false; self.n_outputs()];
+        let rows = scores.rows().into_iter().enumerate().map(|(row, scores)| {
+            let decided: Vec<usize> = match &decided {
+                None => Vec::new(),
+                Some(decided) => csr_row(&decided.view(), row)
+                    .0
+                    .iter()
+                    .map(|&j| j as usize)
+                    .collect(),
+            };
+            if schema.label_column.is_some() {
+                let name = |&label: &usize| schema.output_names.get(label).unwrap_or_default();
+                return vec![TargetValue::Labels(decided.iter().map(name).collect())];
+            }
+            decided.iter().for_each(|&label| is_decided[label] = true);
+            let mut values = Vec::new();
+            let mut columns = schema.class_columns.iter().peekable();
+            let mut output = 0;
+            while output < scores.len() {
+                if let Some(column) = columns.next_if(|column| column.first == output) {
+                    // A joint rule may predict several classes, or none.
+                    let rank = |&label: &usize| (is_decided[label], scores[label]);
+                    let best = column.outputs().reduce(|best, label| {
+                        let ((a, score), (b, of_best)) = (rank(&label), rank(&best));
+                        match a.cmp(&b).then(score.total_cmp(&of_best)).is_gt() {
+                            true => label,
+                            false => best,
+                        }
+                    });
+                    let class = best.map_or(0, |best| best - column.first);
+                    values.push(TargetValue::Class(&column.classes[class]));
+                    output = column.outputs().end;
+                    continue;
+                }
+                values.push(match is_label[output] {
+                    true => TargetValue::Label(is_decided[output]),
+                    false => TargetValue::Number(scores[output]),
+                });
+                output += 1;
+            }
+            decided.iter().for_each(|&label| is_decided[label] = false);
+            values
+        });
+        Ok(rows.collect())
+    }
+}
