@@ -1,12 +1,13 @@
 //! Handles Ctrl-C and SIGTERM: unfinished files are removed before the process ends. At the first signal, a fit that
 //! can end with its best result so far does so.
 
-use crate::output::harmless;
+use crate::output::{harmless, note};
 use rpo::FileTarget;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Called by the first signal instead of ending the process.
 static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
@@ -14,6 +15,17 @@ static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 /// Makes the next signal call a function instead of ending the process; the signal after it ends the process.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
     *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+}
+
+/// Makes the next signal set the returned flag, for work that can end with its best result so far.
+pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    instead(move || {
+        flag.store(true, Ordering::Relaxed);
+        note("interrupted: finishing with the best result so far; interrupt again to stop at once");
+    });
+    interrupted
 }
 
 /// Makes the next signal end the process again.

@@ -24,7 +24,7 @@ pub enum Baseline<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OutputMetric<'a> {
     /// r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², larger is better. For a constant output, 1 if it is predicted exactly,
-    /// otherwise 0. The mean over outputs is macro-r² (Joly, Wehenkel, Geurts 2019, eq. 26).
+    /// otherwise 0; for a single value, which has no variance, NaN. The mean over outputs is macro-r² (Joly, Wehenkel, Geurts 2019, eq. 26).
     R2,
     /// r² without the convention: for a constant output, NaN if it is predicted exactly, otherwise -∞.
     RawR2,
@@ -204,7 +204,8 @@ impl RegressionSums {
         let each = |value: fn(&OutputSums) -> f64| self.outputs.iter().map(value).collect();
         Ok(match metric {
             OutputMetric::R2 => each(|o| match (o.total == 0.0, o.residual == 0.0) {
-                _ if o.n == 0 => f64::NAN,
+                // A single value has no variance to explain.
+                _ if o.n < 2 => f64::NAN,
                 (true, true) => 1.0,
                 (true, false) => 0.0,
                 (false, _) => 1.0 - o.residual / o.total,
@@ -346,6 +347,15 @@ mod tests {
         let infinite = array![[1.0, f64::INFINITY]];
         let found = RegressionSums::new(infinite.view(), array![[0.0, 0.0]].view(), MissingTruth::Skip);
         assert!(matches!(found, Err(MetricError::NonFinite { column: 1, .. })));
+    }
+
+    #[test]
+    fn a_single_value_has_no_variance_to_explain() {
+        let truth = array![[1.0, 2.0], [f64::NAN, 3.0]];
+        let scores = array![[1.0, 2.0], [0.0, 3.0]];
+        let sums = RegressionSums::new(truth.view(), scores.view(), MissingTruth::Skip).unwrap();
+        let r2 = sums.per_output(OutputMetric::R2).unwrap();
+        assert!(r2[0].is_nan() && r2[1] == 1.0, "{r2:?}");
     }
 
     #[test]

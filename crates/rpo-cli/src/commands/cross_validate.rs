@@ -1,6 +1,6 @@
 //! `rpo cv`.
 
-use super::evaluate::{default_metrics, parse_metric};
+use super::evaluate::{Predicted, default_metrics, parse_metric};
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
@@ -64,7 +64,13 @@ impl CrossValidate {
         let metrics = match self.metrics.as_slice() {
             [] => {
                 let n_outputs = data.n_outputs();
-                default_metrics(method.default_metric(data.task(), n_outputs), n_outputs)
+                let columns = data.class_columns();
+                default_metrics(&Predicted {
+                    first: method.default_metric(data.task(), n_outputs),
+                    n_outputs,
+                    n_labels: columns.iter().map(|column| column.classes.len()).sum(),
+                    has_classes: !columns.is_empty(),
+                })
             }
             given => given.to_vec(),
         };

@@ -16,8 +16,8 @@ use rpo::linear::FitEstimate;
 use rpo::metrics::{Evaluation, EvaluationOptions, MissingTruth, Score, Scores};
 use rpo::{Estimator, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 /// Processor seconds from which a note announces the expected time of a fit.
 const WORTH_A_NOTE: f64 = 20.0;
@@ -45,7 +45,8 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
-    /// A boosted model of the same data and parameters to continue: its steps come first, and --iterations is the total
+    /// A boosted model of the same data and parameters to continue (columns, the number of samples and their outputs are
+    /// compared; features are taken to be the same): its steps come first, and --iterations is the total
     /// number. The result equals that of a single fit, up to rounding. Parameters that limit the number of steps, and
     /// of decisions, may differ.
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
@@ -171,19 +172,17 @@ impl Train {
                 bar.set_message(format!("{}{score}, best {:.4}", candidate.method, *best));
             }
         };
-        let interrupted = Arc::new(AtomicBool::new(false));
-        if estimator.keeps_best() {
-            let interrupted = Arc::clone(&interrupted);
-            interrupt::instead(move || {
-                interrupted.store(true, Ordering::Relaxed);
-                note("interrupted: finishing with the best result so far; interrupt again to stop at once");
-            });
-        }
+        let interrupted = estimator.keeps_best().then(interrupt::finish_with_best);
+        let is_interrupted = || {
+            interrupted
+                .as_ref()
+                .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        };
         let context = FitContext {
             on_step: Some(&on_step),
             on_estimate: Some(&on_estimate),
             on_candidate: Some(&on_candidate),
-            stop: Some(&|| interrupted.load(Ordering::Relaxed)),
+            stop: Some(&is_interrupted),
             start,
             ..FitContext::default()
         };

@@ -119,6 +119,14 @@ fn a_model_is_continued() {
         "train --data other.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --continue first.rpo",
     );
     assert!(found.contains("the samples or their outputs differ"), "{found}");
+    // A model of some of the samples.
+    folder.ok(&format!(
+        "train {options} --method gbmort --iterations 9 --early-stopping 3 --model part.rpo"
+    ));
+    let found = folder.fail(&format!(
+        "train {options} --method gbmort --iterations 40 --continue part.rpo --model m.rpo"
+    ));
+    assert!(found.contains("some were withheld from this one"), "{found}");
 }
 
 /// The number of steps may come from a search; the model of all samples then equals one fitted with that number.

@@ -173,3 +173,32 @@ fn a_thousand_kills_leave_the_old_model_or_the_new_one() {
     println!("{n_old} times the old model, {n_new} times the new one, {n_left} parts left and removed");
     assert!(n_old > 0 && n_new > 0);
 }
+
+/// Ctrl-C ends a search with the best setting so far.
+#[test]
+fn an_interrupted_search_keeps_what_it_found() {
+    let folder = ready();
+    let mut command = folder.command(
+        "tune --data d.txt --method craftml --space trees=1,2,3,1000000 --threads 1 --model t.rpo --history h.csv",
+    );
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Until the short trials are over; the last one never ends by itself.
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(child.try_wait().unwrap().is_none(), "the search ended by itself");
+    send("-INT", &child);
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(
+        errors.contains("finishing with the best result so far"),
+        "{errors}"
+    );
+    let history = folder.read("h.csv");
+    assert_eq!(history.matches("scored").count(), 3, "{history}");
+    assert_eq!(history.matches("failed").count(), 1, "{history}");
+    assert!(folder.files().contains(&"t.rpo".to_owned()));
+}

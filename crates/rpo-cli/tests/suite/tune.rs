@@ -59,13 +59,12 @@ fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
     assert_eq!(number(&found["best"], "score"), best);
     assert!(trials.iter().all(|t| t["steps"] == 8 && t["status"] == "scored"));
 
-    let parameters = found["best"]["parameters"].as_object().unwrap();
-    let options: Vec<String> = parameters
-        .iter()
-        .map(|(name, value)| format!("--{} {}", name.replace('_', "-"), value.as_str().unwrap()))
-        .collect();
+    // They are parameters as in a file of them.
+    let parameters = &found["best"]["parameters"];
+    assert!(parameters["min_samples_leaf"].is_number() && parameters["projection"].is_string());
+    folder.write("best.json", parameters.to_string());
     let train = TUNE.replace("tune", "train");
-    folder.ok(&format!("{train} {} --model t.rpo", options.join(" ")));
+    folder.ok(&format!("{train} --params best.json --model t.rpo"));
     let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
     assert_eq!(bytes("m.rpo"), bytes("t.rpo"));
 

@@ -86,8 +86,8 @@ impl Ensemble {
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
             if model.predictor().downcast_ref::<Self>().is_some() {
-                let expected = "models that are not ensembles (combine the members of an ensemble instead)";
-                return Err(ParameterError::out_of_range("members", Self::KIND, expected).into());
+                let expected = "single models: an ensemble, as auto and blend make, cannot be combined again";
+                return Err(ParameterError::out_of_range("models", Self::KIND, expected).into());
             }
             ModelError::check_levels(&first.quantile_levels(), &model.quantile_levels())?;
             if model.schema() != first.schema() {

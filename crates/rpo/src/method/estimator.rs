@@ -1,6 +1,6 @@
 //! The interface of a method: fits a model to a data set.
 
-use super::{DecisionParams, Difference, MethodError, Registry};
+use super::{DecisionParams, Difference, MethodError, Registry, is_on};
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
@@ -255,6 +255,12 @@ const NUMBER_OF_STEPS: [&str; 7] = [
     "find_iterations",
 ];
 
+/// Returns true if samples were withheld from a model to choose its number of steps.
+fn withheld_samples(start: &Model) -> bool {
+    let is_set = |name: &str| start.parameters.get(name).is_some_and(is_on);
+    (is_set("validation") || is_set("early_stopping")) && !is_set("refit_all")
+}
+
 /// The schema of a data set with the quantile levels of a model.
 fn schema_beside(start: &Model, data: &Dataset) -> Schema {
     let schema = Schema::from(data);
@@ -335,6 +341,10 @@ impl FitContext<'_> {
             }
             Some(start) if start.schema() != &schema_beside(start, data) => {
                 "continues a model only on the data to which it was fitted, but the features or outputs differ"
+            }
+            Some(start) if start.training().n_samples < data.n_samples() && withheld_samples(start) => {
+                "continues a model only on the samples to which it was fitted, but some were withheld from this one to \
+                 choose its number of steps (`validation`, `early_stopping`); a model with `refit_all` can be continued"
             }
             Some(start) if start.training() != &summary_beside(start, data) => {
                 "continues a model only on the data to which it was fitted, but the samples or their outputs differ"

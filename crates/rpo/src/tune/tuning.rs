@@ -10,6 +10,7 @@ use crate::{Model, ModelError};
 use rpo_core::{Mismatch, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
+use rpo_ensemble::EnsembleError;
 use rpo_metrics::Score;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -135,6 +136,20 @@ impl Tuning {
     /// A space with parameters or values that the method does not have, too few samples to withhold some, and a search
     /// in which no setting has a score.
     pub fn run(&self, data: &Dataset, on_trial: &(dyn Fn() + Sync)) -> Result<Tuned, TuneError> {
+        self.run_until(data, on_trial, &|| false)
+    }
+
+    /// Like [`run`](Self::run), but once `stop` returns true, no setting is tried and fits that can end early do; these
+    /// settings are recorded as failed. The best of the others is the result.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); also if no setting was scored before.
+    pub fn run_until(
+        &self,
+        data: &Dataset,
+        on_trial: &(dyn Fn() + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Tuned, TuneError> {
         let space = self.space()?;
         let first = self.settings(&space)?.next();
         let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
@@ -150,6 +165,7 @@ impl Tuning {
             stop_early: self.stop_early,
             evaluation: self.evaluation,
             holdout: &holdout,
+            stop,
         };
         let pruner = match self.stop_early {
             true => Pruner::Median {
@@ -163,7 +179,11 @@ impl Tuning {
             pruner,
             ..Search::new(metric.as_ref())
         };
-        let result = search.run(self.settings(&space)?, |setting, trial| {
+        let settings = self.settings(&space)?.take_while(|_| !stop());
+        let result = search.run(settings, |setting, trial| {
+            if stop() {
+                return Err(EnsembleError::Stopped.into());
+            }
             let estimator = self.set(setting).map_err(ModelError::from);
             let estimator = estimator.and_then(|method| method.estimator(data.task()));
             let score = estimator.and_then(|estimator| objective.score(estimator.as_ref(), trial));
@@ -362,6 +382,7 @@ struct Objective<'a> {
     stop_early: bool,
     evaluation: EvaluateOptions,
     holdout: &'a Holdout,
+    stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Objective<'_> {
@@ -374,6 +395,7 @@ impl Objective<'_> {
         let context = FitContext {
             validation: Some(&self.holdout.validation),
             on_step: Some(&count),
+            stop: Some(self.stop),
             ..FitContext::default()
         };
         let score = self.fit_and_evaluate(estimator, &context, trial);

@@ -110,7 +110,7 @@ fn what_cannot_be_combined_is_named() {
     // An ensemble cannot contain another.
     let nested = Model::combine(vec![(merged.clone(), 1.0), (linear(), 1.0)]).unwrap_err();
     assert!(
-        nested.to_string().contains("models that are not ensembles"),
+        nested.to_string().contains("an ensemble, as auto and blend make"),
         "{nested}"
     );
     assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
@@ -262,4 +262,41 @@ fn data_that_a_member_cannot_use_are_refused_with_its_name() {
         refused.to_string(),
         "blend cannot fit one of its `members`: one-vs-rest is for labels: the outputs are numbers"
     );
+}
+
+#[test]
+fn members_decide_whether_outputs_may_be_missing() {
+    let (n, missing) = (200, |i: usize, j: usize| (i + j) % 4 == 0);
+    let x = ndarray::Array2::from_shape_fn((n, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);
+    for task in [Task::Regression, Task::MultiLabel] {
+        let y = ndarray::Array2::from_shape_fn((n, 2), |(i, j)| match (missing(i, j), task) {
+            (true, _) => f32::NAN,
+            (_, Task::Regression) => x[[i, j]] + x[[i, 0]],
+            (_, Task::MultiLabel) => f32::from(u8::from(x[[i, j]] > 8.0)),
+        });
+        let data = Dataset::with_missing(x.clone().into(), y.into(), task).unwrap();
+        let blend = |members: &str| {
+            let members = Some(members.to_owned());
+            Model::fit(
+                &BlendParams {
+                    members,
+                    ..BlendParams::default()
+                },
+                &data,
+            )
+        };
+        let model = blend("random-forest --trees 10; extra-trees --trees 10").unwrap();
+        let scores = model.predict(data.features().view()).unwrap();
+        let metric = Model::default_metric(task, 2);
+        let score = model.evaluate(&data, &[metric]).unwrap()[0];
+        assert!(
+            score > 0.9 && scores.iter().all(|score| score.is_finite()),
+            "{task:?}: {score}"
+        );
+        let refused = blend("ridge; extra-trees").unwrap_err().to_string();
+        assert!(
+            refused.contains("ridge does not take missing outputs"),
+            "{refused}"
+        );
+    }
 }

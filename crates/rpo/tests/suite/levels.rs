@@ -206,7 +206,21 @@ fn one_label_of_a_group_is_decided_for() {
     );
     let nan = array![[f32::NAN, 0.3, 0.3, 0.5]];
     assert!(matches!(model.decide(nan.view()), Err(ModelError::Metric(_))));
-    let with_thresholds = model.with_thresholds(Some(vec![0.35; 4])).unwrap();
-    let decided = with_thresholds.decide(scores.view()).unwrap().to_dense();
-    assert_eq!(decided.row(1).to_vec(), [0.0, 1.0, 1.0, 1.0]);
+    // Thresholds shift the decision, but one label is predicted.
+    let shifted = model
+        .clone()
+        .with_thresholds(Some(vec![0.35, 0.35, 0.2, 0.35]))
+        .unwrap();
+    let decided = shifted.decide(scores.view()).unwrap().to_dense();
+    assert_eq!(
+        decided,
+        array![[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
+    );
+    // An ensemble has the groups that all members have.
+    let combine = |other: Model| Model::combine(vec![(model.clone(), 1.0), (other, 1.0)]).unwrap();
+    let alike = combine(model.clone());
+    assert_eq!(alike.groups(), std::slice::from_ref(&(0..3)));
+    assert_eq!(alike.decide(scores.view()), model.decide(scores.view()));
+    let forest = Model::fit(&method("random-forest --trees 3"), &data).unwrap();
+    assert!(combine(forest).groups().is_empty());
 }

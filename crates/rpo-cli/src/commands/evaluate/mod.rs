@@ -50,7 +50,7 @@ pub(crate) struct Evaluate {
 
     /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
     /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
-    /// r2, MAE and RMSE. It has tabs if its name ends in .tsv, and is compressed by gzip if it ends in .gz.
+    /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and is compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
@@ -172,17 +172,18 @@ impl Evaluate {
                 let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
                 [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
             }
-            [] if model.schema().task == Task::Regression && !model.labels().is_empty() => {
-                let of_labels = [Metric::MacroAuc, Metric::AveragePrecision, Metric::LogLoss];
-                let mut metrics = of_labels.to_vec();
-                metrics.extend(default_metrics(Metric::R2, model.n_outputs()));
-                metrics
+            [] => {
+                let schema = model.schema();
+                default_metrics(&Predicted {
+                    first: match model.quantile_levels().is_empty() {
+                        true => Model::default_metric(schema.task, model.n_outputs()),
+                        false => Metric::Pinball,
+                    },
+                    n_outputs: model.n_outputs(),
+                    n_labels: model.labels().len(),
+                    has_classes: !schema.class_columns.is_empty(),
+                })
             }
-            [] if model.quantile_levels().is_empty() => {
-                let n_outputs = model.n_outputs();
-                default_metrics(Model::default_metric(model.schema().task, n_outputs), n_outputs)
-            }
-            [] => default_metrics(Metric::Pinball, model.n_outputs()),
             given => given.to_vec(),
         }
     }
@@ -230,12 +231,23 @@ pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
     })
 }
 
-/// The default metrics of a number of outputs, beside the default metric.
-pub(crate) fn default_metrics(first: Metric, n_outputs: usize) -> Vec<Metric> {
-    match first {
+/// What is predicted, as far as metrics depend on it.
+pub(crate) struct Predicted {
+    /// The default metric.
+    pub(crate) first: Metric,
+    pub(crate) n_outputs: usize,
+    /// Number of labels, also beside numbers.
+    pub(crate) n_labels: usize,
+    /// True if some labels are the classes of a column.
+    pub(crate) has_classes: bool,
+}
+
+/// The default metrics.
+pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
+    let mut metrics = match of.first {
         // Means of squared errors are not informative for quantiles, and ranks not for a single label.
         Metric::Pinball => vec![Metric::Pinball, Metric::Mae],
-        Metric::MacroAuc if n_outputs > 1 => vec![
+        Metric::MacroAuc if of.n_outputs > 1 => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,
             Metric::Lrap,
@@ -261,6 +273,20 @@ pub(crate) fn default_metrics(first: Metric, n_outputs: usize) -> Vec<Metric> {
             Metric::MicroF1,
             Metric::MacroF1,
         ],
+        _ if of.n_labels > 0 => vec![
+            Metric::MacroAuc,
+            Metric::AveragePrecision,
+            Metric::LogLoss,
+            Metric::R2,
+            Metric::Arrmse,
+            Metric::Mse,
+            Metric::Mae,
+        ],
         _ => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
+    };
+    if of.has_classes {
+        // The share of samples whose classes are all right; the accuracy, if there is one column.
+        metrics.insert(0, Metric::SubsetAccuracy);
     }
+    metrics
 }

@@ -136,11 +136,14 @@ fn status(record: &Record<ModelError>) -> (&'static str, Option<String>) {
     }
 }
 
+/// The parameters of a setting as in a file of parameters: numbers, truth values and texts.
 fn parameters(setting: &Setting) -> Map<String, Value> {
-    let values = setting
-        .0
-        .iter()
-        .map(|(name, value)| (name.to_owned(), json!(value.to_string())));
+    let values = setting.0.iter().map(|(name, value)| {
+        let text = value.to_string();
+        let scalar = serde_json::from_str(&text).ok();
+        let scalar = scalar.filter(|value: &Value| value.is_number() || value.is_boolean());
+        (name.to_owned(), scalar.unwrap_or(Value::String(text)))
+    });
     values.collect()
 }
 

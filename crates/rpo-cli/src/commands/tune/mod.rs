@@ -6,6 +6,7 @@ use crate::commands::evaluate::parse_metric;
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
+use crate::interrupt;
 use crate::options::{FitOptions, GroupOptions, MemoryOptions};
 use crate::output::note_fitted;
 use crate::progress;
@@ -19,6 +20,7 @@ use rpo::{EvaluateOptions, FitContext};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Search for the parameters of a method that score best on samples withheld from training.
@@ -26,7 +28,7 @@ use std::time::Duration;
 /// Every setting is fitted to the training samples with the same seed and scored on the validation samples. Prints the
 /// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score, steps,
 /// seconds, status and, if it failed, error), n_train, n_validation, search_seconds, and model_bytes if a model was
-/// saved.
+/// saved. Ctrl-C ends the search with the best setting so far; a second one ends the command at once.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     /// A parameter and its values; repeat for each parameter: NAME=V1,V2,... where NAME is an option of the method
@@ -136,7 +138,9 @@ impl Tune {
             Some(n) => progress::bar(n, "trying settings"),
             None => progress::count("trying settings"),
         };
-        let tuned = tuning.run(&data, &|| bar.inc(1));
+        let interrupted = interrupt::finish_with_best();
+        let tuned = tuning.run_until(&data, &|| bar.inc(1), &|| interrupted.load(Ordering::Relaxed));
+        interrupt::as_ever();
         bar.finish_and_clear();
         let tuned = tuned?;
         let search_seconds = clock.wall_seconds();

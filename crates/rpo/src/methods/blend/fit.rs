@@ -92,7 +92,6 @@ impl Estimator for BlendParams {
         // Members state their requirements when they are fitted. No member may use sample weights, as the selection
         // does not.
         Needs {
-            observed_outputs: true,
             equal_weights: true,
             ..Needs::default()
         }
