@@ -119,14 +119,6 @@ fn a_model_is_continued() {
         "train --data other.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --continue first.rpo",
     );
     assert!(found.contains("the samples or their outputs differ"), "{found}");
-    // A model of some of the samples.
-    folder.ok(&format!(
-        "train {options} --method gbmort --iterations 9 --early-stopping 3 --model part.rpo"
-    ));
-    let found = folder.fail(&format!(
-        "train {options} --method gbmort --iterations 40 --continue part.rpo --model m.rpo"
-    ));
-    assert!(found.contains("some were withheld from this one"), "{found}");
 }
 
 /// The number of steps may come from a search; the model of all samples then equals one fitted with that number.
@@ -154,7 +146,7 @@ fn a_model_of_levels_and_one_of_a_search_are_continued() {
     folder.ok(&format!("{train} 40 --model whole.rpo --continue first.rpo"));
     folder.ok(&format!("{train} 20 --validation 0.2 --model part.rpo"));
     let found = folder.fail(&format!("{train} 40 --model m.rpo --continue part.rpo"));
-    assert!(found.contains("the samples or their outputs differ"), "{found}");
+    assert!(found.contains("some were withheld from this one"), "{found}");
 }
 
 #[test]
@@ -431,7 +423,7 @@ fn a_single_label_is_searched_and_stopped_by_its_area() {
     let tuned = folder.json(&format!("tune {data} --trees 10 --space min-samples-leaf=100,2"));
     assert_eq!(
         (&tuned["metric"], &tuned["best"]["parameters"]["min_samples_leaf"]),
-        (&"macro-auc".into(), &"2".into())
+        (&"macro-auc".into(), &2.into())
     );
     let trained = folder.json(&format!("train {data} --trees 30 --oob --model f.rpo"));
     assert!(number(&trained, "oob_macro-auc") > 0.99, "{trained}");

@@ -142,7 +142,8 @@ fn other_files_may_have_other_classes_and_columns() {
     folder.write("other.csv", table(60).replace("yes", "perhaps"));
     let message = folder.fail(evaluate);
     assert!(
-        message.contains("target \"sold\" holds the word \"perhaps\""),
+        message.contains("target \"sold\" holds the word \"perhaps\"")
+            && message.contains("help: words are classes where"),
         "{message}"
     );
 }

@@ -477,11 +477,8 @@ fn advice_names_the_option_that_helps() {
         (
             "d.csv",
             "a,y\n1,red\n2,blue\n",
-            "--targets y",
-            &[
-                "line 2, column 3: target \"y\" holds the word \"red\"",
-                "help: --label-list",
-            ],
+            "--targets y --task regression",
+            &["target \"y\" is a column of words; regression needs numeric targets"],
         ),
         (
             "d.csv",

@@ -16,7 +16,7 @@ fn settings(found: &Value) -> Vec<String> {
         let parameters = trial["parameters"].as_object().unwrap();
         let pairs: Vec<String> = parameters
             .iter()
-            .map(|(name, value)| format!("{name}={}", value.as_str().unwrap()))
+            .map(|(name, value)| format!("{name}={}", value.to_string().trim_matches('"')))
             .collect();
         pairs.join(" ")
     };
