@@ -6,11 +6,12 @@ use crate::fit::fit;
 use crate::matrix::{Borrowed, CsrArrays, hand_csr};
 use crate::stages::Stages;
 use crate::threads;
+use ndarray::{Array2, Axis};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use rpo::core::{MatrixView, Propensity};
+use pyo3::types::{PyBytes, PyList, PyString};
+use rpo::core::{CsrMatrix, MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::metrics::Metric;
 use rpo::{EvaluateOptions, FrequencyScores, ModelError, Predictor};
@@ -18,6 +19,14 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Number of samples that are predicted at once, at first; the number doubles until a block takes long enough.
+const FIRST_BLOCK: usize = 1 << 12;
+
+/// Time that a block of samples should take: short for whoever presses Ctrl-C, and long compared with what a block costs
+/// beside its samples.
+const LONG: Duration = Duration::from_millis(200);
 
 /// A fitted model with the names and kinds of its columns.
 #[pyclass(frozen, eq, module = "rpo._native")]
@@ -37,11 +46,74 @@ impl Model {
         let pool = threads::pool(n_threads)?;
         py.detach(|| pool.install(|| f(&self.0, x))).map_err(model_error)
     }
+
+    /// Calls a function of features like [`on`](Self::on), but on blocks of samples, in order, and checks for signals such
+    /// as Ctrl-C between them. `f` predicts each sample by itself, so that the parts make up the result for all; `take`
+    /// receives each with its first sample.
+    fn in_blocks<T: Send>(
+        &self,
+        py: Python<'_>,
+        x: &Borrowed<'_>,
+        n_threads: usize,
+        f: impl Fn(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Sync,
+        mut take: impl FnMut(usize, T),
+    ) -> PyResult<()> {
+        let n = x.view()?.n_rows();
+        let (mut start, mut size) = (0, FIRST_BLOCK);
+        loop {
+            let clock = Instant::now();
+            let end = (start + size).min(n);
+            let block = |model: &rpo::Model, x: MatrixView<'_>| match x {
+                _ if (start, end) == (0, n) => f(model, x),
+                MatrixView::Dense(x) => f(model, x.slice_axis(Axis(0), (start..end).into()).into()),
+                x => f(model, x.select_rows(&(start..end).collect::<Vec<_>>()).view()),
+            };
+            match self.on(py, x, n_threads, block) {
+                Ok(part) => take(start, part),
+                // The error of all samples counts them from the first.
+                Err(error) => return Err(self.on(py, x, n_threads, &f).err().unwrap_or(error)),
+            }
+            if end == n {
+                return Ok(());
+            }
+            py.check_signals()?;
+            start = end;
+            if clock.elapsed() < LONG {
+                size *= 2;
+            }
+        }
+    }
 }
 
 /// The propensity model with parameters A and B.
 fn propensity((a, b): (f64, f64)) -> Propensity {
     Propensity { a, b }
+}
+
+/// The rows of a matrix that is computed in blocks.
+struct Rows<T> {
+    n: usize,
+    all: Array2<T>,
+}
+
+impl<T: Copy + Default> Rows<T> {
+    fn new(n: usize) -> Self {
+        let all = Array2::default((0, 0));
+        Self { n, all }
+    }
+
+    /// Puts a block in its place; one of all rows is not copied.
+    fn put(&mut self, start: usize, block: Array2<T>) {
+        if block.nrows() == self.n {
+            self.all = block;
+            return;
+        }
+        if start == 0 {
+            self.all = Array2::default((self.n, block.ncols()));
+        }
+        let rows = start..start + block.nrows();
+        self.all.slice_axis_mut(Axis(0), rows.into()).assign(&block);
+    }
 }
 
 #[pymethods]
@@ -139,10 +211,14 @@ impl Model {
         n_threads: usize,
         memory_limit: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let scores = self.on(py, &x, n_threads, |model, x| {
-            model.predict_with_limit(x, memory_limit)
-        })?;
-        Ok(scores.into_pyarray(py))
+        let (n, d) = (x.view()?.n_rows(), self.0.n_outputs());
+        let predict = |model: &rpo::Model, x: MatrixView<'_>| model.predict_with_limit(x, memory_limit);
+        if n.saturating_mul(d).saturating_mul(size_of::<f32>()) > memory_limit {
+            return Ok(self.on(py, &x, n_threads, predict)?.into_pyarray(py));
+        }
+        let mut scores = Rows::new(n);
+        self.in_blocks(py, &x, n_threads, predict, |start, part| scores.put(start, part))?;
+        Ok(scores.all.into_pyarray(py))
     }
 
     /// The k largest nonzero predictions of each sample, as a CSR matrix (n x d); with a propensity model (A, B), the k
@@ -157,10 +233,17 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<CsrArrays<'py>> {
         let rerank = rerank.map(propensity);
-        let scores = self.on(py, &x, n_threads, |model, x| {
-            model.predict_top_k_ranked(x, k, rerank)
+        let top = |model: &rpo::Model, x: MatrixView<'_>| model.predict_top_k_ranked(x, k, rerank);
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        self.in_blocks(py, &x, n_threads, top, |_, part| {
+            let before = columns.len();
+            let (of_part, its_columns, its_values) = part.into_raw_storage();
+            starts.extend(of_part.iter().skip(1).map(|start| before + start));
+            columns.extend(its_columns);
+            values.extend(its_values);
         })?;
-        Ok(hand_csr(py, scores))
+        let shape = (starts.len() - 1, self.0.n_outputs());
+        Ok(hand_csr(py, CsrMatrix::new(shape, starts, columns, values)))
     }
 
     /// Decides which labels to predict for samples with these scores; returns a CSR matrix of ones.
@@ -198,8 +281,14 @@ impl Model {
         x: Borrowed<'py>,
         n_threads: usize,
     ) -> PyResult<Option<Bound<'py, PyArray2<u32>>>> {
-        let leaves = self.on(py, &x, n_threads, rpo::Model::apply)?;
-        Ok(leaves.map(|leaves| leaves.into_pyarray(py)))
+        let mut leaves = Some(Rows::new(x.view()?.n_rows()));
+        self.in_blocks(py, &x, n_threads, rpo::Model::apply, |start, part| {
+            match (&mut leaves, part) {
+                (Some(leaves), Some(part)) => leaves.put(start, part),
+                _ => leaves = None,
+            }
+        })?;
+        Ok(leaves.map(|leaves| leaves.all.into_pyarray(py)))
     }
 
     /// The predictions after each step (n x d), one after the other; `None` if the model is not additive.

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 import rpo
@@ -199,6 +200,52 @@ def test_control_c_ends_a_fit_within_a_second():
     process.wait(timeout=60)
     assert word == "interrupted"
     assert float(at) - sent < 1.0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms")
+def test_a_signal_ends_a_prediction(labels):
+    X, Y = labels
+    model = rpo.RandomForestClassifier(200, random_state=0).fit(X, Y).model_
+    many = np.tile(X, (5_000, 1))
+    start = time.perf_counter()
+    model.predict(many, n_threads=1)
+    whole = time.perf_counter() - start
+
+    class GivenUpError(Exception):
+        pass
+
+    def give_up(*_):
+        raise GivenUpError
+
+    for predict in (model.predict, model.apply, lambda X, **options: model.predict_top_k(X, 1, **options)):
+        before = signal.signal(signal.SIGALRM, give_up)
+        start = time.perf_counter()
+        try:
+            signal.setitimer(signal.ITIMER_REAL, whole / 20)
+            with pytest.raises(GivenUpError):
+                predict(many, n_threads=1)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert time.perf_counter() - start < whole / 2
+
+
+def test_blocks_of_samples_make_up_a_prediction(labels):
+    """Predictions of many samples are made in blocks, between which signals are checked."""
+    X, Y = labels
+    many = np.random.default_rng(0).normal(size=(20_000, X.shape[1])).astype(np.float32)
+    forest = rpo.RandomForestClassifier(5, random_state=0).fit(X, Y).model_
+    parts = np.array_split(many, 7)
+    for given in (lambda X: X, sp.csr_array):
+        assert np.array_equal(forest.predict(given(many)), np.vstack([forest.predict(given(part)) for part in parts]))
+        assert np.array_equal(forest.apply(given(many)), np.vstack([forest.apply(given(part)) for part in parts]))
+        best = sp.vstack([forest.predict_top_k(given(part), 2) for part in parts])
+        assert (forest.predict_top_k(given(many), 2) != best).nnz == 0
+    linear = rpo.LinearOneVsRestClassifier(C=1.0).fit(X, Y).model_
+    assert linear.apply(many) is None
+    many[17_000, 3] = np.nan
+    with pytest.raises(ValueError, match="17000"):
+        linear.predict(many)
 
 
 def test_an_exception_of_a_progress_function_ends_the_fit(labels):
