@@ -490,6 +490,13 @@ class Model:
             raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs")
         return borrow(read_frame(selected(X, wanted), self._native.nominal).values, "X")
 
+    def __getstate__(self) -> bytes:
+        """Return the content of the model's file, so that a model can be kept wherever bytes can."""
+        return self.to_bytes()
+
+    def __setstate__(self, content: bytes) -> None:
+        self._native = _native.Model.from_bytes(content)
+
     def __eq__(self, other: object) -> bool:
         """Return true if the models are equal."""
         return isinstance(other, Model) and self._native == other._native
