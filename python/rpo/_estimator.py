@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,8 +30,9 @@ from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
-from ._state import check_same_data, unchanged_by_failure
-from .model import Model
+from ._state import check_same_data, digests, unchanged_by_failure
+from ._types import ClassColumn
+from .model import Model, check_memory
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,6 +58,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     _labels: ClassVar[bool]
     """True if the outputs are labels."""
+
+    _class_columns: Sequence[ClassColumn] = ()
+    """Outputs that are the classes of a column of y, for estimators that have such outputs."""
 
     n_estimators: int
     n_jobs: int | None
@@ -195,6 +199,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             output_names=names,
             nominal=self._nominal,
             weights=weights,
+            class_columns=self._class_columns,
         )
 
     def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float32] | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from ._categories import is_missing
+from ._types import ClassColumn
 
 MULTILABEL = "multilabel-indicator"
 MULTIOUTPUT = "multiclass-multioutput"
@@ -77,6 +78,19 @@ class Labels:
             names = [str(value) for value in (classes[1:] if self.kind == "binary" else classes)]
         return names if len(set(names)) == len(names) else None
 
+    def columns(self, outputs: list[str] | None) -> list[ClassColumn]:
+        """Return the labels that are the classes of a column, given the names of the outputs.
+
+        The model then predicts one class of each column, as the estimator does.
+        """
+        if self.kind not in ("multiclass", MULTIOUTPUT):
+            return []
+        if outputs is None or len(set(outputs)) < self.n_outputs:
+            outputs = ["class"] if self.kind == "multiclass" else [str(j) for j in range(self.n_outputs)]
+        starts = np.cumsum([0, *(len(classes) for classes in self.classes)]).tolist()
+        words = [[str(value) for value in classes] for classes in self.classes]
+        return list(zip(outputs, starts[:-1], words, strict=True))
+
     def probabilities(self, scores: NDArray[np.float32]) -> Any:
         """Return the probabilities of the classes: one array, or a list of arrays for several outputs of classes."""
         if self.kind == MULTILABEL:
@@ -85,17 +99,24 @@ class Labels:
         if self.kind == "binary":
             positive = np.clip(scores[:, 0].astype(np.float64), 0.0, 1.0)
             return np.column_stack([1.0 - positive, positive])
-        ends = np.cumsum([len(classes) for classes in self.classes])[:-1]
-        parts = [_normalized(part) for part in np.split(scores, ends, axis=1)]
+        parts = [_normalized(part) for part in np.split(scores, self._ends(), axis=1)]
         return parts if self.kind == MULTIOUTPUT else parts[0]
 
-    def best(self, probabilities: Any) -> NDArray[Any]:
-        """Return the most probable class of each output, for classes that are not indicators."""
-        if self.kind == MULTIOUTPUT:
-            pairs = zip(self.classes, probabilities, strict=True)
-            return np.column_stack([classes[part.argmax(axis=1)] for classes, part in pairs])
-        best: NDArray[Any] = self.classes[0][np.asarray(probabilities).argmax(axis=1)]
-        return best
+    def best(self, scores: NDArray[np.float32]) -> NDArray[Any]:
+        """Return the class of the largest score of each output, for classes that are not indicators.
+
+        Some losses have scores below 0, which as probabilities are equal.
+        """
+        if self.kind == "binary":
+            chosen: NDArray[Any] = self.classes[0][self.probabilities(scores).argmax(axis=1)]
+            return chosen
+        parts = np.split(scores, self._ends(), axis=1)
+        columns = [classes[part.argmax(axis=1)] for classes, part in zip(self.classes, parts, strict=True)]
+        return np.column_stack(columns) if self.kind == MULTIOUTPUT else columns[0]
+
+    def _ends(self) -> NDArray[np.intp]:
+        """Return the ends of the labels of each output but the last."""
+        return np.cumsum([len(classes) for classes in self.classes])[:-1]
 
 
 def _check_present(y: NDArray[Any]) -> None:

@@ -1,7 +1,7 @@
 """The extension module; the rest of the package is written on top of it."""
 
 from collections.abc import Callable, Iterable
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ class Dataset:
         missing_outputs: bool = False,
         feature_names: list[str] | None = None,
         output_names: list[str] | None = None,
+        class_columns: list[tuple[str, int, list[str]]] | None = None,
         nominal: dict[int, list[str]] | None = None,
         weights: NDArray[np.float32] | None = None,
         cell_weights: NDArray[np.float32] | None = None,
@@ -69,6 +70,7 @@ class Model:
     ) -> CsrArrays: ...
     def default_metric(self) -> str: ...
     def decide(self, scores: NDArray[np.float32], *, n_threads: int = 0) -> CsrArrays: ...
+    def target_values(self, scores: NDArray[np.float32]) -> list[list[Any]]: ...
     def oob_predictions(
         self, x: Borrowed, *, n_threads: int = 0
     ) -> tuple[NDArray[np.float32], NDArray[np.uint32]] | None: ...
@@ -101,6 +103,8 @@ class Model:
     def output_names(self) -> list[str] | None: ...
     @property
     def target_names(self) -> list[str] | None: ...
+    @property
+    def value_columns(self) -> list[str]: ...
     @property
     def nominal(self) -> dict[int, list[str]]: ...
     @property

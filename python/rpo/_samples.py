@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._matrix import borrow
+from ._types import ClassColumn
 from .model import Model, parameters_as_json
 
 
@@ -25,6 +26,8 @@ class Samples(NamedTuple):
     nominal: dict[int, list[str]]
     weights: NDArray[Any] | None
     """Weights of the samples, or of the outputs of each sample."""
+    class_columns: Sequence[ClassColumn] = ()
+    """Outputs that are the classes of a column, of which each sample has one."""
 
     def native(self) -> _native.Dataset:
         """Return the data set of the extension module."""
@@ -36,6 +39,7 @@ class Samples(NamedTuple):
             missing_outputs=self.missing_outputs,
             feature_names=self.feature_names,
             output_names=self.output_names,
+            class_columns=list(self.class_columns),
             nominal=self.nominal,
             weights=self.weights if of_samples else None,
             cell_weights=None if of_samples else self.weights,

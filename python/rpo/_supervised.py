@@ -100,6 +100,7 @@ class Classifier(ClassifierMixin, Supervised):
         sizes = [len(classes) for classes in encoding.classes]
         self.n_classes_ = sizes[0] if single else sizes
         self.output_names_ = encoding.names(names)
+        self._class_columns = encoding.columns(names)
         weights = self._with_class_weight(self._weights(sample_weight, features), y)
         data = self._samples(features, encoding.encode(y), self.output_names_, weights)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
@@ -218,7 +219,7 @@ class Classifier(ClassifierMixin, Supervised):
             return labels if encoding.sparse else labels.toarray()
         if encoding.kind == "binary" and self._has_rule:
             return encoding.classes[0][self._decide(scores).toarray()[:, 0]]
-        return encoding.best(encoding.probabilities(scores))
+        return encoding.best(scores)
 
     def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:
         """Return the labels that the model predicts: those with scores of at least 0.5, or by its rule."""

@@ -18,3 +18,6 @@ Borrowed: TypeAlias = (
 
 Path: TypeAlias = str | PathLike[str]
 """The path of a file."""
+
+ClassColumn: TypeAlias = tuple[str, int, list[str]]
+"""The name of a column of classes, its first output, and its classes."""

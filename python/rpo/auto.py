@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from numpy.typing import NDArray
+
 from ._estimator import Estimator
 from ._supervised import Classifier, Regressor
 
@@ -125,6 +127,11 @@ class AutoClassifier(_Auto, Classifier):
         """Return true: the search finds thresholds."""
         super()._takes_rule(kind)
         return True
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        given = super()._parameters(n_samples, n_labels)
+        # Of more than two classes, the most probable is predicted.
+        return given | ({"thresholds": None} if self._class_columns else {})
 
 
 class AutoRegressor(_Auto, Regressor):

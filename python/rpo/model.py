@@ -26,6 +26,9 @@ PROPENSITY = (0.55, 1.5)
 
 _BYTES = (bytes, bytearray, memoryview)
 
+_DTYPES: dict[type, Any] = {str: object, bool: np.bool_, float: np.float32}
+"""Types of arrays by those of their values."""
+
 
 class Model:
     """A fitted model with the names and kinds of its columns.
@@ -228,6 +231,40 @@ class Model:
         """Return the labels to predict for samples with these scores, as CSR of ones."""
         scores = dense(scores, "scores")
         return csr(self._native.decide(scores, n_threads=threads(n_threads)), scores.shape)
+
+    def predict_values(
+        self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None
+    ) -> dict[str, NDArray[Any] | list[list[str]]]:
+        """Return the predicted values of the targets by name, in the form in which a table holds them.
+
+        Parameters
+        ----------
+        X, n_threads, memory_limit
+            As for `predict`, whose result is limited.
+
+        Returns
+        -------
+        dict
+            For each target an array of shape (n_samples,): of str for a column of classes, of bool for a label, and of
+            float32 for a number. For labels that were listed in a column, the list of those of each sample.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> X = np.arange(8, dtype=np.float32).reshape(-1, 1)
+        >>> y = np.repeat(["bronze", "silver", "gold"], [3, 3, 2])
+        >>> forest = rpo.ExtraTreesClassifier(10, random_state=0).fit(X, y)
+        >>> forest.model_.predict_values(X[::3])
+        {'class': array(['bronze', 'silver', 'gold'], dtype=object)}
+        """
+        scores = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
+        # There may be no samples: the kinds of the values are those of another one.
+        kinds = [type(column[0]) for column in self._native.target_values(np.zeros((1, self.n_outputs), np.float32))]
+        columns = self._native.target_values(scores) if len(scores) else [[] for _ in kinds]
+        return {
+            name: column if kind is list else np.array(column, _DTYPES[kind])
+            for name, column, kind in zip(self._native.value_columns, columns, kinds, strict=True)
+        }
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rpo::core::{MatrixError, Seed};
 use rpo::data::read::{ReadErrorKind, ReadOptions, read};
 use rpo::data::split::stratified_partitions;
-use rpo::data::{Columns, DatasetError, Names, Task};
+use rpo::data::{ClassColumn, Columns, DatasetError, Names, Task};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
 impl Dataset {
     /// Creates a set from arrays, which are copied: a fit keeps them while the caller may change its own.
     #[staticmethod]
-    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, nominal=None, weights=None, cell_weights=None))]
+    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, class_columns=None, nominal=None, weights=None, cell_weights=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrays(
         py: Python<'_>,
@@ -31,6 +31,7 @@ impl Dataset {
         missing_outputs: bool,
         feature_names: Option<Vec<String>>,
         output_names: Option<Vec<String>>,
+        class_columns: Option<Vec<(String, usize, Vec<String>)>>,
         nominal: Option<BTreeMap<usize, Vec<String>>>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         cell_weights: Option<PyReadonlyArray2<'_, f32>>,
@@ -57,6 +58,10 @@ impl Dataset {
             }
             if let Some(names) = output_names {
                 data = data.with_names(Columns::Outputs, Names::Given(names))?;
+            }
+            if let Some(columns) = class_columns {
+                let of = |(name, first, classes)| ClassColumn { name, first, classes };
+                data = data.with_class_columns(columns.into_iter().map(of).collect())?;
             }
             if let Some(nominal) = nominal {
                 // A category without an observed value is a feature that is always missing.

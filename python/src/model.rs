@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use rpo::core::{CsrMatrix, MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::metrics::Metric;
-use rpo::{EvaluateOptions, FrequencyScores, ModelError, Predictor};
+use rpo::{EvaluateOptions, FrequencyScores, ModelError, Predictor, TargetValue};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -259,6 +259,34 @@ impl Model {
         Ok(hand_csr(py, labels.map_err(model_error)?))
     }
 
+    /// The values of targets for samples with these scores, one list per target of
+    /// [`value_columns`](Self::value_columns): classes, truth values of labels, lists of labels, or numbers.
+    fn target_values<'py>(
+        &self,
+        py: Python<'py>,
+        scores: PyReadonlyArray2<'py, f32>,
+    ) -> PyResult<Vec<Bound<'py, PyList>>> {
+        let scores = scores.as_array();
+        let rows = py.detach(|| self.0.target_values(scores)).map_err(model_error)?;
+        let columns = self.0.value_columns().into_iter().map(|_| PyList::empty(py));
+        let columns: Vec<_> = columns.collect();
+        for row in rows {
+            for (column, value) in columns.iter().zip(row) {
+                match value {
+                    TargetValue::Number(number) => column.append(number),
+                    TargetValue::Label(is_predicted) => column.append(is_predicted),
+                    // One object for each class, however many samples have it.
+                    TargetValue::Class(class) => column.append(PyString::intern(py, class)),
+                    TargetValue::Labels(names) => column.append(PyList::new(
+                        py,
+                        names.iter().map(|name| PyString::intern(py, name)),
+                    )?),
+                }?;
+            }
+        }
+        Ok(columns)
+    }
+
     /// Out-of-bag predictions for the training samples (n x d), with the number of trees behind each; `None` if the
     /// model has none.
     #[pyo3(signature = (x, *, n_threads=0))]
@@ -409,6 +437,12 @@ impl Model {
         let schema = self.0.schema();
         let of_levels = schema.levels.as_ref().map(|(names, _)| names);
         given(of_levels.unwrap_or(&schema.output_names))
+    }
+
+    /// Names of the targets of [`target_values`](Self::target_values).
+    #[getter]
+    fn value_columns(&self) -> Vec<String> {
+        self.0.value_columns()
     }
 
     /// The values of nominal features by column.

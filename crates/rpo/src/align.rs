@@ -4,7 +4,7 @@ use crate::schema::are_positions;
 use crate::{ModelError, Schema};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
-use rpo_data::{Dataset, Names};
+use rpo_data::{ClassColumn, Dataset, Names};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,7 +129,7 @@ impl Schema {
             let (expected, given) = (self.task, data.task());
             return Err(ModelError::Task { expected, given });
         }
-        let (targets, theirs) = (self.target_names(), data.output_names());
+        let (targets, theirs) = (self.target_names(), &self.names_as_here(data));
         let mut sources = sources("output", targets, theirs)?;
         if theirs.iter().len() > targets.iter().len() {
             let mine = targets.positions(theirs);
@@ -148,6 +148,23 @@ impl Schema {
             None => Cow::Borrowed(data.outputs()),
             Some(sources) => Cow::Owned(gather(data.outputs().view(), &sources)),
         })
+    }
+
+    /// The names of a data set's outputs, of which the classes of the model's columns have the names in the model: a table
+    /// calls a class `column=class`, and whoever makes a data set may call it otherwise.
+    fn names_as_here(&self, data: &Dataset) -> Names {
+        let (mine, mut names) = (self.target_names(), data.output_names().clone());
+        for theirs in data.class_columns() {
+            let is_same =
+                |column: &&ClassColumn| column.name == theirs.name && column.classes == theirs.classes;
+            if let (Some(column), Names::Given(names)) = (self.class_columns.iter().find(is_same), &mut names)
+            {
+                for (output, other) in column.outputs().zip(theirs.outputs()) {
+                    names[other] = mine.get(output).map_or_else(String::new, Cow::into_owned);
+                }
+            }
+        }
+        names
     }
 
     /// Returns how to translate the values of a feature from the data's list to the model's, or `None` if nothing

@@ -1,0 +1,121 @@
+"""Models of classes decide as their estimators do, wherever they are used."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rpo
+from rpo import _native
+
+ESTIMATORS = [
+    rpo.RandomForestClassifier(5, random_state=0),
+    rpo.AutoClassifier(configurations=3, random_state=0),
+    rpo.LinearOneVsRestClassifier(C=1.0, random_state=0),
+    rpo.CraftmlClassifier(5, random_state=0),
+    rpo.GradientBoostingClassifier(5, random_state=0),
+    rpo.GradientBoostingClassifier(5, method="single-target-gbrt", random_state=0),
+    rpo.GradientBoostingClassifier(5, loss="squared_error", random_state=0),
+]
+
+
+@pytest.fixture
+def classes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features and two columns of classes that depend on them weakly, so that many probabilities are below 0.5."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 6)).astype(np.float32)
+    noisy = X + rng.normal(size=X.shape)
+    grades = np.array(["bronze", "gold", "iron", "silver"])[noisy[:, :4].argmax(axis=1)]
+    return X, grades, np.column_stack([grades, np.array(["large", "mid", "small"])[noisy[:, 3:].argmax(axis=1)]])
+
+
+def one_hot(y: np.ndarray) -> np.ndarray:
+    columns = y.reshape(len(y), -1).T
+    return np.column_stack([column == value for column in columns for value in np.unique(column)]).astype(np.float32)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_a_model_predicts_one_class_of_each_column_as_its_estimator_does(estimator, n_outputs, classes):
+    X, grade, both = classes
+    y = grade if n_outputs == 1 else both
+    train, test = slice(0, 100), slice(100, None)
+    fitted = estimator.fit(X[train], y[train])
+    predicted = fitted.predict(X[test])
+    model = rpo.Model.from_bytes(fitted.model_.to_bytes())
+    labels = model.predict_labels(X[test]).toarray()
+    sizes = [len(np.unique(column)) for column in y[train].reshape(100, -1).T]
+    for part in np.split(labels, np.cumsum(sizes)[:-1], axis=1):
+        assert (part.sum(axis=1) == 1).all()
+    assert np.array_equal(labels, one_hot(np.concatenate([y[train], predicted]))[100:])
+    accuracy = model.evaluate(X[test], one_hot(y)[test], ["subset-accuracy"])["subset-accuracy"]
+    assert accuracy == pytest.approx(fitted.score(X[test], y[test]))
+    values = model.predict_values(X[test])
+    assert list(values) == (["class"] if n_outputs == 1 else ["0", "1"])
+    assert np.array_equal(np.column_stack(list(values.values())), predicted.reshape(50, -1))
+
+
+def test_values_have_the_types_and_names_of_targets(labels, numbers, classes):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    values = (
+        rpo.RandomForestClassifier(5, random_state=0)
+        .fit(X, pd.DataFrame(Y).add_prefix("label "))
+        .model_.predict_values(X)
+    )
+    assert list(values) == [f"label {j}" for j in range(6)]
+    assert {value.dtype for value in values.values()} == {np.dtype(bool)}
+    X, Y = numbers
+    model = rpo.RandomForestRegressor(5, random_state=0).fit(X, Y).model_
+    values = model.predict_values(X)
+    assert {value.dtype for value in values.values()} == {np.dtype(np.float32)}
+    assert np.array_equal(np.column_stack(list(values.values())), model.predict(X))
+    X, grade, both = classes
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(X, pd.Series(grade, name="grade")).model_
+    assert [value.dtype for value in model.predict_values(X[:0]).values()] == [np.dtype(object)]
+    assert list(model.predict_values(X)) == ["grade"]
+    assert model.output_names == ["bronze", "gold", "iron", "silver"]
+    assert list(
+        rpo.RandomForestClassifier(2).fit(X, pd.DataFrame(both, columns=["a", "b"])).model_.predict_values(X)
+    ) == [
+        "a",
+        "b",
+    ]
+
+
+def test_lists_of_labels_are_values(tmp_path):
+    path = tmp_path / "lists.csv"
+    path.write_text("x,tags\n" + "1,a;b\n2,b\n1,a;b\n2,b\n" * 5)
+    X, y = [[1.0], [2.0]], sp.csr_array(np.array([[1, 1], [0, 1]]))
+    native = _native.Dataset.read(path, json.dumps({"targets": {"list": {"column": "tags", "separator": ";"}}}))
+    model = rpo.Model(_native.Model.fit(json.dumps({"method": "extra-trees", "trees": 5}), native))
+    assert model.predict_values(X) == {"tags": [["a", "b"], ["b"]]}
+    assert np.array_equal(model.predict_labels(X).toarray(), y.toarray())
+
+
+def test_a_table_with_the_column_of_classes_evaluates_the_model(classes, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, grade, _ = classes
+    y = pd.Series(grade, name="grade")
+    table = pd.DataFrame(X).add_prefix("x")
+    fitted = rpo.RandomForestClassifier(5, random_state=0).fit(table[:100], y[:100])
+    path = tmp_path / "test.csv"
+    table.assign(grade=y)[100:].to_csv(path, index=False)
+    data = _native.Dataset.read(path, json.dumps({"targets": {"last": 1}}))
+    found = fitted.model_._native.evaluate(data, ["subset-accuracy"], weights=(0.55, 1.5))
+    assert found == [pytest.approx(fitted.score(table[100:], y[100:]))]
+
+
+def test_a_pickled_model_is_kept_by_skops(labels):
+    skops = pytest.importorskip("skops.io")
+    X, Y = labels
+    fitted = rpo.RandomForestClassifier(5, random_state=0).fit(X, Y)
+    content = skops.dumps(fitted)
+    trusted = skops.get_untrusted_types(data=content)
+    assert all(name.startswith("rpo.") for name in trusted)
+    loaded = skops.loads(content, trusted=trusted)
+    assert loaded.model_ == fitted.model_
+    assert np.array_equal(loaded.predict(X), fitted.predict(X))
