@@ -63,7 +63,8 @@ class Forest(Estimator):
         given["min_samples_split"] = count("min_samples_split", self.min_samples_split, n_samples, least=2)
         given["max_features"] = "all" if self.max_features is None else self.max_features
         decrease = not_negative("min_impurity_decrease", self.min_impurity_decrease)
-        if self.criterion == "gini":
+        projection = (self.params or {}).get("projection", self.projection)
+        if self.criterion == "gini" and projection in (None, "none"):
             # Gini's impurity of k classes is the sum of the variances of k labels, or twice the variance of one label;
             # here variances are averaged over labels.
             decrease *= 0.5 if (n_labels == 1).all() else len(n_labels) / n_labels.sum()

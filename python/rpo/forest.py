@@ -28,7 +28,10 @@ class RandomForestClassifier(ForestClassifier):
     max_leaf_nodes : int, optional
         Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
-        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+        Smallest decrease of the impurity by a split, weighted by the fraction of the samples in its node. With "gini"
+        it is that of scikit-learn, averaged over outputs. Entropy, in bits, is averaged over labels: it is that of
+        scikit-learn for labels and two classes, while each of more classes is a label. With a projection it is the
+        decrease of the variance of its components, averaged over them.
     bootstrap : bool or None, default=True
         Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
@@ -149,7 +152,9 @@ class RandomForestRegressor(ForestRegressor):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error"}, default="squared_error"
-        Measure of a split: the variance, summed over outputs.
+        Measure of a split: the variance, summed over outputs. Several outputs have the units of their standard
+        deviations, so that those of large numbers do not decide alone, unless all are 0 or 1; with
+        `params={"scale_outputs": "none"}` their own units, as in scikit-learn.
     max_depth : int, optional
         Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
@@ -161,7 +166,9 @@ class RandomForestRegressor(ForestRegressor):
     max_leaf_nodes : int, optional
         Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
-        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+        Smallest decrease of the variance by a split, weighted by the fraction of the samples in its node and averaged
+        over outputs, which have the units of `criterion`: in the outputs' own units that of scikit-learn. With a
+        projection it is averaged over its components.
     bootstrap : bool or None, default=True
         Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
@@ -291,7 +298,10 @@ class ExtraTreesClassifier(ForestClassifier):
     max_leaf_nodes : int, optional
         Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
-        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+        Smallest decrease of the impurity by a split, weighted by the fraction of the samples in its node. With "gini"
+        it is that of scikit-learn, averaged over outputs. Entropy, in bits, is averaged over labels: it is that of
+        scikit-learn for labels and two classes, while each of more classes is a label. With a projection it is the
+        decrease of the variance of its components, averaged over them.
     bootstrap : bool or None, default=False
         Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False
@@ -411,7 +421,9 @@ class ExtraTreesRegressor(ForestRegressor):
     n_estimators : int, default=100
         Number of trees.
     criterion : {"squared_error"}, default="squared_error"
-        Measure of a split: the variance, summed over outputs.
+        Measure of a split: the variance, summed over outputs. Several outputs have the units of their standard
+        deviations, so that those of large numbers do not decide alone, unless all are 0 or 1; with
+        `params={"scale_outputs": "none"}` their own units, as in scikit-learn.
     max_depth : int, optional
         Largest depth of a leaf; unlimited by default.
     min_samples_split : int or float, default=2
@@ -423,7 +435,9 @@ class ExtraTreesRegressor(ForestRegressor):
     max_leaf_nodes : int, optional
         Largest number of leaves; if set, the split with the largest gain is made first.
     min_impurity_decrease : float, default=0.0
-        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+        Smallest decrease of the variance by a split, weighted by the fraction of the samples in its node and averaged
+        over outputs, which have the units of `criterion`: in the outputs' own units that of scikit-learn. With a
+        projection it is averaged over its components.
     bootstrap : bool or None, default=False
         Grows each tree on samples drawn with replacement. Use None with `params={"row_share": 0.7}`.
     oob_score : bool or callable, default=False

@@ -329,6 +329,34 @@ def test_impurity_decrease_is_that_of_scikit_learn(labels):
             assert ours.model_.inspect()["tree_leaves"] == [theirs.get_n_leaves()]
 
 
+def test_impurity_decrease_has_the_documented_units(labels, numbers):
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
+    from sklearn.tree import DecisionTreeRegressor  # noqa: PLC0415
+
+    X, Y = labels
+    options = {"max_features": None, "bootstrap": False, "random_state": 0}
+    leaves = lambda model: model.model_.inspect()["tree_leaves"]  # noqa: E731
+    entropy = options | {"criterion": "entropy", "min_impurity_decrease": 0.05}
+    for y in (Y, Y[:, 0]):
+        theirs = RandomForestClassifier(1, **entropy).fit(X, y).estimators_[0].get_n_leaves()
+        assert leaves(rpo.RandomForestClassifier(1, **entropy).fit(X, y)) == [theirs]
+
+    # The variance of a component is 1 over its standard deviation, whose squares are the units.
+    X, y = numbers
+    regressor = rpo.RandomForestRegressor(1, min_impurity_decrease=0.3, **options)
+    own = rpo.RandomForestRegressor(1, min_impurity_decrease=0.3, params={"scale_outputs": "none"}, **options)
+    tree = DecisionTreeRegressor(min_impurity_decrease=0.3, random_state=0)
+    assert leaves(own.fit(X, y)) == [tree.fit(X, y).get_n_leaves()]
+    assert leaves(regressor.fit(X, y)) == [tree.fit(X, y / y.std(axis=0)).get_n_leaves()]
+
+    # All components of the identity are the labels, of which Gini's impurity is twice the variance.
+    X, Y = labels
+    identity = {"params": {"projection": "identity", "projection_scope": "shared"}} | options
+    projected = rpo.RandomForestClassifier(1, min_impurity_decrease=0.01, **identity).fit(X, Y)
+    plain = rpo.RandomForestClassifier(1, min_impurity_decrease=0.02, **options).fit(X, Y)
+    assert leaves(projected) == leaves(plain)
+
+
 def test_boosting_stops_on_samples_given_or_withheld(labels):
     X, Y = labels
     options = {"n_estimators": 200, "learning_rate": 0.5, "n_iter_no_change": 5, "random_state": 0}
