@@ -66,6 +66,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     n_jobs: int | None
     random_state: Any
     verbose: int
+    warm_start: bool
     params: Mapping[str, Any] | None
     missing_outputs: bool
     categorical_features: Any = FROM_DTYPE
@@ -74,6 +75,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     _nominal: Nominal
     _encodes: bool
     """True if arrays contain the values of categories, as in training, instead of their positions."""
+
+    _digests: Mapping[str, bytes]
+    """Digests of the samples, for estimators with a warm start."""
 
     model_: Model
     n_features_in_: int
@@ -94,14 +98,19 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
         """Fit to features and outputs; if that fails, the estimator stays as it was."""
         with unchanged_by_failure(self) as before:
-            fitted = self._fit_to(X, y, sample_weight, eval_set)
-            if getattr(self, "warm_start", False) and "model_" in before:
-                check_same_data(self, before)
-            return fitted
+            return self._fit_to(X, y, sample_weight, eval_set, before)
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
-        """Fit to features and outputs, setting what is fitted step by step."""
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
+        """Fit to features and outputs, setting what is fitted step by step; `before` has the earlier attributes."""
         raise NotImplementedError
+
+    def _remember_data(self, data: Samples, before: Mapping[str, Any]) -> None:
+        """Remember digests of the samples for a warm start; refuse one with other samples than those of the model."""
+        if not hasattr(self, "warm_start"):
+            return
+        self._digests = digests(data)
+        if self.warm_start and "model_" in before:
+            check_same_data(self, before)
 
     @property
     def _method(self) -> str:

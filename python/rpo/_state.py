@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
+
+import numpy as np
+
+from ._samples import Samples
+
+_BLOCK = 1 << 22
+"""Number of entries that are digested at once, so that no copy of a matrix is made."""
 
 
 @contextmanager
@@ -26,7 +34,7 @@ def unchanged_by_failure(estimator: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def check_same_data(estimator: Any, before: Mapping[str, Any]) -> None:
-    """Refuse a warm start with other columns or classes than those of the model.
+    """Refuse a warm start with other columns, classes or samples than those of the model.
 
     Raises
     ------
@@ -37,6 +45,38 @@ def check_same_data(estimator: Any, before: Mapping[str, Any]) -> None:
         old, new = before.get(name), getattr(estimator, name, None)
         if _plain(old) != _plain(new):
             raise ValueError(f"warm_start goes on with the same data: {name} was {old}, and is {new}")
+    old, new = before.get("_digests", {}), estimator._digests
+    differ = [name for name in new if old.get(name) != new[name]]
+    if differ:
+        raise ValueError(
+            f"warm_start goes on with the same data: {differ[0]} differs from that of the earlier fit; set "
+            "warm_start=False to fit anew"
+        )
+
+
+def digests(data: Samples) -> dict[str, bytes]:
+    """Return digests of the features, outputs and weights, which take little memory and time beside a fit.
+
+    Equal numbers in other types and tables have equal digests.
+    """
+    parts = {"X": (data.X, data.nominal), "y": (data.Y, None), "sample_weight or class_weight": (data.weights, None)}
+    return {name: _digest(matrix, repr(more)) for name, (matrix, more) in parts.items()}
+
+
+def _digest(matrix: Any, more: str) -> bytes:
+    digest = blake2b(more.encode(), digest_size=16)
+    arrays: list[tuple[Any, Any]]
+    if hasattr(matrix, "tocsr"):
+        matrix = matrix.tocsr()
+        arrays = [(matrix.data, np.float32), (matrix.indices, np.int64), (matrix.indptr, np.int64)]
+    else:
+        arrays = [] if matrix is None else [(matrix, np.float32)]
+    for array, dtype in arrays:
+        digest.update(repr(array.shape).encode())
+        rows = max(_BLOCK * len(array) // max(array.size, 1), 1)
+        for start in range(0, len(array), rows):
+            digest.update(np.ascontiguousarray(array[start : start + rows], dtype).data)
+    return digest.digest()
 
 
 def _plain(value: Any) -> Any:

@@ -87,7 +87,7 @@ class Classifier(ClassifierMixin, Supervised):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
         features = self._features(X, reset=True)
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
@@ -103,6 +103,7 @@ class Classifier(ClassifierMixin, Supervised):
         self._class_columns = encoding.columns(names)
         weights = self._with_class_weight(self._weights(sample_weight, features), y)
         data = self._samples(features, encoding.encode(y), self.output_names_, weights)
+        self._remember_data(data, before)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
 
@@ -271,7 +272,7 @@ class Regressor(RegressorMixin, Supervised):
     n_outputs_: int
     output_names_: list[str] | None
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Self:
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
         features = self._features(X, reset=True)
         self.output_names_ = self._remember_outputs(y)
         y = self._numbers(outputs_as_array(y))
@@ -281,6 +282,7 @@ class Regressor(RegressorMixin, Supervised):
         y = y.reshape(-1, 1) if self._is_vector else y
         self.n_outputs_ = y.shape[1]
         data = self._samples(features, y, self.output_names_, self._weights(sample_weight, features))
+        self._remember_data(data, before)
         n_labels = np.ones(self.n_outputs_)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import rpo
 
@@ -79,3 +80,37 @@ def test_a_warm_start_with_other_columns_or_classes_is_refused(estimator, more, 
         assert list(model.classes_) == ["no", "yes"]
         assert model.predict(X).shape == (120,)
     assert model.fit(X, words).score(X, words) > 0.5
+
+
+@pytest.mark.parametrize("estimator", [rpo.RandomForestRegressor, rpo.GradientBoostingRegressor])
+def test_a_warm_start_with_other_samples_is_refused(estimator, numbers):
+    X, Y = numbers
+    weights = np.linspace(0.5, 1.5, len(X))
+    model = estimator(3, warm_start=True, random_state=0).fit(X, Y, weights)
+    before = model.model_
+    other = X.copy()
+    other[7, 2] += 1.0
+    for data, named in (
+        ((other, Y, weights), "X"),
+        ((X, Y[::-1], weights), "y"),
+        ((X, Y, weights[::-1]), "sample_weight"),
+        ((X, Y), "sample_weight"),
+        ((sp.csr_array(np.where(X > 0, X, 0)), Y, weights), "X"),
+    ):
+        for n in (3, 5):
+            with pytest.raises(ValueError, match=f"same data: {named}.* differs from that of the earlier fit"):
+                model.set_params(n_estimators=n).fit(*data)
+    assert model.model_ is before
+    # The same numbers in other types and orders of memory are the same data.
+    model.set_params(n_estimators=5).fit(np.asfortranarray(X.astype(np.float64)), Y.astype(np.float32), list(weights))
+    assert np.allclose(model.predict(X), estimator(5, random_state=0).fit(X, Y, weights).predict(X), atol=1e-5)
+
+
+def test_a_warm_start_with_other_class_weights_is_refused(labels):
+    X, Y = labels
+    model = rpo.GradientBoostingClassifier(3, warm_start=True, class_weight="balanced", random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="class_weight differs"):
+        model.set_params(n_estimators=5, class_weight=None).fit(X, Y)
+    forest = rpo.RandomForestClassifier(3, warm_start=True, random_state=0).fit(sp.csr_array(X), sp.csr_array(Y))
+    forest.set_params(n_estimators=5).fit(sp.csc_array(X), sp.csc_array(Y))
+    assert forest.model_.n_trees == 5

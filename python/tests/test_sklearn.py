@@ -199,7 +199,7 @@ def test_boosting_goes_on_where_it_stopped(method, labels):
         model.fit(X, Y)
     with pytest.raises(ValueError, match="must be larger or equal"):
         model.set_params(n_estimators=3).fit(X, Y)
-    with pytest.raises(ValueError, match="continue"):
+    with pytest.raises(ValueError, match="goes on with the same data"):
         model.set_params(n_estimators=20).fit(X[:50], Y[:50])
 
 
