@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ._arguments import flag
 from ._estimator import Estimator
 from ._labels import MULTIOUTPUT
 from ._parameters import count, not_negative
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _MOSTLY = 0.1
 """Largest fraction of nonzero features for which forests grow faster on CSR."""
+
+
+_NO_OOB = "Out of bag estimation is only available if bootstrap is True and params has no nominal='target'"
 
 
 class Forest(Estimator):
@@ -46,6 +50,7 @@ class Forest(Estimator):
     min_samples_leaf: int | float
     min_impurity_decrease: float
     max_features: Any
+    bootstrap: bool | None
     oob_score: bool | Callable[..., float]
     warm_start: bool
     projection: str | None
@@ -56,6 +61,7 @@ class Forest(Estimator):
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
+        self._check_oob()
         if self.criterion not in self._criteria:
             raise ValueError(f"criterion must be one of {', '.join(self._criteria)}, got {self.criterion!r}")
         given["criterion"] = self._criteria[self.criterion]
@@ -70,6 +76,15 @@ class Forest(Estimator):
             decrease *= 0.5 if (n_labels == 1).all() else len(n_labels) / n_labels.sum()
         given["min_impurity_decrease"] = decrease
         return given | projection_parameters(self.projection, self.n_components)
+
+    def _check_oob(self) -> None:
+        """Refuse out-of-bag scores of trees that see all samples, before the forest grows."""
+        if not callable(self.oob_score) and not flag("oob_score", self.oob_score):
+            return
+        given = self.params or {}
+        bootstrap = given.get("bootstrap", self.bootstrap)
+        if bootstrap is not None and not bootstrap and given.get("row_share") is None:
+            raise ValueError(_NO_OOB)
 
     def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
         """Return samples with mostly zero features as CSR: the forest is the same, but grows several times faster."""
@@ -104,9 +119,7 @@ class Forest(Estimator):
         used = np.full(X.shape[0], True) if weights is None else weights > 0
         found = self.model_.oob_predictions(X if used.all() else X[used], n_threads=self._n_threads())
         if found is None:
-            raise ValueError(
-                "Out of bag estimation is only available if bootstrap is True and params has no nominal='target'"
-            )
+            raise ValueError(_NO_OOB)
         scores, counts = found
         if (counts == 0).any():
             message = "Some inputs do not have OOB scores: they are in the bag of every tree. Use more trees."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -83,6 +84,12 @@ def _table_of(batch: Any) -> Any:
 def column_names(x: Any) -> list[str]:
     """Return the names of a table's columns."""
     return [str(name) for name in (x.column_names if library(x) == "pyarrow" else x.columns)]
+
+
+def are_numbered(x: Any) -> bool:
+    """Return true if the columns of a table are numbered from 0, as pandas does without names."""
+    names = list(x.columns) if library(x) == "pandas" else []
+    return bool(names) and all(isinstance(name, Integral) for name in names) and names == list(range(len(names)))
 
 
 def selected(x: Any, names: list[str]) -> Any:

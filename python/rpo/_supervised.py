@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._bases import ClassifierMixin, RegressorMixin
 from ._class_weights import weights_of_classes
 from ._estimator import Estimator
-from ._frames import is_frame
+from ._frames import are_numbered, is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
 from ._matrix import check_finite, check_real
 from ._outputs import output_names, outputs_as_array
@@ -43,11 +43,14 @@ class Supervised(Estimator):
     n_outputs_: int
     _y_names: list[str] | None
     """The names of the columns of a table."""
+    _numbered: bool
+    """True if the columns of a table are numbered from 0."""
 
     def _remember_outputs(self, y: Any) -> list[str] | None:
         """Return the names of the columns of y, and remember those of a table."""
         names = output_names(y)
         self._y_names = names if is_frame(y) else None
+        self._numbered = is_frame(y) and are_numbered(y)
         return names
 
     def _same_outputs(self, y: Any) -> Any:
@@ -240,13 +243,14 @@ class Classifier(ClassifierMixin, Supervised):
     def predict_sets(self, X: Any, *, memory_limit: int | None = None) -> list[NDArray[Any]]:
         """Return the labels predicted for each sample: their names if y had names, otherwise their indices.
 
-        The parameters are those of `predict`.
+        Columns of a table that are numbered, as pandas does by default, have no names. The parameters are those of
+        `predict`; `memory_limit` is that of the scores.
         """
         check_is_fitted(self, "model_")
         if self._encoding.kind != MULTILABEL:
             raise ValueError(f"predict_sets is for indicators of labels; y was {self._encoding.kind}")
         labels = self._decide(self._scores(X, memory_limit))
-        names = None if self.output_names_ is None else np.asarray(self.output_names_)
+        names = None if self.output_names_ is None or self._numbered else np.asarray(self.output_names_)
         rows = np.split(labels.indices, labels.indptr[1:-1])
         return [row if names is None else names[row] for row in rows]
 

@@ -100,8 +100,7 @@ class _GradientBoosting(Estimator):
 
     def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
         """Return the parameters of the loss, unless it is set in `params`."""
-        is_one = isinstance(self.loss, str) or not isinstance(self.loss, Sequence | np.ndarray)
-        names = [self.loss] if is_one else list(self.loss)
+        names = self._loss_names()
         for name in names:
             if name not in self._losses:
                 raise ValueError(f"loss must be one of {', '.join(self._losses)}, got {name!r}")
@@ -115,8 +114,13 @@ class _GradientBoosting(Estimator):
             return {"loss": "softmax", "groups": ",".join(str(size) for size in n_labels)}
         return {"loss": loss}
 
+    def _loss_names(self) -> list[Any]:
+        """Return the losses as a list, as they were given."""
+        is_one = isinstance(self.loss, str) or not isinstance(self.loss, Sequence | np.ndarray)
+        return [self.loss] if is_one else list(self.loss)
+
     def _has_loss(self, name: str) -> bool:
-        return name == self.loss if isinstance(self.loss, str) else name in self.loss
+        return name in self._loss_names()
 
     def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float32]]:
         """Return the predictions of the model after each step."""

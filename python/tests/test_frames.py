@@ -214,3 +214,16 @@ def test_tables_that_are_not_read_are_refused_with_what_reads_them(table):
         ):
             with pytest.raises(TypeError, match=reader):
                 call()
+
+
+def test_sets_of_labels_of_numbered_columns_are_indices(labels):
+    X, Y = labels
+    forest = rpo.RandomForestClassifier(5, random_state=0)
+    expected = forest.fit(X, Y).predict_sets(X)
+    numbered = forest.fit(X, pd.DataFrame(Y)).predict_sets(X)
+    assert all(found.dtype.kind == "i" for found in numbered)
+    assert all(np.array_equal(found, row) for found, row in zip(numbered, expected, strict=True))
+    for names in (list("abcdef"), [str(j) for j in range(6)], list(range(10, 16))):
+        named = forest.fit(X, pd.DataFrame(Y, columns=names)).predict_sets(X)
+        words = np.array([str(name) for name in names])
+        assert all(np.array_equal(found, words[row]) for found, row in zip(named, expected, strict=True))

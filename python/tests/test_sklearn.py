@@ -241,8 +241,18 @@ def test_out_of_bag_scores(labels, numbers):
     assert np.array_equal(found[weights == 0], without.predict_proba(X[weights == 0]))
     by_function = rpo.RandomForestClassifier(60, oob_score=lambda y, p: 7.0, random_state=0).fit(X, Y)
     assert by_function.oob_score_ == 7.0
-    with pytest.raises(ValueError, match="out of bag"):
-        rpo.ExtraTreesClassifier(5, oob_score=True).fit(X, Y)
+    for refused, reason in (
+        (rpo.ExtraTreesClassifier(5, oob_score=True), "only available if bootstrap is True"),
+        (
+            rpo.RandomForestClassifier(5, bootstrap=None, oob_score=True, params={"bootstrap": False}),
+            "bootstrap is True",
+        ),
+        (rpo.RandomForestClassifier(5, oob_score="x"), "oob_score must be True or False, got 'x'"),
+    ):
+        # Before anything grows: so is the criterion, later.
+        with pytest.raises(ValueError, match=reason):
+            refused.set_params(criterion="none").fit(X, Y)
+    rpo.ExtraTreesClassifier(20, bootstrap=None, oob_score=True, params={"row_share": 0.5}).fit(X, Y)
     X, Y = numbers
     regressor = rpo.RandomForestRegressor(60, oob_score=True, random_state=0).fit(X, Y)
     assert regressor.oob_prediction_.shape == Y.shape
