@@ -338,7 +338,16 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         self.categorical_features = categorical_features
         self.params = params
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: tuple[Any, Any] | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> Self:
         """Boost.
 
         Parameters
@@ -353,7 +362,11 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             that two columns of 3 and 2 classes have 5. Weights should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best. The score is the logarithmic
-            loss, averaged over labels; `params={"validation_metric": ...}` names another, such as "lrap".
+            loss, averaged over labels; `params={"validation_metric": ...}` names another, such as "lrap". A pipeline
+            passes them as they are, without its transformations.
+        X_val, y_val : optional
+            The same as `eval_set=(X_val, y_val)`, under the names of scikit-learn's histogram boosting; a pipeline with
+            `transform_input=["X_val"]` transforms them.
 
         Notes
         -----
@@ -362,7 +375,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
-        return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -540,7 +553,16 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         self.categorical_features = categorical_features
         self.params = params
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: tuple[Any, Any] | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> Self:
         """Boost.
 
         Parameters
@@ -554,7 +576,11 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             should have a mean of about 1, see below.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored, by R² unless `params={"validation_metric": ...}` names another score; the
-            model keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused.
+            model keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused. A pipeline
+            passes them as they are, without its transformations.
+        X_val, y_val : optional
+            The same as `eval_set=(X_val, y_val)`, under the names of scikit-learn's histogram boosting; a pipeline with
+            `transform_input=["X_val"]` transforms them.
 
         Notes
         -----
@@ -563,7 +589,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
-        return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -630,6 +656,17 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
                 'give a larger alpha, or params={"huber_delta": ...}'
             )
         return distance
+
+
+def _withheld(eval_set: tuple[Any, Any] | None, X_val: Any, y_val: Any) -> tuple[Any, Any] | None:
+    """Return the samples on which steps are scored, which are given in one way or the other."""
+    if X_val is None and y_val is None:
+        return eval_set
+    if eval_set is not None:
+        raise ValueError("eval_set and X_val with y_val are the same samples; give one or the other")
+    if X_val is None or y_val is None:
+        raise ValueError("X_val and y_val must be given together")
+    return X_val, y_val
 
 
 def _quantile(values: NDArray[Any], weights: NDArray[Any], level: float) -> float:

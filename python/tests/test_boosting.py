@@ -241,3 +241,40 @@ def test_steps_are_not_scored_on_constant_outputs(numbers):
     boosting.set_params(params=None, n_iter_no_change=2)
     with pytest.warns(UserWarning, match="no step scored better on the withheld samples than the constant prediction"):
         assert boosting.fit(X, Y * 0).n_estimators_ == 0
+
+
+def test_a_pipeline_transforms_the_samples_that_score_steps(labels):
+    from sklearn import config_context  # noqa: PLC0415
+    from sklearn.pipeline import Pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    X, Y = labels
+    X = 100.0 + 50.0 * X
+    boosting = rpo.GradientBoostingClassifier(30, learning_rate=0.5, random_state=0)
+    scaler = StandardScaler().fit(X[:80])
+    scaled = scaler.transform(X)
+    expected = boosting.fit(scaled[:80], Y[:80], eval_set=(scaled[80:], Y[80:])).model_
+    assert boosting.fit(scaled[:80], Y[:80], X_val=scaled[80:], y_val=Y[80:]).model_ == expected
+    with config_context(enable_metadata_routing=True):
+        boosting.set_fit_request(X_val=True, y_val=True)
+        steps = [("scale", StandardScaler()), ("boost", boosting)]
+        fitted = Pipeline(steps, transform_input=["X_val"]).fit(X[:80], Y[:80], X_val=X[80:], y_val=Y[80:])
+    assert fitted["boost"].model_ == expected
+
+
+def test_samples_that_score_steps_are_given_in_one_way(numbers):
+    X, Y = numbers
+    boosting = rpo.GradientBoostingRegressor(3)
+    with pytest.raises(ValueError, match="give one or the other"):
+        boosting.fit(X, Y, eval_set=(X, Y), X_val=X, y_val=Y)
+    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
+        boosting.fit(X, Y, X_val=X)
+
+
+@pytest.mark.parametrize("loss", [None, 3, ["squared_error", "hinge"], "hinge"])
+def test_losses_that_do_not_exist_are_named(loss, numbers):
+    X, Y = numbers
+    with pytest.raises(ValueError, match="loss must be one of squared_error, .* got"):
+        rpo.GradientBoostingRegressor(2, loss=loss).fit(X, Y)
+    with pytest.raises(ValueError, match="loss must be one of log_loss, .* got"):
+        rpo.GradientBoostingClassifier(2, loss=loss).fit(X, Y > 0)
