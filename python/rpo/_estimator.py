@@ -285,9 +285,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return self._features(X, reset=False)
 
-    def _scores(self, X: Any, memory_limit: int | None = None) -> NDArray[np.float32]:
-        """Return the predictions of the model, of at most this number of bytes; 4 GiB by default."""
+    def _scores(self, X: Any, memory_limit: int | None = None, *, size: int = 4) -> NDArray[np.float32]:
+        """Return the predictions of the model, of which as many numbers of this size in bytes are within the limit."""
         X = self._fitted_features(X)
+        check_memory(X.shape[0], self.model_.n_outputs, size, memory_limit)
         return self.model_.predict(X, n_threads=self._n_threads(), memory_limit=memory_limit)
 
 

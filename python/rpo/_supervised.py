@@ -168,22 +168,24 @@ class Classifier(ClassifierMixin, Supervised):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
         memory_limit : int, optional
-            Largest size of the scores in bytes, 4 for each sample and label; 4 GiB by default.
+            Largest size of the result in bytes; 4 GiB by default.
 
         Returns
         -------
         ndarray or list of ndarray
             For labels, one array of float32 of shape (n_samples, n_outputs): the probability of each label, between 0
-            and 1 exclusive (0 is replaced by the smallest positive number). For classes, one array of shape (n_samples,
-            n_classes), and for several outputs of classes a list of such arrays.
+            and 1 exclusive (0 is replaced by the smallest positive number). For classes, one array of float64 of shape
+            (n_samples, n_classes), and for several outputs of classes a list of such arrays.
 
         Raises
         ------
         MemoryError
-            For scores over the memory limit; `predict_top_k` needs no array of that size.
+            For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
-        scores = self._scores(X, memory_limit)
-        return self._encoding.probabilities(scores)
+        check_is_fitted(self, "model_")
+        # Two probabilities are returned for the score of two classes.
+        size = {MULTILABEL: 4, "binary": 16}.get(self._encoding.kind, 8)
+        return self._encoding.probabilities(self._scores(X, memory_limit, size=size))
 
     def predict_log_proba(self, X: Any, *, memory_limit: int | None = None) -> Any:
         """Return the logarithms of `predict_proba`, whose parameters these are."""
@@ -206,14 +208,23 @@ class Classifier(ClassifierMixin, Supervised):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
         memory_limit : int, optional
-            Largest size of the scores in bytes, 4 for each sample and label; 4 GiB by default.
+            Largest size in bytes of the array of labels, 8 for each sample and label; of the scores, 4 for each, if the
+            result is a CSR matrix or one class for each output. 4 GiB by default.
 
         Raises
         ------
         MemoryError
-            For scores over the memory limit; `predict_top_k` needs no array of that size.
+            For an array over the memory limit; `predict_top_k` needs none of that size.
+
+        Notes
+        -----
+        With `params={"decide": "f1"}` the labels of a sample depend on the samples that are predicted with it: each
+        label is predicted for the set of samples whose expected F1 is largest. Predict all samples in one call; a
+        single sample has other labels than among others.
         """
-        return self._chosen(self._scores(X, memory_limit))
+        check_is_fitted(self, "model_")
+        size = 8 if self._encoding.kind == MULTILABEL and not self._encoding.sparse else 4
+        return self._chosen(self._scores(X, memory_limit, size=size))
 
     def _chosen(self, scores: NDArray[np.float32]) -> Any:
         """Return the classes or labels predicted from scores."""
@@ -332,14 +343,14 @@ class Regressor(RegressorMixin, Supervised):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
         memory_limit : int, optional
-            Largest size in bytes of the numbers of the model, 4 for each; 4 GiB by default.
+            Largest size of the result in bytes, 8 for each number; 4 GiB by default.
 
         Raises
         ------
         MemoryError
-            For more numbers.
+            For a larger result.
         """
-        return self._decoded(self._scores(X, memory_limit))
+        return self._decoded(self._scores(X, memory_limit, size=8))
 
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         numbers = scores.astype(np.float64)

@@ -24,6 +24,9 @@ from ._types import Borrowed, Path
 # The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
 
+_MEMORY_LIMIT = 4 << 30
+"""Largest size of predictions in bytes, by default."""
+
 _BYTES = (bytes, bytearray, memoryview)
 
 _DTYPES: dict[type, Any] = {str: object, bool: np.bool_, float: np.float32}
@@ -563,6 +566,23 @@ def methods() -> dict[str, dict[str, Any]]:
         parameters = {parameter.pop("name"): parameter for parameter in method["parameters"]}
         described[method["name"]] = {"summary": method["summary"], "parameters": parameters}
     return described
+
+
+def check_memory(n_samples: int, n_outputs: int, size: int, memory_limit: int | None) -> None:
+    """Refuse predictions of numbers of this size that are larger than the limit, 4 GiB by default.
+
+    Raises
+    ------
+    MemoryError
+        With the sizes.
+    """
+    limit = _MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit)
+    n_bytes = n_samples * n_outputs * size
+    if n_bytes > limit:
+        raise MemoryError(
+            f"predictions for {n_samples} samples and {n_outputs} outputs would take {n_bytes} bytes of memory; the "
+            f"limit is {limit}; memory_limit raises the limit"
+        )
 
 
 @contextmanager

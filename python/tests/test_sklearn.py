@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import pickle
-from functools import partial
 
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn
 from sklearn import ensemble
 from sklearn.base import clone
@@ -109,12 +109,27 @@ def test_the_memory_limit_of_predictions_can_be_set(estimator, labels):
     X, Y = labels
     model = estimator.fit(X, Y)
     names = ["predict", "predict_proba", "predict_log_proba", "predict_sets"]
-    calls = [partial(getattr(model, name), X) for name in names if hasattr(model, name)]
-    for call in (*calls, partial(model.score, X, Y)):
-        with pytest.raises(MemoryError, match="memory_limit raises the limit"):
-            call(memory_limit=Y.size * 4 - 1)
-        found = call(memory_limit=Y.size * 4)
+    calls = [(getattr(model, name), X) for name in names if hasattr(model, name)]
+    for call, *data in (*calls, (model.score, X, Y)):
+        # What is returned counts: indicators are int64 and numbers float64.
+        size = Y.size * (8 if call.__name__ in ("predict", "score") else 4)
+        with pytest.raises(MemoryError, match=f"{size} bytes.*; memory_limit raises the limit"):
+            call(*data, memory_limit=size - 1)
+        found = call(*data, memory_limit=size)
         assert isinstance(found, float) or len(found) == len(X)
+        assert not isinstance(found, np.ndarray) or found.nbytes == size
+
+
+def test_the_memory_limit_counts_the_probabilities_of_classes(labels):
+    X, Y = labels
+    for y in (Y[:, 0], Y[:, 0] + Y[:, 1]):
+        model = rpo.RandomForestClassifier(2, random_state=0).fit(X, y)
+        size = model.predict_proba(X).nbytes
+        assert model.predict_proba(X, memory_limit=size).nbytes == size
+        with pytest.raises(MemoryError, match=f"would take {size} bytes"):
+            model.predict_proba(X, memory_limit=size - 1)
+    sparse = rpo.RandomForestClassifier(2, random_state=0).fit(X, sp.csr_array(Y))
+    assert sparse.predict(X, memory_limit=Y.size * 4).shape == Y.shape
 
 
 def test_a_weight_counts_as_often_as_the_sample_occurs(labels):
