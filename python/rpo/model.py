@@ -224,8 +224,10 @@ class Model:
     def predict_labels(self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None) -> sp.csr_array[Any]:
         """Return the predicted labels, as CSR of ones.
 
-        A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds. The parameters
-        are those of `predict`, whose result is limited.
+        A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds. Of the classes
+        of a column, one is predicted: that whose score exceeds its threshold most. With `decide="f1"` the labels of a
+        sample depend on the samples beside it: each label is predicted for the set of samples whose expected F1 is
+        largest. The parameters are those of `predict`, whose result is limited.
         """
         scores = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
         return self.decide(scores, n_threads=n_threads)
