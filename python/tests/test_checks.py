@@ -15,10 +15,14 @@ BOOTSTRAPPED = {
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
 }
-WITHHELD = "the cost is chosen by withheld samples, which are drawn without regard to their weights"
-SEARCHED = {
-    "check_sample_weight_equivalence_on_dense_data": WITHHELD,
-    "check_sample_weight_equivalence_on_sparse_data": WITHHELD,
+# With a given cost only the tolerance is left, which can be made small, but not as small as the checks ask.
+SOLVED = (
+    "the solver ends at a tolerance, within which weighted and repeated samples differ; and the cost is chosen by "
+    "withheld samples, which are drawn without regard to their weights"
+)
+TOLERANT = {
+    "check_sample_weight_equivalence_on_dense_data": SOLVED,
+    "check_sample_weight_equivalence_on_sparse_data": SOLVED,
 }
 THRESHOLDS = {
     "check_classifier_multioutput": "each label is decided by its own threshold, not by a probability of 0.5",
@@ -52,7 +56,7 @@ def expected_failures(estimator: object) -> dict[str, str]:
     if isinstance(estimator, (rpo.StructuredForestClassifier, rpo.CraftmlClassifier)):
         return HALVES
     if isinstance(estimator, (rpo.LinearOneVsRestClassifier, rpo.LabelTreeClassifier)):
-        return SEARCHED
+        return TOLERANT
     return BOOTSTRAPPED if isinstance(estimator, (rpo.RandomForestClassifier, rpo.RandomForestRegressor)) else {}
 
 
