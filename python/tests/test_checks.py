@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import sklearn
 from sklearn.utils import estimator_checks
@@ -64,3 +66,12 @@ def expected_failures(estimator: object) -> dict[str, str]:
 @estimator_checks.parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_check(estimator, check):
     check(estimator)
+
+
+def test_the_figures_have_every_estimator():
+    path = Path(__file__).parents[1] / "docs" / "figures.md"
+    if not path.exists():
+        pytest.skip("no documents beside the tests")
+    table = path.read_text().split("## scikit-learn's checks")[1]
+    for estimator in ESTIMATORS:
+        assert f"| {type(estimator).__name__} | " in table
