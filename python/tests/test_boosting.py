@@ -274,7 +274,7 @@ def test_samples_that_score_steps_are_given_in_one_way(numbers):
 @pytest.mark.parametrize("loss", [None, 3, ["squared_error", "hinge"], "hinge"])
 def test_losses_that_do_not_exist_are_named(loss, numbers):
     X, Y = numbers
-    with pytest.raises(ValueError, match="loss must be one of squared_error, .* got"):
+    with pytest.raises(ValueError, match=r"loss must be one of squared_error, .* got"):
         rpo.GradientBoostingRegressor(2, loss=loss).fit(X, Y)
-    with pytest.raises(ValueError, match="loss must be one of log_loss, .* got"):
+    with pytest.raises(ValueError, match=r"loss must be one of log_loss, .* got"):
         rpo.GradientBoostingClassifier(2, loss=loss).fit(X, Y > 0)
