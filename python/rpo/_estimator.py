@@ -28,6 +28,7 @@ from ._categories import FROM_DTYPE, categories_of, chosen, numbers_of
 from ._frames import Nominal, column_names, is_frame, library, read_frame, without_batches
 from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
+from ._precision import check_features
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from ._state import check_same_data, digests, unchanged_by_failure
@@ -132,7 +133,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _features(self, X: Any, *, reset: bool) -> Any:
         """Return features as float32, C-ordered or CSR; when fitting, remember the columns."""
         try:
-            return self._read(X, reset=reset)
+            values = self._read(X, reset=reset)
         except ValueError as error:
             if "could not convert string" in str(error):
                 raise ValueError(
@@ -145,6 +146,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                     "that are missing, and forests and boosting take them, such as RandomForestClassifier"
                 ) from error
             raise
+        if reset:
+            names = getattr(self, "feature_names_in_", None)
+            check_features(X, values, names, self._nominal, stacklevel=5)
+        return values
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         choice = self.categorical_features

@@ -86,6 +86,13 @@ def column_names(x: Any) -> list[str]:
     return [str(name) for name in (x.column_names if library(x) == "pyarrow" else x.columns)]
 
 
+def numbers_of_column(x: Any, j: int) -> NDArray[Any]:
+    """Return the numbers of a column as they are in a table or array: of any numeric type, NaN where missing."""
+    kind = library(x)
+    column = np.asarray(x)[:, j] if kind is None else _READERS[kind](without_batches(x), j, True)[0]
+    return column if column.dtype.kind in "iuf" else column.astype(np.float64)
+
+
 def are_numbered(x: Any) -> bool:
     """Return true if the columns of a table are numbered from 0, as pandas does without names."""
     names = list(x.columns) if library(x) == "pandas" else []

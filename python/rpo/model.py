@@ -18,7 +18,7 @@ from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import outputs_as_array
 from ._parameters import as_json
-from ._precision import check_precision
+from ._precision import check_features, check_precision
 from ._types import Borrowed, Path
 
 # The parameters A and B of the propensity model.
@@ -107,10 +107,14 @@ class Model:
             For parameters that do not exist or are out of range, and data that the method does not support.
         """
         nominal: dict[int, list[str]] = {}
+        given = X
         if is_frame(X):
             frame = read_frame(X)
             X, nominal = frame.values, frame.nominal
             feature_names = frame.names if feature_names is None else feature_names
+        x = borrow(X, "X")
+        if not isinstance(x, tuple):
+            check_features(given, x, feature_names, nominal, stacklevel=2)
         if is_frame(Y) and output_names is None:
             output_names = column_names(Y)
         Y = outputs_as_array(Y)
@@ -120,7 +124,7 @@ class Model:
         weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32)
         of_samples = weights is None or weights.ndim == 1
         data = _native.Dataset.from_arrays(
-            borrow(X, "X"),
+            x,
             borrow(Y, "Y"),
             labels=bool(labels),
             missing_outputs=flag("missing_outputs", missing_outputs),

@@ -90,3 +90,51 @@ def test_numbers_beyond_single_precision_are_refused_by_output_and_sample(number
         rpo.describe(X, large)
     with pytest.raises(ValueError, match="output 'b' of sample 7"):
         rpo.Model.fit(X, pd.DataFrame(large, columns=list("abc")), labels=False)
+
+
+def test_features_that_become_equal_are_warned_of_once(numbers):
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    X, Y = numbers
+    X = np.column_stack([X, SECONDS, 2**40 + np.arange(100)])
+    table = pd.DataFrame(X, columns=list("abcdefg")).astype({"g": np.int64})
+    holes = table.astype({"g": "Int64"})
+    holes.loc[3, "g"] = pd.NA
+    for fit, named in (
+        (lambda: regressor().fit(X, Y), "5 (and 1 more)"),
+        (lambda: regressor().fit(X.tolist(), Y), "5 (and 1 more)"),
+        (lambda: regressor().fit(table, Y), "'f' (and 1 more)"),
+        (lambda: regressor().fit(table[["a", "g"]], Y), "'g'"),
+        (lambda: regressor().fit(holes[["a", "g"]], Y), "'g'"),
+        (lambda: regressor().fit(pl.from_pandas(holes), Y), "'f' (and 1 more)"),
+        (lambda: rpo.RandomForestClassifier(2).fit(table.assign(g="x").astype({"g": "category"}), Y > 0), "'f'"),
+        (lambda: rpo.Model.fit(X, Y, labels=False, trees=2), "5 (and 1 more)"),
+        (lambda: rpo.Model.fit(table, Y, labels=False, trees=2), "'f' (and 1 more)"),
+        (lambda: regressor(categorical_features=[6]).fit(X, Y), "5"),
+    ):
+        (message,) = warned(fit)
+        assert message.startswith(f"feature {named} has numbers")
+    assert "such as 1700000000.0 and 1700000001.0" in warned(lambda: regressor().fit(X, Y))[0]
+    assert "such as 1099511627776 and 1099511627777" in warned(lambda: regressor().fit(table[["a", "g"]], Y))[0]
+    for fit in (regressor().fit, rpo.GradientBoostingClassifier(1).fit):
+        with pytest.warns(rpo.PrecisionWarning) as found:
+            fit(X, Y[:, 0] > 0)
+        assert (found[0].filename, found[0].lineno) == (__file__, sys._getframe().f_lineno - 1)
+
+
+def test_features_whose_numbers_stay_different_are_not_warned_of(numbers):
+    X, Y = numbers
+    rng = np.random.default_rng(5)
+    for column in (
+        SECONDS - SECONDS.mean(),
+        np.exp(10.0 + 3.0 * rng.normal(size=100)),
+        # Beyond 2^24, but not whole, and over a wide range.
+        1e9 * rng.random(100),
+        np.full(100, 1.7e9 + 1.0),
+        np.full(100, np.nan),
+        3e38 * np.where(X[:, 0] > 0, 1.0, -1.0),
+        1_000_000 + np.arange(100),
+        2**30 * np.arange(100),
+    ):
+        assert warned(lambda column=column: regressor().fit(np.column_stack([X, column]), Y)) == []
+    assert warned(lambda: regressor().fit(sp.csr_array(np.column_stack([X, SECONDS])), Y)) == []
