@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from typing import Any, ClassVar, cast
 
@@ -267,9 +268,10 @@ class Model:
         {'class': array(['bronze', 'silver', 'gold'], dtype=object)}
         """
         scores = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
+        values = partial(self._native.target_values, n_threads=threads(n_threads))
         # There may be no samples: the kinds of the values are those of another one.
-        kinds = [type(column[0]) for column in self._native.target_values(np.zeros((1, self.n_outputs), np.float32))]
-        columns = self._native.target_values(scores) if len(scores) else [[] for _ in kinds]
+        kinds = [type(column[0]) for column in values(np.zeros((1, self.n_outputs), np.float32))]
+        columns = values(scores) if len(scores) else [[] for _ in kinds]
         return {
             name: column if kind is list else np.array(column, _DTYPES[kind])
             for name, column, kind in zip(self._native.value_columns, columns, kinds, strict=True)

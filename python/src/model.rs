@@ -265,13 +265,20 @@ impl Model {
         &self,
         py: Python<'py>,
         scores: PyReadonlyArray2<'py, f32>,
+        n_threads: usize,
     ) -> PyResult<Vec<Bound<'py, PyList>>> {
-        let scores = scores.as_array();
-        let rows = py.detach(|| self.0.target_values(scores)).map_err(model_error)?;
+        let (scores, pool) = (scores.as_array(), threads::pool(n_threads)?);
         let columns = self.0.value_columns().into_iter().map(|_| PyList::empty(py));
         let columns: Vec<_> = columns.collect();
-        for row in rows {
-            for (column, value) in columns.iter().zip(row) {
+        // Values take much more memory than scores, so there are few at a time, unless a rule decides on all at once.
+        let size = match self.0.decision.is_joint() {
+            true => scores.nrows(),
+            false => FIRST_BLOCK,
+        };
+        for block in scores.axis_chunks_iter(Axis(0), size.max(1)) {
+            let rows = py.detach(|| pool.install(|| self.0.target_values(block)));
+            let rows = rows.map_err(model_error)?.into_iter();
+            for (column, value) in rows.flat_map(|row| columns.iter().zip(row)) {
                 match value {
                     TargetValue::Number(number) => column.append(number),
                     TargetValue::Label(is_predicted) => column.append(is_predicted),
@@ -283,6 +290,7 @@ impl Model {
                     )?),
                 }?;
             }
+            py.check_signals()?;
         }
         Ok(columns)
     }

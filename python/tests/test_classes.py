@@ -70,6 +70,7 @@ def test_values_have_the_types_and_names_of_targets(labels, numbers, classes):
     assert {value.dtype for value in values.values()} == {np.dtype(bool)}
     X, Y = numbers
     model = rpo.RandomForestRegressor(5, random_state=0).fit(X, Y).model_
+    X = np.tile(X, (50, 1))
     values = model.predict_values(X)
     assert {value.dtype for value in values.values()} == {np.dtype(np.float32)}
     assert np.array_equal(np.column_stack(list(values.values())), model.predict(X))
