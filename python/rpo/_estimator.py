@@ -81,6 +81,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """Digests of the samples, for estimators with a warm start."""
 
     model_: Model
+    validation_score_: NDArray[np.float64]
+    """The score after each step, for boosting whose steps are scored."""
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
@@ -255,16 +257,20 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
         work = Work(given, data, validation, self._n_threads(), start)
         elsewhere = fitter.get()
+        scores: list[float] = []
+        vars(self).pop("validation_score_", None)
         try:
             if elsewhere is not None:
                 model = elsewhere(work, progress)
             else:
-                model = work.fit(progress if self.verbose or course.has_listeners else None)
+                model = work.fit(progress if self.verbose or course.has_listeners else None, scores)
         except ValueError as error:
             # Parameters in `params` keep their names.
             names = dict(self._spelled) | {name: ours for ours, name in self._renamed.items()}
             names = {name: ours for name, ours in names.items() if name not in (self.params or {})}
             raise ValueError(in_own_terms(str(error), names, given, self)) from None
+        if scores:
+            self.validation_score_ = np.array(scores)
         course.end(model_=model)
         return model
 

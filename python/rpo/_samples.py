@@ -55,9 +55,9 @@ class Work(NamedTuple):
     n_threads: int
     start: Model | None = None
 
-    def fit(self, progress: Callable[[int], object] | None = None) -> Model:
-        """Fit in this process."""
-        native = _native.Model.fit(
+    def fit(self, progress: Callable[[int], object] | None = None, scores: list[float] | None = None) -> Model:
+        """Fit in this process; add the scores of steps on withheld samples, if there are any, to a list."""
+        native, found = _native.Model.fit(
             parameters_as_json(self.parameters),
             self.samples.native(),
             validation=None if self.validation is None else self.validation.native(),
@@ -65,6 +65,8 @@ class Work(NamedTuple):
             n_threads=self.n_threads,
             progress=progress,
         )
+        if scores is not None:
+            scores.extend(found)
         return Model(native)
 
 

@@ -267,6 +267,9 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Names of the labels.
     n_estimators_ : int
         Number of steps of the model; if steps were scored, those up to the best.
+    validation_score_ : ndarray of shape (n_steps,)
+        The score after each step that was made, also after the best, on `eval_set` or the withheld samples; only if
+        steps were scored. Larger is better: losses are negative.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of squared residuals.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
@@ -481,6 +484,9 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Names of the columns of y.
     n_estimators_ : int
         Number of steps of the model; if steps were scored, those up to the best.
+    validation_score_ : ndarray of shape (n_steps,)
+        The score after each step that was made, also after the best, on `eval_set` or the withheld samples; only if
+        steps were scored. Larger is better: losses are negative.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of squared residuals.
     is_categorical_ : ndarray of bool of shape (n_features,) or None

@@ -136,7 +136,8 @@ class Model:
             cell_weights=None if of_samples else dense(weights, "sample_weight"),
         )
         text = parameters_as_json({"method": method, **parameters})
-        return cls(_native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress))
+        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
+        return cls(native)
 
     @classmethod
     def load(cls, path: Path) -> Model:

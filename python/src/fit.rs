@@ -6,9 +6,9 @@ use crate::threads;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rpo::{FitContext, Method, Model};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,11 +20,13 @@ const INTERVAL: Duration = Duration::from_millis(50);
 struct Course {
     steps: AtomicUsize,
     stop: AtomicBool,
+    /// Scores of the steps on withheld samples.
+    scores: Mutex<Vec<f64>>,
 }
 
 /// Fits a method, given by its parameters as JSON, and calls `progress(steps)` in the calling thread whenever more
 /// steps are done. A signal such as Ctrl-C or an exception in `progress` ends the wait at once; the fitting threads
-/// then end after their current tree or step.
+/// then end after their current tree or step. Also returns the scores of steps on withheld samples, if there are any.
 pub(crate) fn fit(
     py: Python<'_>,
     parameters: &str,
@@ -33,7 +35,7 @@ pub(crate) fn fit(
     start: Option<Model>,
     n_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Model> {
+) -> PyResult<(Model, Vec<f64>)> {
     let parameters = serde_json::from_str(parameters).map_err(value_error)?;
     let method = Method::try_from(&parameters).map_err(value_error)?;
     let pool = threads::pool(n_threads)?;
@@ -46,8 +48,13 @@ pub(crate) fn fit(
             of_fit.steps.fetch_add(1, Ordering::Relaxed);
         };
         let stop = || of_fit.stop.load(Ordering::Relaxed);
+        let on_score = |_, score| {
+            let mut scores = of_fit.scores.lock().unwrap_or_else(PoisonError::into_inner);
+            scores.push(score);
+        };
         let context = FitContext {
             on_step: Some(&on_step),
+            on_score: Some(&on_score),
             stop: Some(&stop),
             validation: validation.as_deref(),
             start: start.as_ref(),
@@ -79,7 +86,10 @@ pub(crate) fn fit(
             return Err(exception);
         }
         match received {
-            Ok(model) => return model.map_err(model_error),
+            Ok(model) => {
+                let mut scores = course.scores.lock().unwrap_or_else(PoisonError::into_inner);
+                return Ok((model.map_err(model_error)?, std::mem::take(&mut *scores)));
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 let message = "the fit broke off; the message on the standard error stream says where";

@@ -118,7 +118,8 @@ impl<T: Copy + Default> Rows<T> {
 
 #[pymethods]
 impl Model {
-    /// Fits a method, given by its parameters as JSON, to a data set.
+    /// Fits a method, given by its parameters as JSON, to a data set. Also returns the score after each step of boosting
+    /// if its steps are scored on withheld samples.
     #[staticmethod]
     #[pyo3(signature = (parameters, data, *, validation=None, start=None, n_threads=0, progress=None))]
     fn fit(
@@ -129,9 +130,10 @@ impl Model {
         start: Option<&Self>,
         n_threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, Vec<f64>)> {
         let start = start.map(|start| start.0.clone());
-        fit(py, parameters, data, validation, start, n_threads, progress).map(Self)
+        let (model, scores) = fit(py, parameters, data, validation, start, n_threads, progress)?;
+        Ok((Self(model), scores))
     }
 
     /// Loads a model from a file.
@@ -261,6 +263,7 @@ impl Model {
 
     /// The values of targets for samples with these scores, one list per target of
     /// [`value_columns`](Self::value_columns): classes, truth values of labels, lists of labels, or numbers.
+    #[pyo3(signature = (scores, *, n_threads=0))]
     fn target_values<'py>(
         &self,
         py: Python<'py>,

@@ -278,3 +278,21 @@ def test_losses_that_do_not_exist_are_named(loss, numbers):
         rpo.GradientBoostingRegressor(2, loss=loss).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss must be one of log_loss, .* got"):
         rpo.GradientBoostingClassifier(2, loss=loss).fit(X, Y > 0)
+
+
+def test_steps_have_validation_scores(labels, numbers):
+    X, Y = numbers
+    train, test = slice(0, 70), slice(70, 100)
+    model = rpo.GradientBoostingRegressor(30, learning_rate=0.5, random_state=0)
+    model.fit(X[train], Y[train], eval_set=(X[test], Y[test]))
+    assert model.validation_score_.shape == (30,)
+    assert model.n_estimators_ == model.validation_score_.argmax() + 1
+    stages = list(model.staged_predict(X[test]))
+    expected = [rpo.metrics.r2(Y[test], stage) for stage in stages]
+    assert np.allclose(model.validation_score_[: len(stages)], expected, atol=1e-5)
+    assert not hasattr(model.fit(X, Y), "validation_score_")
+    X, Y = labels
+    stopped = rpo.GradientBoostingClassifier(200, learning_rate=0.5, n_iter_no_change=5, random_state=0).fit(X, Y)
+    assert len(stopped.validation_score_) == stopped.n_estimators_ + 5 < 200
+    assert (stopped.validation_score_ < 0).all()
+    assert not hasattr(rpo.AutoClassifier(configurations=3, random_state=0).fit(X, Y), "validation_score_")

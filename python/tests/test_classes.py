@@ -92,7 +92,7 @@ def test_lists_of_labels_are_values(tmp_path):
     path.write_text("x,tags\n" + "1,a;b\n2,b\n1,a;b\n2,b\n" * 5)
     X, y = [[1.0], [2.0]], sp.csr_array(np.array([[1, 1], [0, 1]]))
     native = _native.Dataset.read(path, json.dumps({"targets": {"list": {"column": "tags", "separator": ";"}}}))
-    model = rpo.Model(_native.Model.fit(json.dumps({"method": "extra-trees", "trees": 5}), native))
+    model = rpo.Model(_native.Model.fit(json.dumps({"method": "extra-trees", "trees": 5}), native)[0])
     assert model.predict_values(X) == {"tags": [["a", "b"], ["b"]]}
     assert np.array_equal(model.predict_labels(X).toarray(), y.toarray())
 

@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo::core::Matrix;
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
-use rpo::data::{Columns, Dataset, Layout, Task};
+use rpo::data::{ClassColumn, Columns, Dataset, Layout, Names, Task};
 use rpo::{ModelError, Schema, UnseenValues};
 use std::borrow::Cow;
 
@@ -241,4 +241,27 @@ proptest! {
         prop_assert!(matches!(aligned.as_ref(), Matrix::Sparse(_)));
         prop_assert_eq!(&dense(&aligned), &x);
     }
+}
+
+#[test]
+fn classes_are_found_by_their_column_whatever_their_outputs_are_called() {
+    let column = ClassColumn {
+        name: "grade".into(),
+        first: 0,
+        classes: vec!["bronze".into(), "gold".into()],
+    };
+    let outputs = array![[1.0, 0.0], [0.0, 1.0]];
+    let train = Dataset::new(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel).unwrap();
+    let train = train
+        .with_names(Columns::Features, Names::Given(vec!["x".into()]))
+        .unwrap();
+    let names = Names::Given(vec!["bronze".into(), "gold".into()]);
+    let train = train.with_names(Columns::Outputs, names).unwrap();
+    let schema = Schema::from(&train.with_class_columns(vec![column]).unwrap());
+    let table = csv("x,grade\n1,gold\n2,bronze\n3,gold\n", Targets::Last(1));
+    assert_eq!(table.output_names().get(0).unwrap(), "grade=bronze");
+    let aligned = schema.align_outputs(&table).unwrap();
+    assert_eq!(dense(&aligned), array![[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+    let other = csv("x,grade\n1,gold\n2,iron\n", Targets::Last(1));
+    assert!(schema.align_outputs(&other).is_err());
 }

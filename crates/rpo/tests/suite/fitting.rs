@@ -4,8 +4,10 @@ use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::ensemble::EnsembleError;
+use rpo::metrics::Metric;
 use rpo::tune::Tuning;
 use rpo::{FitContext, Method, MethodError, Model, ModelError, Registry};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn data() -> Dataset {
@@ -131,6 +133,32 @@ fn a_fit_stops_between_steps() {
         assert_eq!(error, ModelError::Ensemble(EnsembleError::Stopped), "{name}");
         assert!(steps.into_inner() < 900, "{name}");
     }
+}
+
+#[test]
+fn steps_are_scored_in_order() {
+    let data = data();
+    let (train, withheld) = data.split(0.3, Seed::new(5)).unwrap();
+    let scores = Mutex::new(Vec::new());
+    let on_score = |n_steps, score| scores.lock().unwrap().push((n_steps, score));
+    let context = FitContext {
+        on_score: Some(&on_score),
+        validation: Some(&withheld),
+        ..FitContext::default()
+    };
+    let boosting = Method::named("gbmort").unwrap().with("iterations", "20").unwrap();
+    let boosting = boosting.with("validation", "0.2").unwrap();
+    let model = Model::fit_with(&boosting, &train, &context).unwrap();
+    let scores = scores.into_inner().unwrap();
+    assert_eq!(
+        scores.iter().map(|(n_steps, _)| *n_steps).collect::<Vec<_>>(),
+        (1..=20).collect::<Vec<_>>()
+    );
+    let best = scores
+        .iter()
+        .fold(f64::NEG_INFINITY, |best, (_, score)| best.max(*score));
+    let of_model = -model.evaluate(&withheld, &[Metric::LogLoss]).unwrap()[0];
+    assert!((best - of_model).abs() < 1e-9, "{best} {of_model}");
 }
 
 #[test]

@@ -283,6 +283,7 @@ impl Search<'_> {
         // Samples withheld to choose among settings must not be used to choose weights as well.
         let context = FitContext {
             on_step: None,
+            on_score: None,
             stop: Some(&stop),
             validation: None,
             ..*self.context
@@ -343,6 +344,7 @@ impl Search<'_> {
         // A caller who stops the search wants the best result so far.
         let context = FitContext {
             on_step: None,
+            on_score: None,
             stop: None,
             validation: None,
             ..*self.context

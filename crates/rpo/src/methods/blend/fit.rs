@@ -110,6 +110,7 @@ impl Estimator for BlendParams {
         // Samples withheld to choose among settings must not be used to choose weights as well.
         let quiet = FitContext {
             on_step: None,
+            on_score: None,
             validation: None,
             ..*context
         };

@@ -58,9 +58,14 @@ fn boost(
             .projects()
             .then(|| Arc::new(ProjectionKind::Gaussian) as _),
     };
-    let mut observe = |progress: &Progress<'_>| match context.is_stopped() {
-        true => ControlFlow::Break(()),
-        false => observe(progress),
+    let mut observe = |progress: &Progress<'_>| {
+        if let (Some(on_score), Some(score)) = (context.on_score, progress.validation) {
+            on_score(progress.step, score);
+        }
+        match context.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => observe(progress),
+        }
     };
     let options = BoostingOptions {
         weights: data.weights(),
