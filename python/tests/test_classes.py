@@ -110,6 +110,22 @@ def test_a_table_with_the_column_of_classes_evaluates_the_model(classes, tmp_pat
     assert found == [pytest.approx(fitted.score(table[100:], y[100:]))]
 
 
+def test_the_command_predicts_and_evaluates_classes_of_an_estimator(command, classes, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, grade, _ = classes
+    table = pd.DataFrame(X).add_prefix("x")
+    fitted = rpo.RandomForestClassifier(5, random_state=0).fit(table[:100], pd.Series(grade, name="grade")[:100])
+    model, path = tmp_path / "grades.rpo", tmp_path / "test.csv"
+    fitted.model_.save(model)
+    table.assign(grade=grade)[100:].to_csv(path, index=False)
+    found = command("predict", "--model", model, "--data", path, "--values").split()
+    assert found == ["grade", *fitted.predict(table[100:])]
+    decided = command("predict", "--model", model, "--data", path, "--decide").split()
+    assert [line.split(",")[1] for line in decided[1:]] == list(fitted.predict(table[100:]))
+    found = command("evaluate", "--model", model, "--data", path, "--metrics", "subset-accuracy", "--json")
+    assert json.loads(found)["subset-accuracy"] == pytest.approx(fitted.score(table[100:], grade[100:]))
+
+
 def test_a_pickled_model_is_kept_by_skops(labels):
     skops = pytest.importorskip("skops.io")
     X, Y = labels
