@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 /// Number of samples that are predicted at once, at first; the number doubles until a block takes long enough.
 const FIRST_BLOCK: usize = 1 << 12;
 
-/// Time that a block of samples should take: short for whoever presses Ctrl-C, and long compared with what a block costs
-/// beside its samples.
+/// Time that a block of samples should take: short for whoever presses Ctrl-C, and long compared with what a block
+/// costs beside its samples.
 const LONG: Duration = Duration::from_millis(200);
 
 /// A fitted model with the names and kinds of its columns.
@@ -47,8 +47,8 @@ impl Model {
         py.detach(|| pool.install(|| f(&self.0, x))).map_err(model_error)
     }
 
-    /// Calls a function of features like [`on`](Self::on), but on blocks of samples, in order, and checks for signals such
-    /// as Ctrl-C between them. `f` predicts each sample by itself, so that the parts make up the result for all; `take`
+    /// Calls a function of features like [`on`](Self::on), but on blocks of samples, in order, and checks for signals
+    /// such as Ctrl-C between them. `f` predicts each sample by itself, so that the parts make up the result for all; `take`
     /// receives each with its first sample.
     fn in_blocks<T: Send>(
         &self,
@@ -118,8 +118,8 @@ impl<T: Copy + Default> Rows<T> {
 
 #[pymethods]
 impl Model {
-    /// Fits a method, given by its parameters as JSON, to a data set. Also returns the score after each step of boosting
-    /// if its steps are scored on withheld samples.
+    /// Fits a method, given by its parameters as JSON, to a data set. Also returns the score after each step of
+    /// boosting if its steps are scored on withheld samples.
     #[staticmethod]
     #[pyo3(signature = (parameters, data, *, validation=None, start=None, n_threads=0, progress=None))]
     fn fit(

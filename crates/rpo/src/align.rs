@@ -150,8 +150,8 @@ impl Schema {
         })
     }
 
-    /// The names of a data set's outputs, of which the classes of the model's columns have the names in the model: a table
-    /// calls a class `column=class`, and whoever makes a data set may call it otherwise.
+    /// The names of a data set's outputs, of which the classes of the model's columns have the names in the model: a
+    /// table calls a class `column=class`, and whoever makes a data set may call it otherwise.
     fn names_as_here(&self, data: &Dataset) -> Names {
         let (mine, mut names) = (self.target_names(), data.output_names().clone());
         for theirs in data.class_columns() {

@@ -289,8 +289,8 @@ pub struct FitContext<'a> {
     pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
     /// Called after the trial of each configuration, by methods that try several.
     pub on_candidate: Option<&'a (dyn Fn(&Candidate) + Sync)>,
-    /// Called with the number of steps and their score whenever boosting scores its steps on withheld samples, in order;
-    /// not for the members of ensembles. Larger scores are better: losses and errors are negative.
+    /// Called with the number of steps and their score whenever boosting scores its steps on withheld samples, in
+    /// order; not for the members of ensembles. Larger scores are better: losses and errors are negative.
     pub on_score: Option<&'a (dyn Fn(usize, f64) + Sync)>,
     /// Wraps the output projection, for example to measure its time.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
