@@ -478,7 +478,10 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a,y\n1,red\n2,blue\n",
             "--targets y --task regression",
-            &["target \"y\" is a column of words; regression needs numeric targets"],
+            &[
+                "target \"y\" is a column of words",
+                "regression needs numeric targets",
+            ],
         ),
         (
             "d.csv",

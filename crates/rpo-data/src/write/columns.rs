@@ -218,7 +218,7 @@ pub(super) fn columns(data: &Dataset, format: Format, to: impl Write + Send) -> 
     let names = targets.column_names()?.into_iter().map(Into::into).zip(contents);
     let id = data.ids().map(|_| ("id".to_owned(), Content::Text));
     let mut writer = ColumnWriter::new(format, id.into_iter().chain(names), to)?;
-    let mut row = vec![0.0; data.n_features() + targets.len()];
+    let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
             writer.push(Cell::Text(&ids[sample]))?;

@@ -41,10 +41,6 @@ impl<'a> Targets<'a> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.columns.len()
-    }
-
     /// The classes of each target; `None` for one that is an output.
     pub(super) fn classes(&self) -> impl Iterator<Item = Option<&'a [String]>> + '_ {
         self.columns.iter().map(|column| match column {

@@ -266,7 +266,7 @@ fn data_that_a_member_cannot_use_are_refused_with_its_name() {
 
 #[test]
 fn members_decide_whether_outputs_may_be_missing() {
-    let (n, missing) = (200, |i: usize, j: usize| (i + j) % 4 == 0);
+    let (n, missing) = (200, |i: usize, j: usize| (i + j).is_multiple_of(4));
     let x = ndarray::Array2::from_shape_fn((n, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);
     for task in [Task::Regression, Task::MultiLabel] {
         let y = ndarray::Array2::from_shape_fn((n, 2), |(i, j)| match (missing(i, j), task) {

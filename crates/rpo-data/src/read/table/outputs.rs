@@ -120,7 +120,7 @@ impl Outputs {
                     Target::Label(_) if value.is_nan() => builder.push(output, value),
                     Target::Label(values) => builder.push(output, values[value as usize]),
                     Target::Classes { .. } if value.is_nan() => {
-                        (0..n).for_each(|j| builder.push(output + j, value))
+                        (0..n).for_each(|j| builder.push(output + j, value));
                     }
                     Target::Classes { of_word, .. } => {
                         let class = of_word[value as usize].as_ref();
@@ -130,7 +130,7 @@ impl Outputs {
                         match class {
                             _ if is_dense => {
                                 (0..n).for_each(|j| {
-                                    builder.push(output + j, f32::from(u8::from(class == Ok(&j))))
+                                    builder.push(output + j, f32::from(u8::from(class == Ok(&j))));
                                 });
                             }
                             Ok(class) => builder.push(output + class, 1.0),
