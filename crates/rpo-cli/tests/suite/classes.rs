@@ -77,7 +77,7 @@ fn classes_are_learned_and_predicted_by_every_method() {
     }
     let model = Model::load(folder.path("m.rpo")).unwrap();
     assert_eq!(model.schema().class_columns[0].name, "grade");
-    assert_eq!(model.groups(), [0..3]);
+    assert_eq!(model.groups(), std::slice::from_ref(&(0..3)));
 }
 
 #[test]
