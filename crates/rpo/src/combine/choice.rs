@@ -1,11 +1,9 @@
 //! Chooses the weights of candidates, and evaluates the choice on samples that were not used for it.
 
-use super::link::{log_odds, probability};
 use super::{CombineRule, Ensemble, Gram, Link, Pool, Selection, rules};
 use crate::blocks::dense_bytes;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
 use ndarray::{Array2, Axis, concatenate};
-use rayon::prelude::*;
 use rpo_core::MatrixView;
 use rpo_data::Task;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
@@ -13,8 +11,6 @@ use rpo_ensemble::thresholds::{self, ThresholdRule};
 /// Labels with fewer withheld samples than this get the threshold that predicts them as often as they occur: their
 /// F-measure is too uncertain to maximize.
 const RARE: usize = 5;
-/// Newton steps of the logistic regression on log-odds.
-const NEWTON_STEPS: usize = 12;
 
 /// The weights of candidates.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,57 +101,16 @@ impl Pool<'_> {
             (CombineRule::GreedyMean, _) => (Link::Mean, rules::greedy_mean(&gram)),
             (CombineRule::Nnls, _) => (Link::Mean, rules::simplex(&gram)),
             (CombineRule::Stack, Task::Regression) => (Link::Distances, rules::ridge(&gram)),
-            (CombineRule::Stack, Task::MultiLabel) => self.stack(candidates, parts)?,
+            (CombineRule::Stack, Task::MultiLabel) => {
+                let (weights, intercept) = self.stack(candidates, parts)?;
+                (Link::LogOdds { intercept }, weights)
+            }
         };
         let mut weights = vec![0.0; self.n_candidates()];
         for (&candidate, weight) in candidates.iter().zip(found) {
             weights[candidate] = weight;
         }
         Ok(Choice { link, weights })
-    }
-
-    /// Fits a logistic regression of the labels on the candidates' log-odds, jointly for all labels, by Newton's
-    /// method. The penalty is the squared distance of the weights from equal weights, times a thousandth of the number
-    /// of entries.
-    fn stack(&self, candidates: &[usize], parts: &[usize]) -> Result<(Link, Vec<f64>), ModelError> {
-        let m = candidates.len();
-        let start = [rules::mean(m), vec![0.0]].concat();
-        let mut weights = start.clone();
-        for _ in 0..NEWTON_STEPS {
-            let mut sums = NewtonSums::new(m + 1);
-            self.for_each_block(candidates, |part, mut scores, truth| {
-                if parts.contains(&part) {
-                    scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
-                    sums.add(&scores, truth.view(), &weights);
-                }
-                Ok(())
-            })?;
-            let penalty = 1e-3 * sums.n;
-            let entry = |k: usize, l: usize| {
-                let own = if k == l && k < m { penalty } else { 0.0 };
-                sums.curvature[k * (m + 1) + l] + own
-            };
-            let right: Vec<f64> = (0..=m)
-                .map(|k| {
-                    let own = if k < m {
-                        penalty * (weights[k] - start[k])
-                    } else {
-                        0.0
-                    };
-                    -sums.slope[k] - own
-                })
-                .collect();
-            let step = rules::solve(m + 1, entry, &right, vec![0.0; m + 1]);
-            weights
-                .iter_mut()
-                .zip(&step)
-                .for_each(|(weight, step)| *weight += step);
-            if step.iter().all(|step| step.abs() < 1e-9) {
-                break;
-            }
-        }
-        let intercept = weights.pop().unwrap_or_default();
-        Ok((Link::LogOdds { intercept }, weights))
     }
 
     /// Evaluates a choice among candidates by a rule. The weights for each part of the withheld samples are found on
@@ -241,57 +196,6 @@ fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> R
         }
     }
     Ok(found)
-}
-
-/// Gradient and Hessian of the logistic loss at given weights.
-struct NewtonSums {
-    slope: Vec<f64>,
-    curvature: Vec<f64>,
-    n: f64,
-}
-
-impl NewtonSums {
-    fn new(n_weights: usize) -> Self {
-        Self {
-            slope: vec![0.0; n_weights],
-            curvature: vec![0.0; n_weights * n_weights],
-            n: 0.0,
-        }
-    }
-
-    /// Adds the entries of a block. Sums of samples are added in sample order, whatever the number of threads.
-    fn add(&mut self, log_odds: &[Array2<f32>], truth: MatrixView<'_>, weights: &[f64]) {
-        let width = self.slope.len();
-        let of_sample = |row: usize| {
-            let mut sums = Self::new(width);
-            let mut labels = vec![0.0; truth.n_cols()];
-            truth.copy_row(row, &mut labels);
-            let mut z = vec![1.0; width];
-            for (column, label) in labels.iter().enumerate().filter(|(_, label)| !label.is_nan()) {
-                for (z, member) in z.iter_mut().zip(log_odds) {
-                    *z = f64::from(member[[row, column]]);
-                }
-                let sum: f64 = z.iter().zip(weights).map(|(z, weight)| z * weight).sum();
-                let p = f64::from(probability(sum as f32));
-                let (residual, spread) = (p - f64::from(*label), p * (1.0 - p));
-                for k in 0..width {
-                    sums.slope[k] += residual * z[k];
-                    for l in 0..width {
-                        sums.curvature[k * width + l] += spread * z[k] * z[l];
-                    }
-                }
-                sums.n += 1.0;
-            }
-            sums
-        };
-        let samples: Vec<Self> = (0..truth.n_rows()).into_par_iter().map(of_sample).collect();
-        for sample in samples {
-            let both = self.slope.iter_mut().chain(&mut self.curvature);
-            both.zip(sample.slope.into_iter().chain(sample.curvature))
-                .for_each(|(sum, value)| *sum += value);
-            self.n += sample.n;
-        }
-    }
 }
 
 #[cfg(test)]

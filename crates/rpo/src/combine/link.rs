@@ -29,7 +29,7 @@ pub(super) fn log_odds(p: f32) -> f32 {
     math::ln(f64::from(p / (1.0 - p))) as f32
 }
 
-pub(super) fn probability(z: f32) -> f32 {
+fn probability(z: f32) -> f32 {
     math::sigmoid(z)
 }
 

@@ -12,6 +12,7 @@ mod model;
 mod pool;
 mod quantiles;
 mod rules;
+mod stack;
 mod store;
 
 pub use model::{Candidate, Ensemble, Selection};

@@ -1,0 +1,203 @@
+//! Stacking of labels: logistic regression of the labels on the members' log-odds.
+
+use super::link::log_odds;
+use super::{Pool, rules};
+use crate::ModelError;
+use ndarray::Array2;
+use rayon::prelude::*;
+use rpo_core::{MatrixView, math};
+
+/// λ/N of the penalty of weights.
+const PENALTY: f64 = 1e-3;
+/// The same of the intercept, which has a minimum even if no label occurs.
+const INTERCEPT_PENALTY: f64 = 1e-6;
+/// Largest number of Newton steps. A few suffice; from a start where members are overconfident, a dozen.
+const STEPS: usize = 50;
+/// Largest number of times that a step is halved.
+const HALVINGS: u32 = 30;
+
+impl Pool<'_> {
+    /// The weights w of the candidates and the intercept b of labels on the samples of some parts, jointly for all
+    /// labels.
+    ///
+    /// # Errors
+    /// None beyond those of scoring the candidates.
+    pub(super) fn stack(&self, candidates: &[usize], parts: &[usize]) -> Result<(Vec<f64>, f64), ModelError> {
+        minimum(candidates.len(), |at| {
+            let mut sums = Sums::new(at.len());
+            self.for_each_block(candidates, |part, mut scores, truth| {
+                if parts.contains(&part) {
+                    scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
+                    sums.add(&scores, truth.view(), at);
+                }
+                Ok(())
+            })?;
+            Ok(sums)
+        })
+    }
+}
+
+/// Minimises, over N observed entries with the log-odds z of M members,
+///
+/// `Σ [ln(1 + e^s) − y s] + (N/2) (10⁻³ ‖w − 1/M‖² + 10⁻⁶ b²)` with `s = z·w + b`,
+///
+/// by Newton steps from equal weights, each halved until it descends. Full steps diverge where the members are
+/// overconfident, as the loss has next to no curvature there. `sums_at` adds up the loss at a point [w, b].
+fn minimum<E>(m: usize, mut sums_at: impl FnMut(&[f64]) -> Result<Sums, E>) -> Result<(Vec<f64>, f64), E> {
+    let mut at = [rules::mean(m), vec![0.0]].concat();
+    let mut sums = sums_at(&at)?.penalized(&at);
+    for _ in 0..STEPS {
+        let right: Vec<f64> = sums.slope.iter().map(|slope| -slope).collect();
+        let entry = |k: usize, l: usize| sums.curvature[k * (m + 1) + l];
+        let step = rules::solve(m + 1, entry, &right, vec![0.0; m + 1]);
+        let decrease: f64 = step.iter().zip(&right).map(|(step, right)| step * right).sum();
+        let mut next = None;
+        for halvings in 0..HALVINGS {
+            let factor = math::powi(0.5, halvings);
+            let moved: Vec<f64> = at
+                .iter()
+                .zip(&step)
+                .map(|(at, step)| at + factor * step)
+                .collect();
+            let there = sums_at(&moved)?.penalized(&moved);
+            if there.loss < sums.loss && there.loss <= sums.loss - 1e-4 * factor * decrease {
+                next = Some((moved, there));
+                break;
+            }
+            // Rounding hides the descent: this is the minimum.
+            if decrease <= 1e-14 * sums.n {
+                break;
+            }
+        }
+        let Some(next) = next else { break };
+        (at, sums) = next;
+        if step.iter().all(|step| step.abs() < 1e-9) {
+            break;
+        }
+    }
+    let intercept = at.pop().unwrap_or_default();
+    Ok((at, intercept))
+}
+
+/// The loss at a point, its gradient and its Hessian.
+struct Sums {
+    loss: f64,
+    slope: Vec<f64>,
+    curvature: Vec<f64>,
+    n: f64,
+}
+
+impl Sums {
+    fn new(width: usize) -> Self {
+        Self {
+            loss: 0.0,
+            slope: vec![0.0; width],
+            curvature: vec![0.0; width * width],
+            n: 0.0,
+        }
+    }
+
+    /// Adds the entries of a block. Sums of samples are added in sample order, whatever the number of threads.
+    fn add(&mut self, log_odds: &[Array2<f32>], truth: MatrixView<'_>, at: &[f64]) {
+        let width = at.len();
+        let of_sample = |row: usize| {
+            let mut sums = Self::new(width);
+            let mut labels = vec![0.0; truth.n_cols()];
+            truth.copy_row(row, &mut labels);
+            // The last one belongs to the intercept.
+            let mut z = vec![1.0; width];
+            for (column, label) in labels.iter().enumerate().filter(|(_, label)| !label.is_nan()) {
+                for (z, member) in z.iter_mut().zip(log_odds) {
+                    *z = f64::from(member[[row, column]]);
+                }
+                let (s, label) = (
+                    z.iter().zip(at).map(|(z, at)| z * at).sum::<f64>(),
+                    f64::from(*label),
+                );
+                let p = math::sigmoid(s);
+                sums.loss += math::softplus(s) - label * s;
+                for k in 0..width {
+                    sums.slope[k] += (p - label) * z[k];
+                    for l in 0..width {
+                        sums.curvature[k * width + l] += p * (1.0 - p) * z[k] * z[l];
+                    }
+                }
+                sums.n += 1.0;
+            }
+            sums
+        };
+        let samples: Vec<Self> = (0..truth.n_rows()).into_par_iter().map(of_sample).collect();
+        for sample in samples {
+            let both = self.slope.iter_mut().chain(&mut self.curvature);
+            both.zip(sample.slope.into_iter().chain(sample.curvature))
+                .for_each(|(sum, value)| *sum += value);
+            self.loss += sample.loss;
+            self.n += sample.n;
+        }
+    }
+
+    /// Adds the penalty.
+    fn penalized(mut self, at: &[f64]) -> Self {
+        let m = at.len() - 1;
+        for (k, at) in at.iter().enumerate() {
+            let (penalty, centre) = match k < m {
+                true => (PENALTY * self.n, 1.0 / m as f64),
+                false => (INTERCEPT_PENALTY * self.n, 0.0),
+            };
+            self.loss += 0.5 * penalty * (at - centre) * (at - centre);
+            self.slope[k] += penalty * (at - centre);
+            self.curvature[k * (m + 1) + k] += penalty;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::convert::Infallible;
+
+    proptest! {
+        /// The objective is convex: where its slope, here by differences, is 0, is the minimum. Half of the members
+        /// are certain of everything, as fully grown trees are, and most are wrong.
+        #[test]
+        fn the_slope_vanishes_however_certain_members_are(
+            (n, m) in (1_usize..40, 1_usize..6),
+            odds in prop::collection::vec(prop_oneof![-7.0_f32..7.0, Just(-7.0), Just(7.0)], 40 * 5),
+            labels in prop::collection::vec(prop_oneof![4 => Just(0.0_f32), 1 => Just(1.0), 1 => Just(f32::NAN)], 40),
+        ) {
+            let members: Vec<Array2<f32>> =
+                (0..m).map(|k| Array2::from_shape_fn((n, 1), |(i, _)| odds[40 * k + i])).collect();
+            let truth = Array2::from_shape_vec((n, 1), labels[..n].to_vec()).unwrap();
+            let sums_at = |at: &[f64]| {
+                let mut sums = Sums::new(at.len());
+                sums.add(&members, (&truth).into(), at);
+                Ok::<_, Infallible>(sums)
+            };
+            let observed = labels[..n].iter().filter(|y| !y.is_nan()).count() as f64;
+            let objective = |at: &[f64]| {
+                let entries = (0..n).filter(|&i| !labels[i].is_nan());
+                let loss = entries.map(|i| {
+                    let s = at[m] + (0..m).map(|k| at[k] * f64::from(members[k][[i, 0]])).sum::<f64>();
+                    math::softplus(s) - f64::from(labels[i]) * s
+                });
+                let distance: f64 = at[..m].iter().map(|w| (w - 1.0 / m as f64).powi(2)).sum();
+                loss.sum::<f64>() + observed / 2.0 * (1e-3 * distance + 1e-6 * at[m] * at[m])
+            };
+            let start = [rules::mean(m), vec![0.0]].concat();
+            let Ok((mut at, intercept)) = minimum(m, sums_at);
+            at.push(intercept);
+            prop_assert!(objective(&at) <= objective(&start));
+            for k in 0..=m {
+                let moved = |by: f64| {
+                    let mut moved = at.clone();
+                    moved[k] += by;
+                    objective(&moved)
+                };
+                let slope = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+                prop_assert!(slope.abs() <= 1e-5 * observed, "{slope} at {at:?}");
+            }
+        }
+    }
+}
