@@ -1,5 +1,6 @@
 //! Dense or CSR matrices of `f32`, owned and borrowed.
 
+mod masked;
 mod product;
 
 pub use product::{Fused, product, product_into};

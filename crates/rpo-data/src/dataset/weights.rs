@@ -65,7 +65,7 @@ pub enum Weighting {
     /// A feature with the weight of each sample, which is then removed from the features.
     Feature(usize),
     /// The weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output
-    /// of weight 0 counts as missing.
+    /// of weight 0 becomes missing.
     Cells(Array2<f32>),
     /// Weights of outputs that give the samples with and without a label the same total: W/(2 W₊) and W/(2 W₋), for
     /// the total weight W of the samples where the label is observed, of which W₊ belongs to those with it. A label that
@@ -114,7 +114,8 @@ impl Dataset {
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`] for a wrong number of samples or outputs, [`DatasetError::OutOfRange`] for a feature
-    /// that does not exist, [`DatasetError::Weight`] if a weight is negative or not finite, or all are 0. For labels
+    /// that does not exist, [`DatasetError::Weight`] if a weight is negative or not finite, or all are 0,
+    /// [`DatasetError::NotOneClass`] if some but not all of the classes of a sample's column have weight 0. For labels
     /// also [`DatasetError::Dense`] for weights that take more than [`DEFAULT_MEMORY_LIMIT`], and
     /// [`DatasetError::Parameter`] for parameters out of range or fewer than three samples.
     pub fn with_weights(self, weights: impl Into<Weighting>) -> Result<Self, DatasetError> {
@@ -196,6 +197,11 @@ impl Dataset {
             true => weights,
             false => weights.as_standard_layout().into_owned(),
         };
+        if let Some(outputs) = self.outputs.view().missing_where_zero(weights.view()) {
+            self.outputs = outputs;
+            let columns = std::mem::take(&mut self.class_columns);
+            self = self.with_class_columns(columns)?;
+        }
         self.weights.cells = Some(Arc::new(weights));
         Ok(self)
     }
@@ -253,7 +259,7 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Task;
+    use crate::{ClassColumn, Task};
     use ndarray::array;
 
     fn data() -> Dataset {
@@ -305,6 +311,45 @@ mod tests {
         );
         let weighted = data.with_weights(vec![4.0, 1.0, 1.0, 0.0]).unwrap();
         check(weighted, [[0.6, 3.0, 0.6, 0.6], [1.0; 4], [1.0; 4]]);
+    }
+
+    /// Outputs of weight 0 are missing in everything that reads them.
+    #[test]
+    fn outputs_of_weight_zero_are_missing() {
+        let cells = array![[1.0, 0.0], [0.0, 1.0], [1.0, 2.0]];
+        let weighted = data().with_weights(cells.clone()).unwrap();
+        let y = array![[0.0, f32::NAN], [f32::NAN, 0.0], [1.0, 1.0]];
+        let x = weighted.features().clone();
+        let missing = Dataset::with_missing(x, y.into(), Task::MultiLabel).unwrap();
+        assert_eq!(
+            weighted.label_statistics().counts,
+            missing.label_statistics().counts
+        );
+        let hidden = |data: &Dataset| {
+            let y = data.outputs().view().to_dense(usize::MAX).unwrap();
+            y.map(|v| if v.is_nan() { -1.0 } else { *v })
+        };
+        assert_eq!(hidden(&weighted), hidden(&missing));
+        // Of a column of classes, all outputs are missing or none.
+        let column = ClassColumn {
+            name: "grade".to_owned(),
+            first: 0,
+            classes: vec!["bronze".to_owned(), "gold".to_owned()],
+        };
+        let y = array![[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]];
+        let x = missing.features().clone();
+        let classes = Dataset::new(x, y.into(), Task::MultiLabel).unwrap();
+        let classes = classes.with_class_columns(vec![column]).unwrap();
+        let refused = classes.clone().with_weights(cells);
+        assert!(matches!(
+            refused,
+            Err(DatasetError::NotOneClass { sample: 0, .. })
+        ));
+        let whole = classes
+            .with_weights(array![[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+            .unwrap();
+        assert_eq!(whole.class_columns().len(), 1);
+        assert_eq!(hidden(&whole).row(0).to_vec(), [-1.0, -1.0]);
     }
 
     #[test]

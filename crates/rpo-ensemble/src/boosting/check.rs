@@ -91,10 +91,12 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
 }
 
 /// Checks that a custom loss is finite for every observed target of positive weight at the initial score of its output.
+/// `rows` are the samples of the outputs, if they are not all.
 pub(super) fn check_loss(
     loss: &dyn Loss,
     outputs: &Outputs<'_>,
     initial: &[f64],
+    rows: Option<&[usize]>,
 ) -> Result<(), EnsembleError> {
     let (mut y, mut weights) = (vec![0.0; outputs.n_rows()], vec![0.0; outputs.n_rows()]);
     for (output, &score) in initial.iter().enumerate() {
@@ -109,7 +111,7 @@ pub(super) fn check_loss(
                 if !value.is_finite() {
                     return Err(EnsembleError::Loss {
                         what,
-                        row,
+                        row: rows.map_or(row, |rows| rows[row]),
                         output,
                         target,
                         score,

@@ -14,17 +14,18 @@ use super::params::BoostingParams;
 use super::resolved::Resolved;
 use super::state::{Outputs, choose};
 use super::trees::Trees;
+use super::used::Used;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
-use rpo_core::{CheckParams, Learner, MatrixView, TreeEnsemble};
+use rpo_core::{CheckParams, Learner, Matrix, MatrixView, TreeEnsemble};
 use std::borrow::Cow;
 
 impl CheckParams for BoostingParams {
     type Error = EnsembleError;
 
     fn check(&self) -> Result<(), EnsembleError> {
-        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
+        Resolved::new(self, &BoostingOptions::default()).map(|_| ())
     }
 }
 
@@ -58,15 +59,16 @@ impl BoostingParams {
         y: MatrixView<'_>,
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
-        let n_samples = match options.weights {
-            None => x.n_rows(),
-            Some(weights) => weights.iter().filter(|weight| **weight > 0.0).count(),
-        };
-        let params = &Resolved::new(self, &options, n_samples)?;
-        let objective = &check(params, x, y, &options)?;
+        let params = Resolved::new(self, &options)?;
+        let objective = &check(&params, x, y, &options)?;
+        let n_train = x.n_rows();
+        let used = Used::new(x, y, &options);
         // The lifetimes of these types are not shortened implicitly.
-        let (x, mut y) = (x.reborrow(), y.reborrow());
-        let mut cells = options.cell_weights.as_ref().map(ArrayBase::view);
+        let x = used.x.as_ref().map_or(x.reborrow(), Matrix::view);
+        let mut y = used.y.as_ref().map_or(y.reborrow(), Matrix::view);
+        let mut cells = used.cells.as_ref().map(ArrayBase::view);
+        cells = cells.or(options.cell_weights.as_ref().map(ArrayBase::view));
+        let params = &params.for_samples(x.n_rows());
         let (of_levels, cells_of_levels);
         let n_levels = params.loss.n_levels();
         if n_levels > 1 {
@@ -75,8 +77,10 @@ impl BoostingParams {
             y = (&of_levels).into();
             cells = cells_of_levels.as_ref().map(ArrayBase::view);
         }
-        let weights = options
+        let weights = used
             .weights
+            .as_deref()
+            .or(options.weights)
             .map_or_else(|| Cow::Owned(vec![1.0; x.n_rows()]), Cow::Borrowed);
         let weights = &*weights;
         let features = Features::new(x.reborrow(), params.bins, options.categorical)?;
@@ -86,7 +90,7 @@ impl BoostingParams {
             None => initial(params, objective, &all)?,
         };
         if let Some(loss) = &options.loss {
-            check_loss(loss.as_ref(), &all, &initial)?;
+            check_loss(loss.as_ref(), &all, &initial, used.rows.as_deref())?;
         }
         let single = params.algorithm == Algorithm::SingleTarget;
         let apart = if single {
@@ -125,7 +129,7 @@ impl BoostingParams {
                 ))
             })
             .collect::<Result<_, EnsembleError>>()?;
-        let (n_features, n_train) = (x.n_cols(), x.n_rows());
+        let n_features = x.n_cols();
         let start = match options.start {
             Some(start) => start.clone(),
             None => Boosted::from_parts(

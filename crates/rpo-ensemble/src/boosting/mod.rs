@@ -80,6 +80,7 @@ mod step;
 mod store;
 mod target;
 mod trees;
+mod used;
 
 pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 pub use link::LinkBlock;

@@ -13,10 +13,11 @@ use std::sync::Arc;
 /// Options of a boosting fit that are not parameters: weights, a validation set, observers and custom parts.
 #[derive(Default)]
 pub struct BoostingOptions<'a> {
-    /// One weight per sample, finite and not negative; `None` means 1.
+    /// One weight per sample, finite and not negative; `None` means 1. Samples of weight 0 are left out, as are those
+    /// without an observed output.
     pub weights: Option<&'a [f32]>,
     /// One weight per sample and output (n x d), finite and not negative, which multiplies the weight of the sample.
-    /// Outputs of weight 0 are ignored, like missing outputs.
+    /// Outputs of weight 0 are missing.
     pub cell_weights: Option<ArrayView2<'a, f32>>,
     /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. Missing outputs are
     /// left out of gradients, steps and leaf values. By default they are refused: a NaN by mistake would silently
@@ -102,7 +103,7 @@ pub struct Progress<'a> {
     /// Number of steps made, including those of a continued model.
     pub step: usize,
     /// The training loss: the sum of weight times ℓ over samples and outputs, divided by the total weight of the
-    /// samples. `None` unless a [history](BoostingOptions::history) is requested, because the loss costs up to a fifth
+    /// samples that are not left out. `None` unless a [history](BoostingOptions::history) is requested, because the loss costs up to a fifth
     /// of the time of a fit.
     pub training_loss: Option<f64>,
     /// The metric on the validation set, if it was evaluated.

@@ -12,6 +12,7 @@ mod boosting_contracts;
 mod boosting_fixtures;
 mod boosting_losses;
 mod boosting_mixed;
+mod boosting_observed;
 mod boosting_props;
 mod boosting_second_order;
 mod common;

@@ -1,8 +1,9 @@
 //! Inputs of a fit besides parameters: sample weights, and a request to stop.
 
+use ndarray::Array2;
 use rpo::core::Seed;
-use rpo::data::Dataset;
 use rpo::data::generate::{Generator, MultiLabelSet};
+use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::Metric;
 use rpo::tune::Tuning;
@@ -85,6 +86,44 @@ fn samples_of_weight_zero_are_as_if_they_did_not_exist() {
     };
     let of_all = grouped((0..all.n_samples()).map(group).collect(), &all);
     assert_eq!(of_all, grouped(kept.into_iter().map(group).collect(), &without));
+}
+
+/// In everything that is found from outputs: units, numbers of steps, thresholds, frequencies of labels.
+#[test]
+fn outputs_of_weight_zero_are_missing() {
+    let labels = data();
+    let y = labels.outputs().view().to_dense(usize::MAX).unwrap();
+    let numbers = Array2::from_shape_fn(y.dim(), |(i, j)| y[[i, j]] * (j + 1) as f32 + (i % 7) as f32);
+    let is_ignored = |(i, j): (usize, usize)| (i * 5 + j * 3) % 7 == 0;
+    let cells = Array2::from_shape_fn(y.dim(), |cell| f32::from(u8::from(!is_ignored(cell))));
+    for (name, options) in [
+        ("gbmort", &[][..]),
+        ("gbmort", &[("find_iterations", "true")]),
+        ("single-target-gbrt", &[("thresholds", "macro-f")]),
+        ("gbrt-relabel-rpo", &[("decide", "f1")]),
+        ("gbrt-rpo", &[("preset", "paper")]),
+    ] {
+        for (y, task) in [(&y, Task::MultiLabel), (&numbers, Task::Regression)] {
+            if task == Task::Regression && options.iter().any(|o| ["thresholds", "decide"].contains(&o.0)) {
+                continue;
+            }
+            let method = match options {
+                [("preset", preset)] => format!("{name} --preset {preset} --iterations 5")
+                    .parse()
+                    .unwrap(),
+                options => options.iter().fold(method(name, 10), |method, (option, value)| {
+                    method.with(option, value).unwrap()
+                }),
+            };
+            let fit = |value: f32, cells: &Array2<f32>| {
+                let y = Array2::from_shape_fn(y.dim(), |cell| if is_ignored(cell) { value } else { y[cell] });
+                let data = Dataset::with_missing(labels.features().clone(), y.into(), task).unwrap();
+                Model::fit(&method, &data.with_weights(cells.clone()).unwrap()).unwrap()
+            };
+            let missing = fit(f32::NAN, &Array2::ones(y.dim()));
+            assert_eq!(fit(1.0, &cells), missing, "{name} {options:?} {task:?}");
+        }
+    }
 }
 
 #[test]

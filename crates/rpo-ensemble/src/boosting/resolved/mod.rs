@@ -56,17 +56,12 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    pub(super) fn new(
-        params: &BoostingParams,
-        options: &BoostingOptions<'_>,
-        n_samples: usize,
-    ) -> Result<Self, EnsembleError> {
+    pub(super) fn new(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<Self, EnsembleError> {
         check_ranges(params)?;
         let loss = LossChoice::new(params, options)?;
-        let by_samples = params.max_depth.is_none().then(|| loss.default_leaves(n_samples));
         let grow = GrowParams {
             max_depth: params.max_depth,
-            max_leaves: params.max_leaves.or(by_samples),
+            max_leaves: params.max_leaves,
             min_samples_split: params.min_samples_split,
         };
         grow.check()?;
@@ -128,6 +123,15 @@ impl Resolved {
         resolved.check_leaves()?;
         resolved.check_form()?;
         Ok(resolved)
+    }
+
+    /// Sets the default size of trees for a number of samples.
+    pub(super) fn for_samples(mut self, n_samples: usize) -> Self {
+        if self.grow.max_depth.is_none() {
+            let default = || self.loss.default_leaves(n_samples);
+            self.grow.max_leaves = Some(self.grow.max_leaves.unwrap_or_else(default));
+        }
+        self
     }
 }
 
