@@ -5,6 +5,7 @@ use super::loss::{Objective, Penalties};
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
 use ndarray::Array2;
+use rayon::prelude::*;
 use rpo_tree::criterion::{Curvature, LeafPenalty};
 
 /// The projected residual that a tree grows on.
@@ -16,6 +17,8 @@ pub(super) enum Target {
         wide: Vec<f64>,
         /// ‖φ‖².
         norm: f64,
+        /// The observed weight h of each number, with which it counts; `None` if all are 1.
+        observed: Option<Array2<f32>>,
     },
     /// Split by second-order gains, projected by rows of norm 1.
     SecondOrder(SecondOrderTarget),
@@ -57,6 +60,7 @@ impl Default for Target {
             z: Array2::zeros((0, 1)),
             wide: Vec::new(),
             norm: 1.0,
+            observed: None,
         }
     }
 }
@@ -80,6 +84,8 @@ impl Target {
         let (n, norm) = (outputs.n_rows(), phi.norm_squared());
         let scaled = scales.map(|scales| phi.scaled(scales));
         let phi = scaled.as_ref().unwrap_or(phi);
+        let (mut z, room) = self.into_room((n, phi.n_components()));
+        let observed = observed(phi, outputs, room);
         if params.algorithm == Algorithm::GbrtRpo {
             let mut wide = vec![0.0; n];
             let loss = state.run(Pass {
@@ -90,10 +96,15 @@ impl Target {
                     curvature: None,
                 }),
             });
-            let z = Array2::from_shape_fn((n, 1), |(i, _)| wide[i] as f32);
-            return (Self::Variance { z, wide, norm }, loss);
+            z.iter_mut().zip(&wide).for_each(|(z, &wide)| *z = wide as f32);
+            let target = Self::Variance {
+                z,
+                wide,
+                norm,
+                observed,
+            };
+            return (target, loss);
         }
-        let (mut z, _) = self.into_room((n, phi.n_components()));
         let loss = state.run(Pass {
             update,
             next: Some(Projected {
@@ -102,8 +113,13 @@ impl Target {
                 curvature: None,
             }),
         });
-        let wide = Vec::new();
-        (Self::Variance { z, wide, norm }, loss)
+        let target = Self::Variance {
+            z,
+            wide: Vec::new(),
+            norm,
+            observed,
+        };
+        (target, loss)
     }
 
     fn second_order(
@@ -164,7 +180,7 @@ impl Target {
     /// Returns the arrays of this target, to be reused for the gradients and curvatures of the next tree.
     fn into_room(self, shape: (usize, usize)) -> (Array2<f32>, Option<Array2<f32>>) {
         let (gradients, curvatures) = match self {
-            Self::Variance { z, .. } => (z, None),
+            Self::Variance { z, observed, .. } => (z, observed),
             Self::SecondOrder(target) => (target.gradients, target.curvatures),
         };
         (fitting(Some(gradients), shape), curvatures)
@@ -188,9 +204,10 @@ impl Target {
         }
     }
 
-    /// Returns the weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
+    /// Returns the weighted means of the projected residual over the leaves, Σ c z / Σ c h: the values of a tree of
+    /// Algorithm 3.
     pub(super) fn leaf_means(&self, leaves: &LeafIndex, weights: &[f32]) -> Vec<f64> {
-        let Self::Variance { wide, .. } = self else {
+        let Self::Variance { wide, observed, .. } = self else {
             unreachable!("Algorithm 3 splits by variance")
         };
         let mut sums = vec![(0.0, 0.0); leaves.n_leaves];
@@ -198,11 +215,37 @@ impl Target {
             let (sum, total) = &mut sums[leaf as usize];
             let weight = f64::from(weights[i]);
             *sum += weight * wide[i];
-            *total += weight;
+            *total += weight * observed.as_ref().map_or(1.0, |h| f64::from(h[[i, 0]]));
         }
         let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
         sums.into_iter().map(mean).collect()
     }
+}
+
+/// Returns the observed weights of projected residuals z_ik = Σ_j φ_kj u_ij r_ij, unless all are 1: h_ik = Σ_j φ_kj² u_ij
+/// / ‖φ_k‖².
+///
+/// With weights c, the value g along φ_k with the smallest error Σ_i c_i Σ_j u_ij (r_ij − g φ_kj)² over a set of samples
+/// is Σ c z / (‖φ_k‖² Σ c h), and the error decreases by (Σ c z)² / (‖φ_k‖² Σ c h). What is missing neither counts as a
+/// residual of 0 nor as a sample.
+fn observed(phi: &Coefficients, outputs: &Outputs<'_>, room: Option<Array2<f32>>) -> Option<Array2<f32>> {
+    const TOGETHER: usize = 64;
+    if outputs.counts_all() {
+        return None;
+    }
+    let (n, d, q) = (outputs.n_rows(), outputs.n_outputs(), phi.n_components());
+    let squares = phi.normalized().squared();
+    let mut h = fitting(room, (n, q));
+    let parts = h.as_slice_mut().expect("made in row order");
+    let parts = parts.par_chunks_mut(TOGETHER * q).enumerate();
+    parts.for_each(|(part, h)| {
+        let first = part * TOGETHER;
+        let rows = first..first + h.len() / q;
+        let (mut y, mut cells) = (vec![0.0; rows.len() * d], vec![0.0; rows.len() * d]);
+        outputs.copy_rows(rows, &mut y, &mut cells);
+        squares.project_rows(&cells, d, h);
+    });
+    Some(h)
 }
 
 /// Returns the given array if it has the given shape, with unspecified contents, or a new array.

@@ -4,10 +4,11 @@ use super::features::{Coded, Features};
 use super::resolved::Resolved;
 use super::target::Target;
 use crate::error::EnsembleError;
+use ndarray::Array2;
 use rand::seq::index;
 use rayon::prelude::*;
 use rpo_core::{MatrixView, Seed};
-use rpo_tree::criterion::{Criterion, CriterionVisitor, Curvature, Impurity, SecondOrder};
+use rpo_tree::criterion::{Criterion, CriterionVisitor, Curvature, Impurity, LeafPenalty, SecondOrder};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
 use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
@@ -96,8 +97,9 @@ impl Trees<'_> {
     ) -> Result<HistogramSplitter<'s>, EnsembleError> {
         let weights = self.weights;
         let targets = match target {
-            Target::Variance { z, .. } => SplitTargets {
+            Target::Variance { z, observed, .. } => SplitTargets {
                 gradients: z.view(),
+                curvature: curvature(observed.as_ref()),
                 weights,
                 ..SplitTargets::default()
             },
@@ -133,9 +135,17 @@ impl Trees<'_> {
             seed,
         };
         match target {
-            Target::Variance { z, .. } => {
+            Target::Variance {
+                z, observed: None, ..
+            } => {
                 let targets = MatrixView::from(z);
                 Impurity::Variance(targets).visit(weights, growth(targets, None))
+            }
+            Target::Variance { z, observed, .. } => {
+                let curvature = curvature(observed.as_ref());
+                let penalties = vec![LeafPenalty::default(); z.ncols()];
+                let criterion = SecondOrder::new(z.view(), curvature, weights, penalties, 0.0);
+                growth(z.into(), observed.as_ref().and_then(Array2::as_slice)).visit(criterion)
             }
             Target::SecondOrder(target) => {
                 let criterion = SecondOrder::new(
@@ -153,6 +163,10 @@ impl Trees<'_> {
             }
         }
     }
+}
+
+fn curvature(observed: Option<&Array2<f32>>) -> Curvature<'_> {
+    observed.map_or(Curvature::Constant, |h| Curvature::Each(h.view()))
 }
 
 /// Visitor that grows a tree by the visited criterion.

@@ -81,3 +81,122 @@ fn samples_without_an_observed_output_do_not_exist() {
         assert_same(&fit(&params, &all_x, &zeros, Some(&cells)), &weighted, &params);
     }
 }
+
+/// One step of stumps, of full length.
+fn stump(params: BoostingParams) -> BoostingParams {
+    BoostingParams {
+        iterations: 1,
+        learning_rate: 1.0,
+        subsample: Some(1.0),
+        max_leaves: Some(2),
+        bins: Bins::Exact,
+        max_features: rpo_ensemble::MaxFeatures::All,
+        ..params
+    }
+}
+
+/// Stumps whose splits minimise the squared error: Newton steps without penalty, and exact steps.
+fn least_squares_stumps() -> Vec<BoostingParams> {
+    let newton = |algorithm| BoostingParams {
+        leaf_l2: Some(0.0),
+        ..BoostingParams::from(algorithm)
+    };
+    vec![
+        stump(newton(Algorithm::Gbmort)),
+        stump(newton(Algorithm::SingleTarget)),
+        stump(newton(Algorithm::GbrtRelabelRpo)),
+        stump(BoostingParams::paper(Algorithm::Gbmort)),
+        stump(BoostingParams::paper(Algorithm::SingleTarget)),
+        stump(BoostingParams::paper(Algorithm::GbrtRpo)),
+        stump(BoostingParams {
+            bins: Bins::MOST,
+            ..stump(newton(Algorithm::Gbmort))
+        }),
+    ]
+}
+
+/// Σ u (y − f)² with f the means on both sides of the best threshold.
+fn least_error(y: &[f32], u: &[f32]) -> f64 {
+    let error = |range: std::ops::Range<usize>| {
+        let cells = || {
+            range
+                .clone()
+                .filter(|&i| u[i] > 0.0)
+                .map(|i| (f64::from(u[i]), f64::from(y[i])))
+        };
+        let total: f64 = cells().map(|(u, _)| u).sum();
+        let mean = cells().map(|(u, y)| u * y).sum::<f64>() / total;
+        cells().map(|(u, y)| u * (y - mean).powi(2)).sum::<f64>()
+    };
+    (0..y.len())
+        .map(|i| error(0..i) + error(i..y.len()))
+        .fold(f64::INFINITY, f64::min)
+}
+
+fn check_least_error(y: &[f32], u: &[f32]) {
+    let n = y.len();
+    let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
+    let targets = Array2::from_shape_fn((n, 1), |(i, _)| y[i]);
+    let cells = Array2::from_shape_fn((n, 1), |(i, _)| u[i]);
+    let expected = least_error(y, u);
+    for params in least_squares_stumps() {
+        let f = fit(&params, &x, &targets, Some(&cells))
+            .predict((&x).into())
+            .unwrap();
+        let errors = (0..n)
+            .filter(|&i| u[i] > 0.0)
+            .map(|i| f64::from(u[i]) * f64::from(y[i] - f[[i, 0]]).powi(2));
+        let found = errors.sum::<f64>();
+        assert!(
+            (found - expected).abs() <= 1e-4 * (1.0 + expected),
+            "{found} {expected} {params:?}"
+        );
+    }
+}
+
+#[test]
+fn splits_count_observed_samples() {
+    let y = [0.0, NAN, 2.0, NAN, 5.0, NAN, NAN, 4.0];
+    check_least_error(&y, &y.map(|y| f32::from(u8::from(!y.is_nan()))));
+    assert_eq!(least_error(&y, &y.map(|y| f32::from(u8::from(!y.is_nan())))), 2.5);
+}
+
+proptest! {
+    #[test]
+    fn splits_count_samples_by_weight(
+        cells in prop::collection::vec((-9_f32..9.0, prop_oneof![Just(0.0_f32), 0.1_f32..4.0]), 2..20),
+    ) {
+        let (y, mut u): (Vec<f32>, Vec<f32>) = cells.into_iter().unzip();
+        u[0] = 1.0;
+        check_least_error(&y, &u);
+    }
+}
+
+/// The second output is observed everywhere, so that all samples exist. A tree of gbrt-rpo has one step length per
+/// output, which fits both leaves only of a single output.
+#[test]
+fn missing_is_no_residual_of_zero() {
+    let x = Array2::from_shape_fn((200, 1), |(i, _)| f32::from(u8::from(i >= 100)));
+    let y = Array2::from_shape_fn((200, 2), |(i, j)| match (i, j) {
+        (_, 1) => 7.0,
+        (0..90, _) => NAN,
+        _ => 4.0 * x[[i, 0]],
+    });
+    let one = y.slice(s![.., ..1]).to_owned();
+    for algorithm in Algorithm::ALL {
+        let params = stump(BoostingParams::paper(algorithm));
+        for y in [&one, &y] {
+            if algorithm == Algorithm::GbrtRpo && y.ncols() > 1 {
+                continue;
+            }
+            let f = fit(&params, &x, y, None)
+                .predict((&array![[0.0], [1.0]]).into())
+                .unwrap();
+            let found = [f[[0, 0]], f[[1, 0]]];
+            assert!(
+                found[0].abs() < 1e-5 && (found[1] - 4.0).abs() < 1e-5,
+                "{found:?} {params:?}"
+            );
+        }
+    }
+}

@@ -19,7 +19,7 @@ pub(in crate::boosting) struct SecondOrderSplits {
 
 impl SecondOrderSplits {
     /// Returns the settings of second-order gains; `None` with constant curvature and without penalties, where gains
-    /// equal those of variance, which is computed faster.
+    /// equal those of variance, which is computed faster if outputs are complete.
     pub(super) fn unless_variance(
         loss: &LossChoice,
         penalties: Penalties,

@@ -47,6 +47,7 @@ pub(in crate::boosting) fn choose<'a>(
     // With gbmort, trees grow on the residuals and second derivatives of all outputs.
     let residual = match (params.algorithm, params.second_order) {
         (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
+        (Algorithm::Gbmort, None) if !complete => 2 * size_of::<f32>(),
         (Algorithm::Gbmort, _) => size_of::<f32>(),
         _ => 0,
     };

@@ -20,6 +20,8 @@ pub(in crate::boosting) struct Outputs<'a> {
     by_column: Option<CsrMatrix>,
     /// True if an output is missing.
     has_missing: bool,
+    /// True if no cell has a weight other than 1.
+    has_equal_cells: bool,
     total_weight: f64,
     n_weighted: usize,
 }
@@ -43,6 +45,7 @@ impl<'a> Outputs<'a> {
             cells,
             by_column,
             has_missing,
+            has_equal_cells: cells.is_none_or(|u| u.iter().all(|u| *u == 1.0)),
             total_weight: weights.iter().map(|&c| f64::from(c)).sum(),
             n_weighted: weights.iter().filter(|c| **c > 0.0).count(),
         }
@@ -59,6 +62,11 @@ impl<'a> Outputs<'a> {
     /// Returns true if all outputs of a sample have the same weight, because none is missing and cells have no weights.
     pub(in crate::boosting) fn is_complete(&self) -> bool {
         self.cells.is_none() && !self.has_missing
+    }
+
+    /// Returns true if every output of every sample is observed, with weight 1.
+    pub(in crate::boosting) fn counts_all(&self) -> bool {
+        self.has_equal_cells && !self.has_missing
     }
 
     /// Copies the outputs of some samples, row after row, and the weights u of their cells, 0 for missing outputs.
