@@ -25,8 +25,8 @@ pub(super) struct Booster<'a> {
     state: State<'a>,
     /// The seed of the random streams of this booster.
     seed: Seed,
-    /// For a booster of a single target, its output and the number of all outputs.
-    only: Option<(u32, usize)>,
+    /// For a booster of a single target.
+    only: Option<Only>,
     /// Factors that bring the residuals of all outputs to a common unit for a tree.
     scales: Option<Vec<f32>>,
     /// The target of the next tree, once it is computed.
@@ -34,6 +34,16 @@ pub(super) struct Booster<'a> {
     /// The shared projection of all steps, once it is drawn.
     shared: OnceLock<Coefficients>,
     loss: f64,
+}
+
+/// The output of a booster of a single target.
+#[derive(Clone, Copy)]
+pub(super) struct Only {
+    pub(super) output: u32,
+    /// The number of all outputs.
+    pub(super) n_outputs: usize,
+    /// Factor that brings the gains of all outputs to a common unit.
+    pub(super) gain_unit: f64,
 }
 
 /// Largest number of draws of a projection, which is drawn again while it is zero.
@@ -47,7 +57,7 @@ impl<'a> Booster<'a> {
         outputs: &'a Outputs<'a>,
         state: State<'a>,
         seed: Seed,
-        only: Option<(u32, usize)>,
+        only: Option<Only>,
     ) -> Self {
         let mut scales = params
             .scale_outputs
@@ -141,8 +151,8 @@ impl<'a> Booster<'a> {
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
         let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
         let splits = grown.structure.splits();
-        let gains = splits.map(|(node, _)| grown.gains[node] / self.target.unit());
-        let gains = gains.collect();
+        let unit = self.only.map_or(1.0, |only| only.gain_unit) / self.target.unit();
+        let gains = splits.map(|(node, _)| grown.gains[node] * unit).collect();
         let rate = self.params.learning_rate;
         let update = if self.params.algorithm == Algorithm::GbrtRpo {
             let (g, factor) = ordinary(self.target.leaf_means(&leaves, self.outputs.weights));
@@ -182,12 +192,12 @@ impl<'a> Booster<'a> {
     /// stored.
     fn store(&self, update: StepUpdate) -> (StepUpdate, StepValues) {
         match (update, self.only, self.params.leaf_values) {
-            (StepUpdate::Vectors(values), Some((output, n_outputs)), _) => {
+            (StepUpdate::Vectors(values), Some(only), _) => {
                 let leaves = narrow(values.column(0));
                 let stored = StepValues::Single {
                     leaves,
-                    output,
-                    n_outputs,
+                    output: only.output,
+                    n_outputs: only.n_outputs,
                 };
                 (StepUpdate::Vectors(values), stored)
             }

@@ -1,6 +1,6 @@
 //! Fitting: checks, the initial constants, and the loop over steps.
 
-use super::booster::Booster;
+use super::booster::{Booster, Only};
 use super::check::{check, check_loss};
 use super::choices::Algorithm;
 use super::early_stopping::EarlyStopping;
@@ -16,6 +16,7 @@ use super::state::{Outputs, choose};
 use super::trees::Trees;
 use super::used::Used;
 use crate::error::EnsembleError;
+use crate::scaling::OutputScaling;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
 use rpo_core::{CheckParams, Learner, Matrix, MatrixView, TreeEnsemble};
@@ -111,6 +112,15 @@ impl BoostingParams {
             true => (0..parts.len()).map(|output| objective.only(output)).collect(),
             false => vec![objective.clone()],
         };
+        // Only the square loss has the unit of its output.
+        let units = match single && params.loss.has(LossKind::Square) {
+            true => OutputScaling::Auto.factors(y, Some(weights)),
+            false => None,
+        };
+        let gain_unit = |output: usize| match &units {
+            Some(units) if objective.of(output).is_quadratic() => f64::from(units[output]).powi(2),
+            _ => 1.0,
+        };
         let boosters = parts
             .iter()
             .zip(&objectives)
@@ -120,7 +130,12 @@ impl BoostingParams {
                 let state = choose(params, objective, part, initial)?;
                 let (seed, target) = if single {
                     let seed = params.seed.purpose("output").child(i as u64);
-                    (seed, Some((i as u32, y.n_cols())))
+                    let only = Only {
+                        output: i as u32,
+                        n_outputs: y.n_cols(),
+                        gain_unit: gain_unit(i),
+                    };
+                    (seed, Some(only))
                 } else {
                     (params.seed, None)
                 };

@@ -36,12 +36,14 @@ impl TreeEnsemble for Boosted {
     }
 }
 
-/// Impurity importances: the decrease of the squared residuals by the splits on a feature
-/// ([`gains`](BoostingStep::gains)), summed over all trees.
+/// Gain importances: the gains of the splits on a feature ([`gains`](BoostingStep::gains)), summed over all trees. With
+/// Newton steps per leaf, the default, gains are twice the decrease of the penalized second-order approximation of the
+/// loss, otherwise the decrease of the squared residuals.
 ///
 /// Trees are weighted by their gains (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
-/// have equal weight, because late steps are fitted to small residuals. Gains are those of the projected residuals,
-/// divided by ‖φ‖², so that the scale of a step's projection does not matter.
+/// have equal weight, because late steps are fitted to small residuals. Gains are those of the projected residuals, per
+/// unit of the projection, so that its scale does not matter. For the square loss they are in units of the variances of
+/// the outputs, where trees that outputs share split in these units, and where each output has its own trees.
 impl FeatureImportances for Boosted {
     fn importances(&self) -> Vec<(u32, f64)> {
         let mut sums = BTreeMap::<u32, f64>::new();

@@ -123,7 +123,8 @@ pub struct BoostingStep<R> {
     pub values: StepValues,
     /// The decrease that each split made in the squares of the residual that the tree grew on, per unit of its
     /// projection: |S| ΔI / ‖φ‖². If trees split by second-order gains, twice the decrease of the second-order
-    /// approximation of the loss. In preorder ([`Structure::splits`]). The importance of a feature is the sum of the
+    /// approximation of the loss. In units of the outputs' variances for trees that split in these units, and for those
+    /// of single outputs with the square loss, unless all outputs are labels. In preorder ([`Structure::splits`]). The importance of a feature is the sum of the
     /// gains of its splits ([`FeatureImportances`](rpo_core::FeatureImportances)).
     pub gains: Vec<f64>,
 }

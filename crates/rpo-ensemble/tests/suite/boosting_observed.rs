@@ -200,3 +200,26 @@ fn missing_is_no_residual_of_zero() {
         }
     }
 }
+
+/// Each output has its own trees, whose gains are comparable in a common unit only.
+#[test]
+fn importances_do_not_depend_on_units() {
+    let (x, mut y) = numbers(100);
+    for params in [
+        BoostingParams::from(Algorithm::SingleTarget),
+        BoostingParams::paper(Algorithm::SingleTarget),
+    ] {
+        let importances = |y: &Array2<f32>| {
+            Setup::from(params.clone())
+                .fit((&x).into(), y.into())
+                .unwrap()
+                .model
+                .importances()
+        };
+        let before = importances(&y);
+        y.column_mut(1).mapv_inplace(|v| 1024.0 * v);
+        for ((feature, a), (other, b)) in before.into_iter().zip(importances(&y)) {
+            assert!(feature == other && (a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
+}

@@ -93,7 +93,7 @@ impl LossChoice {
         !self.kinds.is_empty() && self.kinds.iter().all(|k| *k == kind)
     }
 
-    pub(super) fn has(&self, kind: LossKind) -> bool {
+    pub(in crate::boosting) fn has(&self, kind: LossKind) -> bool {
         self.kinds.contains(&kind)
     }
 
