@@ -194,14 +194,14 @@ impl SetComparison {
     }
 
     /// Returns a metric over all entries, or its mean over the labels or samples with observed entries for which it is
-    /// defined.
+    /// defined; NaN if no entry is observed.
     pub fn average(&self, average: Average, metric: SetMetric) -> f64 {
         let mean = |of: &[Confusion]| {
             let observed = of.iter().filter(|c| c.n() > 0).map(|c| c.value(metric));
             Mean::from_iter(observed).value
         };
         match average {
-            Average::Micro => self.total().value(metric),
+            Average::Micro => mean(&[self.total()]),
             Average::Macro => mean(&self.per_label),
             Average::Samples => mean(&self.per_sample),
         }
@@ -242,6 +242,23 @@ mod tests {
             assert_eq!(sets.average(average, SetMetric::Jaccard(ZeroDivision::One)), 1.0);
         }
         assert_eq!(sets.average(Average::Samples, SetMetric::Exact), 1.0);
+    }
+
+    #[test]
+    fn averages_without_observed_entries_are_undefined() {
+        let truth = ndarray::array![[f32::NAN, f32::NAN]];
+        let truth = LabelSets::new((&truth).into(), crate::MissingTruth::Skip).unwrap();
+        let predicted = LabelSets::from_lists(2, &[vec![0]]).unwrap();
+        let sets = SetComparison::new(&truth, &predicted).unwrap();
+        for average in [Average::Micro, Average::Macro, Average::Samples] {
+            for metric in [
+                SetMetric::ErrorRate,
+                SetMetric::F1(ZeroDivision::Zero),
+                SetMetric::Exact,
+            ] {
+                assert!(sets.average(average, metric).is_nan());
+            }
+        }
     }
 
     #[test]
