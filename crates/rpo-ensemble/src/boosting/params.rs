@@ -118,8 +118,8 @@ pub struct BoostingParams {
     /// 0.5 for Newton steps per leaf if an output has the square loss, otherwise 1, as in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most numeric data sets. Leaf values
-    /// and step lengths are computed from all samples, so that the training loss never increases (Friedman's stochastic
-    /// boosting, 2002, uses the drawn samples for both). If each output has its own tree, the trees of a step grow on
+    /// and step lengths are computed from all samples, so that exact steps never increase the training loss (Friedman's
+    /// stochastic boosting, 2002, uses the drawn samples for both). If each output has its own tree, the trees of a step grow on
     /// the same samples, so that they share a pass over their roots.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub subsample: Option<f64>,

@@ -65,11 +65,12 @@ impl Learner for RidgeParams {
 }
 
 impl RidgeParams {
-    /// Returns the model, and the predictions for each sample of a model fitted to all other samples: exact, at the
-    /// cost of one fit. `samples` lists the samples to predict (rows of the result, m x d).
+    /// Returns the model, and the predictions for each sample of a model fitted to all other samples, at the cost of
+    /// one fit. `samples` lists the samples to predict (rows of the result, m x d).
     ///
     /// With the leverage hᵢ of sample i ([`Ridge::leverages`]), its prediction is (ŷᵢ − hᵢ yᵢ) / (1 − hᵢ), where ŷᵢ is
-    /// that of the model. The penalties are those for all samples.
+    /// that of the model. This is exact for given penalties, which are those for all samples: in units of the variance or the
+    /// mean square of the features, they would differ slightly without the sample.
     ///
     /// Returns `None`, before the fit, if the normal equations are not factored, as with 2000 features and more, or if
     /// a leverage is so close to 1 that the sample alone determines its prediction.
