@@ -14,15 +14,13 @@ pub mod model_file;
 mod predict;
 mod schema;
 mod target;
-mod target_values;
-mod thresholds;
 mod training;
 mod tree_size;
 pub mod tune;
 
 pub use align::UnseenValues;
 pub use blocks::for_each_block;
-pub use decision::Decision;
+pub use decision::{Decision, TargetValue, ThresholdSource};
 pub use error::ModelError;
 pub use evaluate::{
     CrossValidation, EvaluateOptions, Evaluated, Fold, Folds, FrequencyScores, OnFold, OutputScores,
@@ -46,8 +44,6 @@ pub use rpo_projections as projections;
 pub use rpo_tree as tree;
 pub use schema::Schema;
 pub use target::{FileTarget, TargetError};
-pub use target_values::TargetValue;
-pub use thresholds::ThresholdSource;
 pub use training::{OutputSummary, TrainingSummary};
 pub use tree_size::TreeSize;
 

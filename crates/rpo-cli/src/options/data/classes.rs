@@ -21,7 +21,7 @@ pub(super) fn note_classes(data: &Dataset) {
         let doubt = if 2 * n_lists > classes.len() {
             "; --label-list reads lists of labels such as red;round"
         } else if data.n_samples() >= FEW && 2 * classes.len() > data.n_samples() {
-            "; most samples have a class of their own"
+            "; few samples share a class"
         } else {
             ""
         };

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub enum TargetValue<'a> {
     /// A number.
     Number(f32),
-    /// Whether a label is predicted.
+    /// A label: true if it is predicted.
     Label(bool),
     /// The class of a column of classes.
     Class(&'a str),
@@ -31,7 +31,7 @@ impl Model {
     }
 
     /// Turns scores (rows x d) into the values of targets, one list per row: the class that is predicted for a column of
-    /// classes, whether a label is predicted, the list of predicted labels for a column of lists, and the score of a
+    /// classes, true for a predicted label, the list of predicted labels for a column of lists, and the score of a
     /// number. Labels are decided by the model's rule ([`decide`](Self::decide)).
     ///
     /// ```

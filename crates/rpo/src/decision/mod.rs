@@ -1,5 +1,11 @@
 //! Decides which labels to predict from scores.
 
+mod thresholds;
+mod values;
+
+pub use thresholds::ThresholdSource;
+pub use values::TargetValue;
+
 use crate::{MethodError, Model, ModelError};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::Predictor;
