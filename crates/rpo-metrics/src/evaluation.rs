@@ -6,7 +6,7 @@ use crate::{
 };
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The scores that a model predicts.
 #[derive(Debug, Clone, Copy)]
@@ -134,19 +134,28 @@ impl<'a> Evaluation<'a> {
     /// # Errors
     /// As for [`labels`](Self::labels); k = 0, scores that are not finite.
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
-        let mut kept = self.top.lock().unwrap_or_else(PoisonError::into_inner);
-        let top = match (&*kept, self.scores) {
-            (Some(top), Scores::TopK(_)) => return Ok(Arc::clone(top)),
-            (None, Scores::TopK(top)) => top.clone(),
-            (_, Scores::Dense(scores)) => {
-                let k = k.saturating_add(self.labels()?.most_missing());
-                if let Some(top) = kept.as_ref().filter(|top| top.k() >= k) {
-                    return Ok(Arc::clone(top));
-                }
-                TopK::from_scores(scores, k)?
-            }
+        let k = match self.scores {
+            Scores::TopK(top) => top.k(),
+            Scores::Dense(_) => k.saturating_add(self.labels()?.most_missing()),
         };
-        Ok(Arc::clone(kept.insert(Arc::new(top))))
+        let holds_k = |top: &&Arc<TopK>| top.k() >= k;
+        if let Some(top) = self.kept_top().as_ref().filter(holds_k) {
+            return Ok(Arc::clone(top));
+        }
+        // Without the lock: while a thread waits for its parallel work, it may run a task that evaluates, too.
+        let top = Arc::new(match self.scores {
+            Scores::TopK(top) => top.clone(),
+            Scores::Dense(scores) => TopK::from_scores(scores, k)?,
+        });
+        let mut kept = self.kept_top();
+        if kept.as_ref().filter(holds_k).is_none() {
+            *kept = Some(Arc::clone(&top));
+        }
+        Ok(top)
+    }
+
+    fn kept_top(&self) -> MutexGuard<'_, Option<Arc<TopK>>> {
+        self.top.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the comparison of the true label sets with the predicted ones.
@@ -192,7 +201,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Returns the value of a cell, computing it the first time.
+/// Returns the value of a cell, computing it the first time; outside of the cell, as computations run in parallel.
 fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T, MetricError>) -> Result<&T, MetricError> {
     if let Some(value) = cell.get() {
         return Ok(value);

@@ -8,6 +8,7 @@
 mod metric_vectors;
 mod missing;
 mod naive;
+mod parallel;
 mod probabilities;
 mod properties;
 mod vectors;
