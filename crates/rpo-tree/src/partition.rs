@@ -26,15 +26,20 @@ pub(crate) fn partition(
     }
 }
 
+const TWO_CHILDREN: &str = "a row of a split into two goes to child 0 or 1";
+
 /// Sorts the rows of a node by child, stably, given the child of each, 0 or 1; returns the number of rows that go to
 /// child 0.
 ///
 /// If few rows go to one of the children, as in a chain of nodes that each split off a few rows, the others move in
 /// whole blocks: a row then costs next to nothing.
+///
+/// # Panics
+/// If a child is neither 0 nor 1.
 pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut Vec<u32>) -> usize {
     const BLOCK: usize = 64;
     let n_right = children.iter().map(|&child| u32::from(child)).sum::<u32>() as usize;
-    let n_left = rows.len() - n_right;
+    let n_left = rows.len().checked_sub(n_right).expect(TWO_CHILDREN);
     let of_fewer = u16::from(n_right <= n_left);
     let n_fewer = n_left.min(n_right);
     // One more, as each row is written before its child is known.
@@ -62,6 +67,8 @@ pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut V
             n_kept += children.len();
         }
     }
+    // Other children would have made the sum of all children more than the number of rows of child 1.
+    assert_eq!(n_taken, n_fewer, "{TWO_CHILDREN}");
     let fewer = &fewer[..n_fewer];
     if of_fewer == 1 {
         rows[n_kept..].copy_from_slice(fewer);

@@ -81,6 +81,9 @@ pub struct Grown<R> {
 /// # Errors
 /// [`TreeError::NoRows`], [`TreeError::Mismatch`] for a row that the splitter does not have, and
 /// [`TreeError::Parameter`] for rows that are not increasing or a limit out of range.
+///
+/// # Panics
+/// If a split has fewer than two children, a child without rows, or a row in a child that its rule does not have.
 pub fn grow<S: Splitter>(
     splitter: &S,
     workspace: &mut S::Workspace,
@@ -334,9 +337,10 @@ impl<'s, S: Splitter> Growth<'s, S> {
             partition(by_child.zip(rows.iter().copied()), ends, &mut self.buffer);
             rows.copy_from_slice(&self.buffer[..end - start]);
         }
-        debug_assert!(
-            ends[0] > 0 && ends.is_sorted_by(|a, b| a < b),
-            "a splitter leaves no child empty"
+        // Without this, nodes that are their own child would be split without end.
+        assert!(
+            ends.len() > 1 && ends[0] > 0 && ends.is_sorted_by(|a, b| a < b),
+            "a splitter makes at least two children and leaves none empty"
         );
         ends.iter_mut().for_each(|end| *end += start);
         self.spare.push(children);

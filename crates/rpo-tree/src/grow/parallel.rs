@@ -25,6 +25,9 @@ const WORTH_IT: usize = 4096;
 ///
 /// # Errors
 /// See [`grow`].
+///
+/// # Panics
+/// See [`grow`].
 pub fn grow_parallel<S: Splitter>(
     splitter: &S,
     rows: Vec<u32>,

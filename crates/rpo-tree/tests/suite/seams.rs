@@ -493,3 +493,52 @@ fn leaves_may_answer_with_medians() {
         }))
     ));
 }
+
+/// A rule with any number of children that sends every sample to the same one.
+#[derive(Debug, Clone, PartialEq)]
+struct Constant {
+    arity: usize,
+    child: u16,
+}
+
+impl Rule for Constant {
+    fn arity(&self) -> usize {
+        self.arity
+    }
+
+    fn child(&self, _: Row<'_>) -> usize {
+        self.child.into()
+    }
+
+    fn n_features(&self) -> usize {
+        0
+    }
+}
+
+impl Splitter for Constant {
+    type Rule = Self;
+    type Workspace = ();
+
+    fn n_rows(&self) -> usize {
+        9
+    }
+
+    fn workspace(&self) {}
+
+    fn split(&self, _: NodeRows<'_>, (): &mut (), children: &mut [u16]) -> Option<ProposedSplit<Self>> {
+        children.fill(self.child);
+        Some(ProposedSplit {
+            rule: self.clone(),
+            gain: 1.0,
+        })
+    }
+}
+
+#[test]
+fn splits_that_do_not_divide_a_node_panic_instead_of_growing_without_end() {
+    for (arity, child) in [(1, 0), (2, 0), (2, 1), (2, 2), (2, u16::MAX), (3, 1), (3, 3)] {
+        let splitter = Constant { arity, child };
+        let grow = || grow_with(&splitter, &[1.0; 9], &GrowParams::default(), 0);
+        assert!(std::panic::catch_unwind(grow).is_err(), "{arity} {child}");
+    }
+}
