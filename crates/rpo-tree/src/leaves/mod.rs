@@ -54,8 +54,17 @@ impl LeafMembers {
     /// Sorts samples into leaves: `leaf_of[i]` is the leaf of sample i.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] for a leaf that does not exist.
+    /// [`TreeError::Mismatch`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 leaves.
     pub fn from_assignment(leaf_of: &[u32], n_leaves: usize) -> Result<Self, TreeError> {
+        // As many as a tree has on the largest number of rows.
+        let limit = 1 << 31;
+        if n_leaves > limit {
+            return Err(TreeError::TooLarge {
+                what: "the number of leaves",
+                given: n_leaves,
+                limit,
+            });
+        }
         let mut start = vec![0_u32; n_leaves + 1];
         for &leaf in leaf_of {
             let Some(count) = start.get_mut(leaf as usize + 1) else {

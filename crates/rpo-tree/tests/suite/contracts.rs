@@ -327,6 +327,14 @@ fn structures_that_are_no_trees_are_refused() {
 fn leaf_members_are_checked() {
     let members = LeafMembers::from_assignment(&[2, 0, 2], 3).unwrap();
     assert_eq!([0, 1, 2].map(|leaf| &members[leaf]), [&[1][..], &[], &[0, 2]]);
+    assert_eq!(
+        LeafMembers::from_assignment(&[0], usize::MAX),
+        Err(TreeError::TooLarge {
+            what: "the number of leaves",
+            given: usize::MAX,
+            limit: 1 << 31
+        })
+    );
     assert!(matches!(
         LeafMembers::from_assignment(&[0, 3], 3),
         Err(TreeError::Mismatch(Mismatch {
