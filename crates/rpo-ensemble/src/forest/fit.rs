@@ -45,7 +45,7 @@ impl Learner for ForestParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
-        self.fit_custom(x, y, options, &AxisGrower)
+        self.fit_by(x, y, &options, &AxisGrower, false)
     }
 }
 
@@ -56,7 +56,8 @@ impl ForestLearner for ForestParams {
 }
 
 impl ForestParams {
-    /// Fits a forest whose trees are grown by a custom [`Grower`].
+    /// Fits a forest whose trees are grown by a custom [`Grower`]. Features in bins are also ranked, for
+    /// [`TreeInput::ranked_features`](super::TreeInput::ranked_features).
     ///
     /// # Errors
     /// Those of [`fit_with`](Learner::fit_with) and of the grower.
@@ -71,9 +72,20 @@ impl ForestParams {
         options: FitOptions<'_>,
         grower: &G,
     ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
-        self.check_inputs(x, y, &options)?;
-        let features = TrainingFeatures::new(self, x, options.categorical)?;
-        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, &options, grower)?;
+        self.fit_by(x, y, &options, grower, true)
+    }
+
+    fn fit_by<G: Grower>(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &FitOptions<'_>,
+        grower: &G,
+        also_ranked: bool,
+    ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
+        self.check_inputs(x, y, options)?;
+        let features = TrainingFeatures::new(self, x, options.categorical, also_ranked)?;
+        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, options, grower)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         Forest::from_parts(trees, importances, self.bag(n), n, p, d)
     }

@@ -14,7 +14,7 @@ use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
 use rpo_tree::criterion::XLogXTable;
 use rpo_tree::histogram::BinnedFeatures;
 use rpo_tree::{LeafKind, RankedFeatures, Tree};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The features of a training set, prepared for growing trees on any outputs.
 pub(super) struct TrainingFeatures<'x> {
@@ -25,52 +25,41 @@ pub(super) struct TrainingFeatures<'x> {
 
 /// Ranked or binned features.
 pub(super) struct CodedFeatures {
-    categorical: Vec<u32>,
-    /// Computed only on demand if trees grow on bins.
-    ranked: OnceLock<RankedFeatures>,
+    /// Absent if trees grow on bins alone.
+    pub(super) ranked: Option<RankedFeatures>,
     pub(super) binned: Option<BinnedFeatures>,
     /// Values of x log x, for entropies.
     pub(super) x_log_x: XLogXTable,
 }
 
 impl<'x> TrainingFeatures<'x> {
-    /// Prepares features; `categorical` lists, increasing, those that hold codes of categories.
+    /// Prepares features; `categorical` lists, increasing, those that hold codes of categories. Features in bins are
+    /// also ranked if `also_ranked`. All is made here, before trees grow: a thread that waits for parallel work while
+    /// others wait for its result could take up a tree that waits for the same result.
     pub(super) fn new(
         params: &ForestParams,
         x: MatrixView<'x>,
         categorical: &[u32],
+        also_ranked: bool,
     ) -> Result<Self, EnsembleError> {
         let most = match params.criterion {
             CriterionKind::Entropy => x.n_rows(),
             _ => 0,
         };
-        let (ranked, binned) = match params.bins {
-            Bins::Exact => {
-                let ranked = RankedFeatures::new(x.reborrow(), categorical)?;
-                (ranked.into(), None)
-            }
-            Bins::AtMost(bins) => {
-                let binned = BinnedFeatures::new(x.reborrow(), bins, categorical)?;
-                (OnceLock::new(), Some(binned))
-            }
+        let binned = match params.bins {
+            Bins::Exact => None,
+            Bins::AtMost(bins) => Some(BinnedFeatures::new(x.reborrow(), bins, categorical)?),
+        };
+        let ranked = match &binned {
+            Some(_) if !also_ranked => None,
+            _ => Some(RankedFeatures::new(x.reborrow(), categorical)?),
         };
         let coded = CodedFeatures {
-            categorical: categorical.to_vec(),
             ranked,
             binned,
             x_log_x: XLogXTable::up_to(most),
         };
         Ok(Self { x, coded })
-    }
-}
-
-impl CodedFeatures {
-    /// Returns the ranks of the features, which must have been checked.
-    pub(super) fn ranked(&self, x: MatrixView<'_>) -> &RankedFeatures {
-        self.ranked.get_or_init(|| {
-            let ranked = RankedFeatures::new(x, &self.categorical);
-            ranked.expect("what was binned can be ranked")
-        })
     }
 }
 

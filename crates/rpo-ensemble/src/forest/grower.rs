@@ -133,7 +133,8 @@ pub struct TreeInput<'a> {
 impl TreeInput<'_> {
     /// Returns the ranks of the features, for [`AxisSplitter`].
     pub fn ranked_features(&self) -> &RankedFeatures {
-        self.coded.ranked(self.features.reborrow())
+        let ranked = self.coded.ranked.as_ref();
+        ranked.expect("features are ranked for custom growers, and where there are no bins")
     }
 
     /// Returns the targets to grow on (n x m): the outputs (dense outputs far from zero are centred) or their

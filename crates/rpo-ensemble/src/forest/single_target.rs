@@ -100,7 +100,7 @@ impl Learner for SingleTargetParams {
             leaves: LeafChoice::Dense,
             ..params.clone()
         };
-        let features = TrainingFeatures::new(&of_one, x, options.categorical)?;
+        let features = TrainingFeatures::new(&of_one, x, options.categorical, false)?;
         let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
@@ -276,7 +276,11 @@ impl Predictor for SingleTargetForest {
         self.forest.n_train()
     }
 
-    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        budget: usize,
+    ) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
         let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
         self.predict_rows(x, &mut out, |_, _| true);

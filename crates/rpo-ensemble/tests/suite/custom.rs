@@ -14,7 +14,9 @@ use rpo_projections::Components;
 use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 /// A grower by the variance of the first output alone.
 struct FirstOutput;
@@ -373,4 +375,35 @@ fn losses_that_are_no_numbers_later_stop_the_fit() {
             assert_eq!(refusal, EnsembleError::Diverged { step: 1 }, "{algorithm:?}");
         }
     }
+}
+
+/// Trees on bins are grown on ranks by a custom criterion: threads that need the ranks must not wait for each other.
+#[test]
+fn custom_criteria_grow_on_ranks_beside_bins() {
+    let (done, is_done) = mpsc::channel();
+    // A deadlock must fail instead of waiting forever.
+    thread::spawn(move || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        let (_, y) = regression(24, 60);
+        let x = Array2::from_shape_fn((60, 1_600), |(i, j)| ((7 * i + 5 * j) % 31) as f32);
+        let params = ForestParams {
+            trees: 64,
+            max_depth: Some(1),
+            ..small()
+        };
+        let binned = ForestParams {
+            bins: Bins::AtMost(16),
+            ..params.clone()
+        };
+        pool.install(|| {
+            let expected = fit_custom(&params, &x, &y, &FirstOutput);
+            for _ in 0..20 {
+                assert_eq!(fit_custom(&binned, &x, &y, &FirstOutput), expected);
+            }
+        });
+        done.send(()).unwrap();
+    });
+    is_done
+        .recv_timeout(Duration::from_secs(60))
+        .expect("no deadlock");
 }
