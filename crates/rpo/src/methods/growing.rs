@@ -62,6 +62,8 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        // Indices beyond `usize` would be left out in silence.
+        Estimator::check(self)?;
         let forest = self.grow(self.indices(), data, context);
         Model::new(forest.map_err(Into::into)?, data)
     }
@@ -74,6 +76,7 @@ impl<P: ForestMethod> Estimator for P {
         steps: &[usize],
         on_checkpoint: &mut OnCheckpoint<'_>,
     ) -> Result<Model, ModelError> {
+        Estimator::check(self)?;
         let trees = self.indices();
         let mut grown: Option<(usize, Model)> = None;
         let before = steps.iter().copied().filter(|&end| end < trees.len());

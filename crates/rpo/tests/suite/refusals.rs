@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, array};
 use rpo::Estimator;
-use rpo::core::{CsrMatrix, Matrix, MatrixView, MemoryLimit, Mismatch};
+use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView, MemoryLimit, Mismatch};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
@@ -41,6 +41,24 @@ fn scores_of_another_width_are_not_decided_on() {
             );
         }
     }
+}
+
+#[test]
+fn trees_without_an_index_are_refused() {
+    let params = ForestParams {
+        trees: 3,
+        first_tree: usize::MAX - 1,
+        ..ForestParams::default()
+    };
+    let data = labels(12);
+    let refused = Learner::fit(&params, data.features().view(), data.outputs().view()).unwrap_err();
+    assert!(refused.to_string().contains("`first_tree`"), "{refused}");
+    let expected = ModelError::from(refused);
+    assert_eq!(Model::fit(&params, &data).unwrap_err(), expected);
+    let in_parts = params.fit_in_parts(&data, &FitContext::default(), &[1], &mut |_, _| {
+        panic!("no tree grows")
+    });
+    assert_eq!(in_parts.unwrap_err(), expected);
 }
 
 /// Includes square matrices, for which a transposed reading would go unnoticed.
