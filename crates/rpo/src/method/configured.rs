@@ -142,6 +142,7 @@ impl Configured {
         };
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
+                let mut parameters = self.recorded(data);
                 let decided = match (self.decision.thresholds, &found) {
                     (None, _) => model,
                     (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
@@ -150,12 +151,16 @@ impl Configured {
                         .clone()
                         .with_thresholds(ThresholdSource::OutOfBag(rule, prepared))
                     {
-                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => model,
+                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => {
+                            // A fit with the record would refuse thresholds that cannot be found.
+                            parameters.insert("thresholds".to_owned(), Value::Null);
+                            model
+                        }
                         decided => decided?,
                     },
                 };
                 let mut completed = decided.with_pipeline(pipeline.clone(), data)?;
-                completed.parameters = self.recorded(data);
+                completed.parameters = parameters;
                 completed.decision = self.decision.decide;
                 Ok(completed)
             };

@@ -140,6 +140,21 @@ fn what_is_not_set_does_not_replace_a_default() {
     }
 }
 
+/// A single sample is in every bag, so that there are no scores to find thresholds on.
+#[test]
+fn records_have_no_default_thresholds_that_the_model_lacks() {
+    let data = data();
+    let method = method("structured-forest", 3);
+    let fit = |method: &Method, data: &Dataset| Model::fit(method, data).unwrap();
+    let model = fit(&method, &data);
+    assert!(model.thresholds().is_some() && model.parameters["thresholds"] == "macro-f");
+    let one = data.select_samples(&[0]).unwrap();
+    let model = fit(&method, &one);
+    assert!(model.thresholds().is_none() && model.parameters["thresholds"].is_null());
+    let recorded = method.with("thresholds", "none").unwrap();
+    assert_eq!(fit(&recorded, &one), model);
+}
+
 #[test]
 fn every_other_method_refuses_weights() {
     let data = data();
