@@ -213,7 +213,7 @@ pub struct CraftmlParams {
     #[schemars(range(min = 1))]
     pub passes: usize,
     /// Number of starts of k-means, of which the best is used.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1000))]
     pub starts: usize,
     /// Largest number of entries of a centroid, or all.
     ///
@@ -451,7 +451,9 @@ mod tests {
             "node_sample"
         );
         assert_eq!(name(CraftmlParams { passes: 0, ..base() }), "passes");
-        assert_eq!(name(CraftmlParams { starts: 0, ..base() }), "starts");
+        for starts in [0, 1001] {
+            assert_eq!(name(CraftmlParams { starts, ..base() }), "starts");
+        }
         let centroid_entries = CentroidEntries::Most(0);
         assert_eq!(
             name(CraftmlParams {

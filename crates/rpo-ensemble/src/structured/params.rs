@@ -99,7 +99,7 @@ pub struct StructuredForestParams {
     /// Number of starts of k-means at a node, of which the best is used.
     ///
     /// The paper does not state a number.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1000))]
     pub cluster_starts: usize,
     /// Influence of label frequencies in the whole tree relative to those in the node, between 0 and 1; 0.5 by default.
     /// For the -cs variants.
@@ -126,7 +126,7 @@ pub struct StructuredForestParams {
     #[schemars(range(min = 0.0))]
     pub rho: Option<f64>,
     /// Descent steps of each of the two stages; 200 by default. For sf-h.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 100_000))]
     pub descent_steps: Option<usize>,
     /// Number of samples of a mini-batch; 1000 by default. For sf-h.
     #[schemars(range(min = 2))]

@@ -153,6 +153,7 @@ pub struct LabelEmbeddingParams {
     /// Number of passes of the range finder that learns the embedding; 1 by default.
     ///
     /// 2 in the published experiments. For full and linear.
+    #[schemars(range(max = 1000))]
     pub embedding_passes: Option<usize>,
     /// Number of directions that the range finder probes beyond the dimensions of the embedding; 20 by default.
     ///
@@ -202,6 +203,9 @@ impl CheckParams for LabelEmbeddingParams {
             let reason = "needs a learned embedding: `mode` = full or linear";
             return Err(ParameterError::conflict("rank", rank, reason).into());
         }
+        // An embedding is not interrupted.
+        let passes = self.embedding_passes.unwrap_or(0);
+        ParameterError::unless(passes <= 1000, "embedding_passes", passes, "at most 1000")?;
         let strength = self.embedding_lambda.map(Penalty::strength);
         Domain::NotNegative.check("embedding_lambda", strength)?;
         Domain::NotNegative.check("final_lambda_ratio", self.final_lambda_ratio())?;
@@ -390,6 +394,7 @@ mod tests {
         }
         assert_eq!(refused(&|p| p.momentum = Some(1.0)), "momentum");
         assert_eq!(refused(&|p| p.withhold = Some(1.0)), "withhold");
+        assert_eq!(refused(&|p| p.embedding_passes = Some(1001)), "embedding_passes");
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub struct KMeansParams {
     /// Largest number of passes (assignment, then new centres), at least 1; fewer are made if a pass changes no
     /// assignment.
     pub passes: usize,
-    /// Number of random starts, at least 1; the one with the best objective wins, among equal ones the first.
+    /// Number of random starts, from 1 to 1000; the one with the best objective wins, among equal ones the first.
     pub starts: usize,
     /// Number of samples, drawn without replacement, from which centres are computed, at least 1; `None`: all. Every
     /// sample is assigned.
@@ -132,9 +132,14 @@ impl KMeansParams {
         let fits = (1..=1 << 16).contains(&self.clusters);
         ParameterError::unless(fits, "clusters", self.clusters, "from 1 to 65536")?;
         Domain::Count.check("passes", self.passes)?;
-        Domain::Count.check("starts", self.starts)?;
+        check_starts("starts", self.starts)?;
         Ok(Domain::Count.check("sample", self.sample)?)
     }
+}
+
+/// Refuses a number of starts out of range. More than a thousand hardly improve clusters, and a node is not interrupted.
+pub(crate) fn check_starts(name: &'static str, starts: usize) -> Result<(), ParameterError> {
+    ParameterError::unless((1..=1000).contains(&starts), name, starts, "from 1 to 1000")
 }
 
 #[cfg(test)]

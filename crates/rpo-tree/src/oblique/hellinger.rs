@@ -44,7 +44,7 @@ impl Sharpness {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HellingerParams {
-    /// ADAM steps of each stage, at least 1. Default 200 (not in the paper): α reaches 4 after 100.
+    /// ADAM steps of each stage, from 1 to 100,000. Default 200 (not in the paper): α reaches 4 after 100.
     pub descent_steps: usize,
     /// Samples in a mini-batch, at least 2. Default 1000.
     pub batch_size: usize,
@@ -95,7 +95,14 @@ impl CheckParams for HellingerParams {
             every,
             end,
         } = self.sharpness;
-        Domain::Count.check("descent_steps", self.descent_steps)?;
+        // A node is not interrupted.
+        let steps = self.descent_steps;
+        ParameterError::unless(
+            (1..=100_000).contains(&steps),
+            "descent_steps",
+            steps,
+            "from 1 to 100000",
+        )?;
         ParameterError::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
         Domain::Positive.check("step_size", self.step_size)?;
         Domain::Positive.check("sharpness.start", start)?;
@@ -156,6 +163,7 @@ mod tests {
         };
         assert_eq!(HellingerParams::default().check(), Ok(()));
         assert_eq!(name(|p| p.descent_steps = 0), "descent_steps");
+        assert_eq!(name(|p| p.descent_steps = 100_001), "descent_steps");
         assert_eq!(name(|p| p.batch_size = 1), "batch_size");
         assert_eq!(name(|p| p.step_size = f64::NAN), "step_size");
         assert_eq!(name(|p| p.sharpness.start = 0.0), "sharpness.start");

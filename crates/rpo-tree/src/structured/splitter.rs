@@ -2,7 +2,7 @@
 
 use super::label_weighting::{LabelFrequency, LabelWeighting};
 use crate::CheckParams;
-use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters};
+use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters, check_starts};
 use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct LabelClusteringParams {
     /// Weights of the labels; `None`: all 1. Default cost-sensitive with β = 0.5.
     pub weighting: Option<LabelWeighting>,
-    /// Starts of k-means, at least 1. Default 5; the paper does not give it.
+    /// Starts of k-means, from 1 to 1000. Default 5; the paper does not give it.
     pub cluster_starts: usize,
     /// Passes of k-means, at least 1. Default 100.
     pub cluster_passes: usize,
@@ -36,7 +36,7 @@ impl CheckParams for LabelClusteringParams {
 
     fn check(&self) -> Result<(), TreeError> {
         self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
-        Domain::Count.check("cluster_starts", self.cluster_starts)?;
+        check_starts("cluster_starts", self.cluster_starts)?;
         Ok(Domain::Count.check("cluster_passes", self.cluster_passes)?)
     }
 }

@@ -311,15 +311,17 @@ fn what_does_not_fit_is_refused() {
             ..
         })
     ));
-    let starts = LabelClusteringParams {
-        cluster_starts: 0,
-        ..good
-    };
-    assert!(matches!(
-        refused(&[0], &[0], starts),
-        TreeError::Parameter(ParameterError::OutOfRange {
-            name: "cluster_starts",
-            ..
-        })
-    ));
+    for cluster_starts in [0, 1001] {
+        let starts = LabelClusteringParams {
+            cluster_starts,
+            ..good
+        };
+        assert!(matches!(
+            refused(&[0], &[0], starts),
+            TreeError::Parameter(ParameterError::OutOfRange {
+                name: "cluster_starts",
+                ..
+            })
+        ));
+    }
 }
