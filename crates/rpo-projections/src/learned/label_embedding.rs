@@ -67,8 +67,7 @@ impl LabelEmbedding {
 
     /// Fits the embedding of the outputs Y (n x d) that the features X (n x p) predict.
     ///
-    /// The result is a function of the arguments for any number of threads (to the bit on one kind of processor, since
-    /// dense products choose their kernels by processor). If G has fewer than k directions (a rank above that of the
+    /// The result is a function of the arguments, to the bit, for any number of threads. If G has fewer than k directions (a rank above that of the
     /// data, outputs that are all zero), the remaining ones are orthogonal to them, with eigenvalue 0.
     ///
     /// # Errors

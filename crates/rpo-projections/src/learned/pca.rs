@@ -26,9 +26,7 @@ const EXACT_OUTPUTS: usize = 256;
 /// eigenvectors of the small Qᵀ C Q. Rows are centred on the fly, so that nothing of size n x d is formed; the cost is
 /// 2q + 2 passes of O(nnz(Y)(m + oversampling)) for q power iterations.
 ///
-/// The same arguments give the same bits for any number of threads, but only on one kind of processor: the products of
-/// `ndarray` choose their kernels by its instruction set, which changes the rounding. To grow the trees of one forest
-/// on several kinds of machines, choose a random family.
+/// The same arguments give the same bits for any number of threads and on every processor ([`rpo_core::product`]).
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2 and figure 3c; Halko, Martinsson, Tropp, SIAM Review
 /// 53, 2011, algorithms 4.4 and 5.3.

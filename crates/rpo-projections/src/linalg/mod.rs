@@ -2,9 +2,8 @@
 //!
 //! Large operators (sparse matrices, covariances) are only multiplied with thin blocks ([`LinearOperator`]); the
 //! matrices that are factored are as small as the number of components. A sign convention makes singular vectors
-//! reproducible: the entry of largest magnitude of each right singular vector is positive. Thin products are those of
-//! `ndarray`, which uses the kernels of the processor; hence results are the same bits for any number of threads, on
-//! one kind of processor.
+//! reproducible: the entry of largest magnitude of each right singular vector is positive. Products of matrices are those
+//! of [`rpo_core::product`]; hence results are the same bits for any number of threads and on every processor.
 //!
 //! The dense factorizations are implemented here because of the costs or results of libraries. Measured with nalgebra
 //! 0.35, the newest version, on 3,000 covariances of 0/1 outputs with at most 5 samples and on 3,000 products of that
