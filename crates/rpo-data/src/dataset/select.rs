@@ -79,7 +79,7 @@ impl Dataset {
     /// are sparse if those of either set are sparse.
     ///
     /// # Errors
-    /// [`DatasetError::Incompatible`] if task, names or kinds differ.
+    /// [`DatasetError::Incompatible`] if task, names or kinds differ, or only one has weights or identifiers.
     pub fn concat(&self, other: &Self) -> Result<Self, DatasetError> {
         let same = [
             (self.task == other.task, "task"),
@@ -89,6 +89,10 @@ impl Dataset {
             (self.nominal == other.nominal, "nominal features"),
             (self.texts == other.texts, "texts"),
             (self.weights.is_like(&other.weights), "weights: one has them"),
+            (
+                self.ids().is_some() == other.ids().is_some(),
+                "identifiers: one has them",
+            ),
         ];
         if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
             return Err(DatasetError::Incompatible(what));
@@ -187,6 +191,20 @@ mod tests {
             .into()
         );
         assert_eq!(refused(vec![0.0; n]), WeightError::AllZero.into());
+    }
+
+    #[test]
+    fn identifiers_are_joined_or_refused() {
+        let data = mixed();
+        let ids: Vec<String> = (0..data.n_samples()).map(|i| i.to_string()).collect();
+        let named = data.clone().with_ids(ids.clone()).unwrap();
+        let joined = named.concat(&named).unwrap();
+        assert_eq!(joined.ids().unwrap(), [&ids[..], &ids].concat());
+        assert_eq!(data.concat(&data).unwrap().ids(), None);
+        for (a, b) in [(&data, &named), (&named, &data)] {
+            let refused = a.concat(b).unwrap_err();
+            assert_eq!(refused, DatasetError::Incompatible("identifiers: one has them"));
+        }
     }
 
     #[test]
