@@ -21,7 +21,8 @@ pub struct CrossValidation {
     pub folds: Vec<Vec<f64>>,
     /// The mean of each metric over the folds where it is defined; NaN if undefined in all folds.
     pub means: Vec<f64>,
-    /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1.
+    /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1; NaN if it is
+    /// defined in fewer than two folds.
     pub standard_deviations: Vec<f64>,
 }
 
@@ -45,7 +46,12 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    (mean, (squares / (n - 1.0)).sqrt())
+    let deviation = match values {
+        // Not 0 / -1.
+        [] => f64::NAN,
+        _ => (squares / (n - 1.0)).sqrt(),
+    };
+    (mean, deviation)
 }
 
 /// Evaluates a method by k-fold cross-validation. Folds keep the frequency of each label (iterative stratification,
@@ -212,4 +218,20 @@ pub(crate) fn fit_without_test(
     context: &FitContext<'_>,
 ) -> Result<Model, ModelError> {
     Model::fit_with(estimator, &data.select_samples(&split.train)?, context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deviations_of_fewer_than_two_values_are_undefined() {
+        let folds = vec![vec![f64::NAN, f64::NAN, 1.0], vec![f64::NAN, 2.0, 3.0]];
+        let result = CrossValidation::new(["none", "one", "two"].map(str::to_owned).into(), folds);
+        let [none, one, two] = result.standard_deviations[..] else {
+            panic!("one deviation for each metric");
+        };
+        assert!(result.means[0].is_nan() && none.is_nan() && one.is_nan());
+        assert_eq!((result.means[1], two), (2.0, f64::sqrt(2.0)));
+    }
 }
