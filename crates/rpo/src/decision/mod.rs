@@ -68,6 +68,9 @@ impl Decision {
             });
         }
         Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
+        if scores.nrows() == 0 {
+            return Ok(CsrMatrix::zero(scores.dim()));
+        }
         match self {
             Self::Threshold => {
                 let thresholds = model

@@ -44,6 +44,23 @@ fn scores_of_another_width_are_not_decided_on() {
 }
 
 #[test]
+fn no_samples_are_decided_on_as_they_are_predicted() {
+    let params = ForestParams {
+        trees: 2,
+        ..ForestParams::default()
+    };
+    let model = Model::fit(&params, &labels(12)).unwrap();
+    let scores = model.predict((&Array2::zeros((0, 2))).into()).unwrap();
+    assert!(model.target_values(scores.view()).unwrap().is_empty());
+    let mut expecting = model.clone();
+    expecting.decision = Decision::ExpectedF1;
+    for model in [model, expecting] {
+        let decided = model.decide(scores.view()).unwrap();
+        assert_eq!((decided.rows(), decided.cols()), (0, 3));
+    }
+}
+
+#[test]
 fn trees_without_an_index_are_refused() {
     let params = ForestParams {
         trees: 3,
