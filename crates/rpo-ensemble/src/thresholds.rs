@@ -60,7 +60,8 @@ impl FromStr for ThresholdRule {
 /// The threshold of a label without any pair is ½.
 ///
 /// # Errors
-/// [`EnsembleError::Mismatch`] for labels of another shape than the scores.
+/// [`EnsembleError::Mismatch`] for labels of another shape than the scores, [`EnsembleError::Prediction`] for a score
+/// that is infinite.
 pub fn find(
     rule: ThresholdRule,
     scores: ArrayView2<'_, f32>,
@@ -82,7 +83,12 @@ pub fn find(
     let mut row_labels = vec![0.0; scores.ncols()];
     for (row, scores) in scores.rows().into_iter().enumerate() {
         labels.copy_row(row, &mut row_labels);
-        for ((pairs, &score), &label) in pairs.iter_mut().zip(scores).zip(&row_labels) {
+        for (output, ((pairs, &score), &label)) in pairs.iter_mut().zip(scores).zip(&row_labels).enumerate() {
+            if score.is_infinite() {
+                // There is nothing midway between infinite scores.
+                let value = score;
+                return Err(EnsembleError::Prediction { row, output, value });
+            }
             if !score.is_nan() && !label.is_nan() {
                 pairs.push((score, label != 0.0));
             }
@@ -217,6 +223,20 @@ mod tests {
             let at_most = if n_positive > 0 { n_positive.max(top) } else { 0 };
             prop_assert!(predicted(found) <= at_most);
             prop_assert!((0..12).map(f64::from).all(|t| predicted(t) > n_positive || predicted(t) <= predicted(found)));
+        }
+    }
+
+    #[test]
+    fn infinite_scores_are_refused() {
+        let scores = array![[0.5, f32::INFINITY], [f32::NAN, f32::NEG_INFINITY]];
+        let labels = array![[1.0, 1.0], [0.0, 0.0]];
+        for rule in [ThresholdRule::MacroF, ThresholdRule::MicroF, ThresholdRule::Rate] {
+            let refused = EnsembleError::Prediction {
+                row: 0,
+                output: 1,
+                value: f32::INFINITY,
+            };
+            assert_eq!(find(rule, scores.view(), (&labels).into()), Err(refused));
         }
     }
 
