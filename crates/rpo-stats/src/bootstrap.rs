@@ -24,6 +24,9 @@ impl Bootstrap {
     ///
     /// # Errors
     /// No sample, no resample, a statistic that is not finite (the index in the error is that of the resample).
+    ///
+    /// # Panics
+    /// If n indices for each thread, or the statistics of all resamples, exceed the memory.
     pub fn draw(
         n: usize,
         n_resamples: usize,
@@ -62,6 +65,7 @@ impl Bootstrap {
 impl ConfidenceInterval for Bootstrap {
     fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;
+        check_enough("resamples", self.resampled.len(), 1)?;
         let mut sorted = self.resampled.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let quantile = |p: f64| {
@@ -100,5 +104,13 @@ mod tests {
         let one = draw(2, 1, 1.5).unwrap();
         assert!(one.interval(1.0).is_err() && one.standard_error().is_nan());
         assert_eq!(one.interval(0.5).unwrap(), (1.5, 1.5));
+        let none = Bootstrap {
+            resampled: vec![],
+            ..one
+        };
+        assert!(matches!(
+            none.interval(0.5),
+            Err(StatsError::TooFew { given: 0, .. })
+        ));
     }
 }

@@ -112,6 +112,9 @@ pub enum TestSize {
 ///
 /// # Errors
 /// [`SplitError::Parameter`], [`SplitError::Sizes`], [`SplitError::Empty`].
+///
+/// # Panics
+/// If the indices of all samples exceed the memory.
 pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Split, SplitError> {
     let (train, test) = match size {
         TestSize::Fraction(fraction) => {
