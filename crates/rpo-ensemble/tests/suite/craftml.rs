@@ -504,3 +504,16 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(wrong, Err(EnsembleError::Mismatch(_))));
     }
 }
+
+#[test]
+fn a_restored_forest_is_equal_whatever_the_limit_of_entries() {
+    let (x, y) = data(13, 200);
+    for most in [5, u32::MAX as usize, u32::MAX as usize + 1, usize::MAX] {
+        let params = CraftmlParams {
+            centroid_entries: CentroidEntries::Most(most),
+            ..small(CraftmlPreset::Original)
+        };
+        let forest = fit(params, &csr(&x).into(), &csr(&y).into());
+        assert!(restored(&stored(&forest)) == forest, "{most}");
+    }
+}

@@ -97,8 +97,7 @@ impl Store for RecordedTree {
         let leaves = 0..self.members().n_leaves();
         let sizes: Vec<u32> = leaves.map(|leaf| self.members()[leaf].len() as u32).collect();
         if let Some(max) = self.max_entries() {
-            // A limit beyond any number of features is equivalent to no limit.
-            out.array("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
+            out.array("centroid.entries", &[max as u32])?;
         }
         out.array("node.kind", &self.arities())?;
         out.array("leaf.size", &sizes)?;

@@ -228,7 +228,8 @@ impl RecordedTree {
             children,
             members,
             codes,
-            max_entries,
+            // A limit beyond any number of features is no limit; files store 32 bits of it.
+            max_entries: max_entries.filter(|&max| u32::try_from(max).is_ok()),
             made,
         };
         tree.depth = tree.deepest();
