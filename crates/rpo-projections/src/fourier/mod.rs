@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{CheckParams, Domain, MatrixView, Mismatch, Seed, math, product_into};
+use rpo_core::{CheckParams, Domain, MatrixView, Mismatch, ParameterError, Seed, math, product_into};
 
 use crate::{ProjectionError, memory};
 
@@ -34,8 +34,8 @@ impl RandomFeatures {
     /// Feature t draws from its own stream, so that drawing more features leaves the first ones unchanged.
     ///
     /// # Errors
-    /// [`ProjectionError::NoComponents`] for no features, [`ProjectionError::NoOutputs`] for no inputs,
-    /// [`ProjectionError::Parameter`] for a bandwidth or a law out of range, [`ProjectionError::OutOfMemory`].
+    /// [`ProjectionError::Parameter`] for a number of inputs or features (1 to 2^32 - 2), a bandwidth or a law out of
+    /// range, [`ProjectionError::OutOfMemory`].
     pub fn draw(
         law: SpectralLaw,
         inverse_bandwidth: f64,
@@ -43,7 +43,10 @@ impl RandomFeatures {
         n_features: usize,
         seed: Seed,
     ) -> Result<Self, ProjectionError> {
-        crate::check_sizes(n_inputs, n_features)?;
+        for (name, size) in [("n_inputs", n_inputs), ("n_features", n_features)] {
+            let fits = (1..u64::from(u32::MAX)).contains(&(size as u64));
+            ParameterError::unless(fits, name, size, "from 1 to 4294967294")?;
+        }
         law.check()?;
         Domain::Positive.check("the inverse bandwidth", inverse_bandwidth)?;
         let mut frequencies = memory::zeros(n_inputs, n_features)?;

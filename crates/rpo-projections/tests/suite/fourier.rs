@@ -122,8 +122,9 @@ fn bandwidths_follow_the_median() {
 fn impossible_features_are_refused() {
     let draw =
         |sigma, k, s| RandomFeatures::draw(SpectralLaw::Gaussian, sigma, k, s, Seed::new(1)).map(|_| ());
-    assert_eq!(draw(1.0, 2, 0), Err(ProjectionError::NoComponents));
-    assert_eq!(draw(1.0, 0, 2), Err(ProjectionError::NoOutputs));
+    let refused = |k, s| draw(1.0, k, s).unwrap_err().to_string();
+    assert_eq!(refused(2, 0), "`n_features` must be from 1 to 4294967294, got 0");
+    assert_eq!(refused(0, 2), "`n_inputs` must be from 1 to 4294967294, got 0");
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(draw(sigma, 2, 2), Err(ProjectionError::Parameter(_))));
     }
