@@ -2,6 +2,7 @@
 
 /// An invalid sample weight. The error of every crate that takes weights has a variant for it.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WeightError {
     /// A weight that is negative, NaN or infinite.
     #[error("the weight of sample {sample} must be finite and not negative, got {value}")]

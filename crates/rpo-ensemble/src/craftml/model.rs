@@ -384,9 +384,13 @@ impl Predictor for Craftml {
         self.n_train
     }
 
-    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+    ) -> Result<Array2<f32>, EnsembleError> {
         self.check(x)?;
-        mean_of_trees(&self.route(x), x, budget)
+        mean_of_trees(&self.route(x), x, memory_limit)
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {

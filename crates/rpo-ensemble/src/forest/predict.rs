@@ -118,9 +118,13 @@ impl<R: Rule, L: LeafModel> Predictor for Forest<R, L> {
         self.n_train
     }
 
-    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+    ) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
-        mean_of_trees(self, x, budget)
+        mean_of_trees(self, x, memory_limit)
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {

@@ -279,10 +279,10 @@ impl Predictor for SingleTargetForest {
     fn predict_with_limit(
         &self,
         x: MatrixView<'_>,
-        budget: usize,
+        memory_limit: usize,
     ) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, memory_limit)?;
         self.predict_rows(x, &mut out, |_, _| true);
         Ok(out)
     }

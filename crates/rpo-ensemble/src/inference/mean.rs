@@ -16,9 +16,9 @@ use rpo_core::{CsrMatrix, Domain, MatrixView, check_dense, csr_of_rows, keep_top
 pub(crate) fn mean_of_trees(
     forest: &impl Routed,
     x: MatrixView<'_>,
-    budget: usize,
+    memory_limit: usize,
 ) -> Result<Array2<f32>, EnsembleError> {
-    let mut out = zeros(x.n_rows(), forest.n_outputs(), budget)?;
+    let mut out = zeros(x.n_rows(), forest.n_outputs(), memory_limit)?;
     let scale = 1.0 / forest.n_trees() as f64;
     predict_rows(forest, x, |_, _| true, &mut out, |_| scale);
     Ok(out)
@@ -216,9 +216,9 @@ pub(crate) fn check_width(x: MatrixView<'_>) -> Result<(), EnsembleError> {
     check_dense(1, x.n_cols(), size_of::<f32>(), LIMIT).map_err(EnsembleError::Features)
 }
 
-/// Allocates predictions, unless they would take more than `budget` bytes.
-pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-    check_dense(rows, columns, size_of::<f32>(), budget).map_err(EnsembleError::Predictions)?;
+/// Allocates predictions, unless they would take more than `memory_limit` bytes.
+pub(crate) fn zeros(rows: usize, columns: usize, memory_limit: usize) -> Result<Array2<f32>, EnsembleError> {
+    check_dense(rows, columns, size_of::<f32>(), memory_limit).map_err(EnsembleError::Predictions)?;
     Ok(Array2::zeros((rows, columns)))
 }
 

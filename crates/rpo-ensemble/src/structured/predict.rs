@@ -77,9 +77,13 @@ impl Predictor for StructuredForest {
         self.forest.n_train()
     }
 
-    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+    ) -> Result<Array2<f32>, EnsembleError> {
         self.check_input(x)?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), memory_limit)?;
         let weights = LabelWeights::new(self);
         let totals = weights.totals(|_| true);
         self.score_rows(

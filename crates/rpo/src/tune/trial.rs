@@ -107,6 +107,7 @@ pub enum Outcome<E> {
 
 /// Reason why a setting has no score.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TrialError<E> {
     /// The error of the objective.
     #[error("{0}")]
