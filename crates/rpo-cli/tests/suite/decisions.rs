@@ -51,6 +51,28 @@ fn thresholds_are_for_labels() {
     }
 }
 
+/// Decisions by expected F1 need probabilities, which training tells.
+#[test]
+fn joint_decisions_are_for_probabilities() {
+    let folder = Folder::new();
+    folder.write("train.arff", arff(200, 0));
+    for (method, is_probable) in [
+        ("ridge", false),
+        ("gbmort --loss square --iterations 30 --learning-rate 1", false),
+        ("gbmort --iterations 30", true),
+        ("extra-trees --trees 5", true),
+        ("logistic-regression", true),
+    ] {
+        let train = format!("train --method {method} {DATA} --decide f1");
+        if is_probable {
+            folder.ok(&train);
+        } else {
+            let message = folder.fail(&train);
+            assert!(message.contains("needs probabilities"), "{method}: {message}");
+        }
+    }
+}
+
 /// Thresholds apply to the scores of one model only.
 #[test]
 fn an_ensemble_has_no_thresholds_of_its_members() {

@@ -5,9 +5,9 @@ use super::encoding_targets::encoding_targets;
 use super::features::{FeatureParams, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
-use crate::{Model, ModelError, ThresholdSource};
+use crate::{Decision, Model, ModelError, ThresholdSource};
 use ndarray::Array2;
-use rpo_core::{Matrix, ParameterError, Seed};
+use rpo_core::{Matrix, ParameterError, Predictor, Seed};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_ensemble::EnsembleError;
@@ -143,6 +143,9 @@ impl Configured {
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
                 let mut parameters = self.recorded(data);
+                if self.decision.decide == Decision::ExpectedF1 {
+                    check_probabilities(&model, prepared)?;
+                }
                 let decided = match (self.decision.thresholds, &found) {
                     (None, _) => model,
                     (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
@@ -190,6 +193,20 @@ impl Configured {
         let decided = model.with_thresholds(ThresholdSource::Withheld(rule, &parts.validation))?;
         Ok(decided.thresholds().expect("they were just set").to_vec())
     }
+}
+
+/// Number of training samples whose scores tell whether they are probabilities.
+const CHECKED: usize = 256;
+
+/// Refuses decisions by expected F1 for a model whose scores are not probabilities, which the first samples show.
+fn check_probabilities(model: &Model, data: &Dataset) -> Result<(), ModelError> {
+    let first: Vec<usize> = (0..data.n_samples().min(CHECKED)).collect();
+    let scores = model.predict(data.features().view().select_rows(&first).view())?;
+    if scores.iter().all(|score| (0.0..=1.0).contains(score)) {
+        return Ok(());
+    }
+    let reason = "needs probabilities, but scores of the method lie outside of 0 to 1";
+    Err(ParameterError::conflict("decide", "f1", reason).into())
 }
 
 /// Default number of columns that target encoding makes of a feature.
