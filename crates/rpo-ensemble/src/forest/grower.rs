@@ -133,8 +133,10 @@ pub struct TreeInput<'a> {
 impl TreeInput<'_> {
     /// Returns the ranks of the features, for [`AxisSplitter`].
     pub fn ranked_features(&self) -> &RankedFeatures {
-        let ranked = self.coded.ranked.as_ref();
-        ranked.expect("features are ranked for custom growers, and where there are no bins")
+        match &self.coded.ranked {
+            Some(ranked) => ranked,
+            None => unreachable!("features are ranked for custom growers, and where there are no bins"),
+        }
     }
 
     /// Returns the targets to grow on (n x m): the outputs (dense outputs far from zero are centred) or their
