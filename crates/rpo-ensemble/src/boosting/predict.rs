@@ -36,8 +36,12 @@ impl Predictor for Boosted {
         self.n_train
     }
 
-    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        self.sums(x, budget, |scores, out| self.links.predict(scores, out))
+    fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+    ) -> Result<Array2<f32>, EnsembleError> {
+        self.sums(x, memory_limit, |scores, out| self.links.predict(scores, out))
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
@@ -105,11 +109,11 @@ impl Boosted {
     fn sums(
         &self,
         x: MatrixView<'_>,
-        budget: usize,
+        memory_limit: usize,
         convert: impl Fn(&[f64], ArrayViewMut1<'_, f32>) + Sync,
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), memory_limit)?;
         let block = BlockScores::block_size(self, x);
         let checked: Vec<Result<(), EnsembleError>> = out
             .axis_chunks_iter_mut(Axis(0), block)
