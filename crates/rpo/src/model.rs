@@ -311,14 +311,15 @@ impl Model {
         self.thresholds.as_deref()
     }
 
-    /// The outputs that are labels: all, or in a model of numbers the classes of columns and those that boosting learned
-    /// by a loss of labels.
+    /// The outputs that are labels: all, or in a model of numbers the classes of columns, those that the data declare, and
+    /// those that boosting learned by a loss of labels.
     pub fn labels(&self) -> Vec<usize> {
         match self.schema.task {
             Task::MultiLabel => (0..self.n_outputs()).collect(),
             Task::Regression => {
                 let mut labels = self.predictor.probabilities();
                 labels.extend(self.schema.class_columns.iter().flat_map(ClassColumn::outputs));
+                labels.extend(&self.schema.labels_beside_numbers);
                 labels.sort_unstable();
                 labels.dedup();
                 labels

@@ -3,7 +3,7 @@
 use crate::ModelError;
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
-use rpo_data::{ClassColumn, Dataset, LabelColumn, Names, Task};
+use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, Task};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,6 +29,9 @@ pub struct Schema {
     pub label_column: Option<LabelColumn>,
     /// The columns of classes, whose classes are outputs; they are read with these classes in other files.
     pub class_columns: Vec<ClassColumn>,
+    /// The outputs that are labels in a model of numbers, besides those of class columns
+    /// ([`Dataset::labels_beside_numbers`]).
+    pub labels_beside_numbers: Vec<usize>,
     /// The names of the targets of the data and their levels, in order, if each output is a level of a target.
     pub levels: Option<(Names, Vec<f64>)>,
 }
@@ -44,6 +47,7 @@ impl From<&Dataset> for Schema {
             output_names: data.output_names().clone(),
             label_column: data.label_column.clone(),
             class_columns: data.class_columns().to_vec(),
+            labels_beside_numbers: data.labels_beside_numbers().to_vec(),
             levels: None,
         }
     }
@@ -60,6 +64,7 @@ impl Schema {
             output_names: Names::Given(names),
             levels: Some((self.output_names, levels.to_vec())),
             class_columns: Vec::new(),
+            labels_beside_numbers: Vec::new(),
             ..self
         }
     }
@@ -93,6 +98,7 @@ impl Schema {
             output_names,
             label_column: None,
             class_columns: Vec::new(),
+            labels_beside_numbers: Vec::new(),
             levels: None,
         })
     }
@@ -102,14 +108,24 @@ impl Schema {
         Self { label_column, ..self }
     }
 
-    /// Sets the columns of classes.
+    /// Sets the columns of classes, and the labels beside numbers.
     ///
     /// # Errors
-    /// [`ModelError::Dataset`] for columns that do not fit the outputs.
-    pub(crate) fn with_class_columns(self, class_columns: Vec<ClassColumn>) -> Result<Self, ModelError> {
-        ClassColumn::check(&class_columns, self.output_names.iter().len())?;
+    /// [`ModelError::Dataset`] for columns or labels that do not fit the outputs.
+    pub(crate) fn with_labels(
+        self,
+        class_columns: Vec<ClassColumn>,
+        labels_beside_numbers: Vec<usize>,
+    ) -> Result<Self, ModelError> {
+        let count = self.output_names.iter().len();
+        ClassColumn::check(&class_columns, count)?;
+        if let Some(&index) = labels_beside_numbers.iter().find(|&&label| label >= count) {
+            let what = "output";
+            return Err(DatasetError::OutOfRange { what, index, count }.into());
+        }
         Ok(Self {
             class_columns,
+            labels_beside_numbers,
             ..self
         })
     }

@@ -68,7 +68,7 @@ impl CrossValidate {
                 default_metrics(&Predicted {
                     first: method.default_metric(data.task(), n_outputs),
                     n_outputs,
-                    n_labels: columns.iter().map(|column| column.classes.len()).sum(),
+                    n_labels: columns.len() + data.labels_beside_numbers().len(),
                     has_classes: !columns.is_empty(),
                 })
             }

@@ -97,6 +97,64 @@ fn values_have_the_form_of_the_table() {
     assert!(price.abs() < 40.0, "{price}");
 }
 
+/// A yes/no target beside a number is a label, whatever the method.
+#[test]
+fn labels_and_classes_stand_beside_numbers_in_every_method() {
+    let folder = folder();
+    let truth = table(60);
+    let truth = truth.lines().skip(1).map(|row| {
+        let row: Vec<&str> = row.split(',').collect();
+        format!("{},{},{},", row[0], row[3], u8::from(row[4] == "yes"))
+    });
+    let truth: Vec<String> = truth.collect();
+    for method in [
+        "random-forest --trees 20",
+        "ridge",
+        "gbmort --iterations 30",
+        "blend",
+    ] {
+        train(&folder, method, "price,grade,sold", "");
+        let text = folder.ok("predict --data test.csv --id name --model m.rpo --values");
+        let found = text.lines().skip(1);
+        let n_right = truth
+            .iter()
+            .zip(found)
+            .filter(|(truth, found)| found.starts_with(*truth))
+            .count();
+        folder.ok("evaluate --data test.csv --id name --model m.rpo");
+        let exact = folder.json("evaluate --data test.csv --id name --model m.rpo --metrics subset-accuracy");
+        assert_eq!(exact["subset-accuracy"], n_right as f64 / 60.0, "{method}");
+        folder.ok("evaluate --data test.csv --id name --model m.rpo --metrics r2 --per-output o.csv");
+        let outputs = folder.read("o.csv");
+        let rows: Vec<Vec<&str>> = outputs.lines().map(|row| row.split(',').collect()).collect();
+        let column = |name: &str| rows[0].iter().position(|&column| column == name).unwrap();
+        let (r2, f1) = (column("r2"), column("f1"));
+        for row in &rows[1..] {
+            assert_eq!(
+                (row[r2].is_empty(), row[f1].is_empty()),
+                (row[0] != "price", row[0] == "price"),
+                "{row:?}"
+            );
+        }
+    }
+    let run = folder.run("tune --data train.csv --id name --targets price,grade --ignore sold --trees 5 --space min-samples-leaf=1,9");
+    assert!(
+        run.stderr
+            .contains("--metric macro-auc and the like score labels and classes"),
+        "{}",
+        run.stderr
+    );
+    let levels =
+        "train --method gbmort --loss quantile --quantile 0.1,0.9 --data train.csv --id name --model q.rpo";
+    let run = folder.run(&format!("{levels} --targets price,grade --ignore sold"));
+    let reason = "predicts several levels of numbers, but some targets are classes";
+    assert!(
+        run.code == Some(1) && run.stderr.contains(reason),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn other_files_may_have_other_classes_and_columns() {
     let folder = folder();

@@ -66,6 +66,20 @@ impl Dataset {
         &self.class_columns
     }
 
+    /// The outputs of a set of numbers that are labels beside them, in increasing order: those for which a file holds
+    /// words such as no and yes. Empty for a set of labels.
+    pub fn labels_beside_numbers(&self) -> &[usize] {
+        &self.labels_beside
+    }
+
+    /// Declares outputs of a set of numbers to be labels.
+    pub(crate) fn with_labels_beside(self, labels_beside: Vec<usize>) -> Self {
+        Self {
+            labels_beside,
+            ..self
+        }
+    }
+
     /// Declares groups of outputs to be the classes of columns: each sample has one of them (1 for it and 0 for the
     /// others), or none, if its class is not among them, or all of them are missing.
     ///

@@ -66,6 +66,7 @@ impl Dataset {
             features,
             outputs,
             class_columns: Vec::new(),
+            labels_beside: Vec::new(),
             nominal: BTreeMap::new(),
             texts: Texts::new(),
             weights: Weights::default(),

@@ -80,6 +80,8 @@ pub struct Dataset {
     feature_names: Names,
     output_names: Names,
     class_columns: Vec<ClassColumn>,
+    /// Outputs of a set of numbers that are labels, increasing.
+    labels_beside: Vec<usize>,
     nominal: BTreeMap<usize, Arc<[String]>>,
     texts: Texts,
     weights: Weights,

@@ -32,6 +32,7 @@ impl Dataset {
             outputs: labels,
             output_names: names,
             class_columns: Vec::new(),
+            labels_beside: Vec::new(),
             label_column: Some(column),
             other_labels: others,
             ..self
@@ -117,6 +118,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             output_names: self.output_names.clone(),
             class_columns: self.class_columns.clone(),
+            labels_beside: self.labels_beside.clone(),
             nominal: self.nominal.clone(),
             texts: self.texts.clone(),
             weights: self.weights.clone(),

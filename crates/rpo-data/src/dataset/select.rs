@@ -70,6 +70,9 @@ impl Dataset {
             outputs: select_columns(self.outputs.view(), &kept),
             output_names: self.output_names.select(&kept),
             class_columns: self.class_columns_within(&kept),
+            labels_beside: (0..kept.len())
+                .filter(|&new| self.labels_beside.binary_search(&kept[new]).is_ok())
+                .collect(),
             weights: self.weights.select_outputs(&kept),
             ..self.without_matrices()
         })
@@ -86,6 +89,7 @@ impl Dataset {
             (self.feature_names == other.feature_names, "features"),
             (self.output_names == other.output_names, "outputs"),
             (self.class_columns == other.class_columns, "columns of classes"),
+            (self.labels_beside == other.labels_beside, "labels"),
             (self.nominal == other.nominal, "nominal features"),
             (self.texts == other.texts, "texts"),
             (self.weights.is_like(&other.weights), "weights: one has them"),

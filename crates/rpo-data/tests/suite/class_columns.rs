@@ -139,8 +139,10 @@ fn nominal_targets_of_arff_are_classes_as_declared() {
         outputs(&data),
         [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
     );
+    // Classes may stand beside numbers; of labels, the file does not say that they are no numbers.
+    assert_eq!(read(&["x", "g"]).unwrap().task(), Task::Regression);
     assert!(matches!(
-        read(&["x", "g"]).unwrap_err().kind,
+        read(&["x", "l"]).unwrap_err().kind,
         ReadErrorKind::MixedTargets { .. }
     ));
     let too_many = ReadOptions {
@@ -186,4 +188,35 @@ fn classes_are_written_as_they_are_read() {
         refused.to_string(),
         "the value \"NA\" of column \"a\" reads as a missing value in CSV"
     );
+}
+
+#[test]
+fn labels_of_words_stand_beside_numbers() {
+    let data = read_from(TABLE.as_bytes(), &targets(&["churn", "grade", "price"])).unwrap();
+    assert_eq!(names(&data)[3..], ["churn", "price"]);
+    assert_eq!(data.labels_beside_numbers(), [3]);
+    assert_eq!(data.select_outputs(&[3, 4]).unwrap().labels_beside_numbers(), [0]);
+    assert_eq!(data.select_outputs(&[4]).unwrap().labels_beside_numbers(), [0; 0]);
+    // Among labels all outputs are labels, and 0 and 1 may be numbers.
+    let labels = read_from(TABLE.as_bytes(), &targets(&["churn", "grade"])).unwrap();
+    assert!(labels.labels_beside_numbers().is_empty());
+    let digits = TABLE.replace("yes", "1").replace("no", "0");
+    let digits = read_from(digits.as_bytes(), &targets(&["churn", "price"])).unwrap();
+    assert!(digits.labels_beside_numbers().is_empty());
+}
+
+#[test]
+fn known_numbers_are_classes_by_value() {
+    let options = ReadOptions {
+        types: [("k".to_owned(), ColumnType::Category)].into(),
+        ..targets(&["k"])
+    };
+    let train = read_from("x,k\n1,1\n2,2\n3,10\n".as_bytes(), &options).unwrap();
+    let known = ReadOptions {
+        class_columns: Some(train.class_columns().to_vec()),
+        ..targets(&["k"])
+    };
+    let data = read_from("x,k\n1,10.0\n2,1e0\n3,3\n".as_bytes(), &known).unwrap();
+    assert_eq!(outputs(&data), [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]]);
+    assert_eq!(data.other_labels.first.as_deref(), Some("k=3"));
 }

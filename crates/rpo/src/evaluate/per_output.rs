@@ -2,8 +2,7 @@
 
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use ndarray::{ArrayView2, Axis};
-use rpo_core::MatrixView;
-use rpo_core::Predictor;
+use rpo_core::{Matrix, MatrixView, Predictor};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
@@ -15,8 +14,8 @@ use rpo_metrics::{
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
 /// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`; for quantiles also `pinball`,
-/// and `coverage`, the fraction of values that are at most the quantile; for labels beside numbers also `auc`,
-/// `average-precision`, `log-loss` and `brier`, which are NaN for numbers. NaN if undefined.
+/// and `coverage`, the fraction of values that are at most the quantile; beside labels these
+/// are NaN for labels, and those of labels for numbers. NaN if undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
@@ -46,80 +45,30 @@ impl Model {
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         let scores = self.predict_with_limit(x.as_ref().into(), DEFAULT_MEMORY_LIMIT)?;
+        let truth = MatrixView::from(truth.as_ref());
         let (measures, columns) = match self.schema().task {
             Task::MultiLabel => {
-                let truth = LabelSets::new(truth.as_ref().into(), MissingTruth::Skip)?;
                 let decided = self.decide(scores.view())?;
-                let decided = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
-                let compared = SetComparison::new(&truth, &decided)?;
-                let of_sets = |metric| {
-                    let labels = compared.per_label.iter();
-                    labels.map(|label| label.value(metric)).collect()
-                };
-                let zero = ZeroDivision::Zero;
-                let [log_loss, brier, calibration] = match ProbabilityErrors::new(&truth, scores.view()) {
-                    Ok(errors) => [errors.log_loss, errors.brier, errors.calibration],
-                    Err(MetricError::NotAProbability { .. }) => {
-                        std::array::from_fn(|_| vec![f64::NAN; self.n_outputs()])
-                    }
-                    Err(e) => return Err(e.into()),
-                };
-                let support = truth.label_counts().into_iter().map(|count| count as f64);
-                let thresholds = match self.thresholds() {
-                    Some(thresholds) => thresholds.to_vec(),
-                    None => vec![0.5; self.n_outputs()],
-                };
-                let columns: Vec<Vec<f64>> = vec![
-                    support.collect(),
-                    of_sets(SetMetric::Precision(zero)),
-                    of_sets(SetMetric::Recall(zero)),
-                    of_sets(SetMetric::F1(zero)),
-                    of_sets(SetMetric::Mcc),
-                    of_sets(SetMetric::GMean),
-                    of_sets(SetMetric::BalancedAccuracy),
-                    area_per_label(&truth, scores.view(), Curve::Roc)?,
-                    area_per_label(&truth, scores.view(), Curve::PrecisionRecall)?,
-                    log_loss,
-                    brier,
-                    calibration,
+                let thresholds = self
+                    .thresholds()
+                    .map_or_else(|| vec![0.5; self.n_outputs()], <[f64]>::to_vec);
+                let columns = of_labels(
+                    truth,
+                    scores.view(),
+                    MatrixView::Sparse(decided.view()),
                     thresholds,
-                ];
-                let measures = [
-                    "support",
-                    "precision",
-                    "recall",
-                    "f1",
-                    "mcc",
-                    "g-mean",
-                    "balanced-accuracy",
-                    "auc",
-                    "average-precision",
-                    "log-loss",
-                    "brier",
-                    "ece",
-                    "threshold",
-                ];
-                (measures.to_vec(), columns)
+                )?;
+                (OF_LABELS.to_vec(), columns)
             }
             Task::Regression => {
-                let sums = RegressionSums::of(truth.as_ref().into(), scores.view(), MissingTruth::Skip)?;
-                let levels = self.quantile_levels();
-                let mut metrics = vec![
-                    ("r2", OutputMetric::R2),
-                    ("mae", OutputMetric::Mae),
-                    ("rmse", OutputMetric::Rmse),
-                ];
-                if !levels.is_empty() {
-                    metrics.push(("pinball", OutputMetric::Pinball(&levels)));
-                    metrics.push(("coverage", OutputMetric::Coverage));
-                }
-                let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));
-                let mut columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>()?;
-                let mut names: Vec<&str> = metrics.iter().map(|(name, _)| *name).collect();
+                let (mut names, mut columns) = self.of_numbers(truth.reborrow(), scores.view())?;
                 let labels = self.labels();
                 if !labels.is_empty() {
-                    names.extend(["auc", "average-precision", "log-loss", "brier"]);
-                    columns.extend(of_labels(truth.as_ref().into(), scores.view(), &labels)?);
+                    for column in &mut columns {
+                        labels.iter().for_each(|&label| column[label] = f64::NAN);
+                    }
+                    names.extend(OF_LABELS);
+                    columns.extend(self.of_labels_beside(truth, scores.view(), &labels)?);
                 }
                 (names, columns)
             }
@@ -132,28 +81,109 @@ impl Model {
     }
 }
 
-/// Areas and errors of the probabilities of labels beside numbers, NaN for the latter.
+/// Measures of a label.
+const OF_LABELS: [&str; 13] = [
+    "support",
+    "precision",
+    "recall",
+    "f1",
+    "mcc",
+    "g-mean",
+    "balanced-accuracy",
+    "auc",
+    "average-precision",
+    "log-loss",
+    "brier",
+    "ece",
+    "threshold",
+];
+
+/// The measures of labels, one column each.
 fn of_labels(
     truth: MatrixView<'_>,
     scores: ArrayView2<'_, f32>,
-    labels: &[usize],
-) -> Result<[Vec<f64>; 4], ModelError> {
-    let truth = truth.to_dense(usize::MAX).expect("as large as the scores");
-    let truth = truth.select(Axis(1), labels);
-    let truth = LabelSets::new((&truth).into(), MissingTruth::Skip)?;
-    let of_labels = scores.select(Axis(1), labels);
-    let errors = ProbabilityErrors::new(&truth, of_labels.view())?;
-    let found = [
-        area_per_label(&truth, of_labels.view(), Curve::Roc)?,
-        area_per_label(&truth, of_labels.view(), Curve::PrecisionRecall)?,
-        errors.log_loss,
-        errors.brier,
+    decided: MatrixView<'_>,
+    thresholds: Vec<f64>,
+) -> Result<Vec<Vec<f64>>, ModelError> {
+    let truth = LabelSets::new(truth, MissingTruth::Skip)?;
+    let decided = LabelSets::new(decided, MissingTruth::Refuse)?;
+    let compared = SetComparison::new(&truth, &decided)?;
+    let of_sets = |metric| {
+        let labels = compared.per_label.iter();
+        labels.map(|label| label.value(metric)).collect()
+    };
+    let zero = ZeroDivision::Zero;
+    let [log_loss, brier, calibration] = match ProbabilityErrors::new(&truth, scores) {
+        Ok(errors) => [errors.log_loss, errors.brier, errors.calibration],
+        Err(MetricError::NotAProbability { .. }) => std::array::from_fn(|_| vec![f64::NAN; scores.ncols()]),
+        Err(e) => return Err(e.into()),
+    };
+    let support = truth.label_counts().into_iter().map(|count| count as f64);
+    let columns: [Vec<f64>; OF_LABELS.len()] = [
+        support.collect(),
+        of_sets(SetMetric::Precision(zero)),
+        of_sets(SetMetric::Recall(zero)),
+        of_sets(SetMetric::F1(zero)),
+        of_sets(SetMetric::Mcc),
+        of_sets(SetMetric::GMean),
+        of_sets(SetMetric::BalancedAccuracy),
+        area_per_label(&truth, scores, Curve::Roc)?,
+        area_per_label(&truth, scores, Curve::PrecisionRecall)?,
+        log_loss,
+        brier,
+        calibration,
+        thresholds,
     ];
-    Ok(found.map(|values| {
-        let mut of_all = vec![f64::NAN; scores.ncols()];
-        for (&label, value) in labels.iter().zip(values) {
-            of_all[label] = value;
+    Ok(columns.into())
+}
+
+impl Model {
+    /// The measures of numbers: names and columns.
+    fn of_numbers(
+        &self,
+        truth: MatrixView<'_>,
+        scores: ArrayView2<'_, f32>,
+    ) -> Result<(Vec<&'static str>, Vec<Vec<f64>>), ModelError> {
+        let sums = RegressionSums::of(truth, scores, MissingTruth::Skip)?;
+        let levels = self.quantile_levels();
+        let mut metrics = vec![
+            ("r2", OutputMetric::R2),
+            ("mae", OutputMetric::Mae),
+            ("rmse", OutputMetric::Rmse),
+        ];
+        if !levels.is_empty() {
+            metrics.push(("pinball", OutputMetric::Pinball(&levels)));
+            metrics.push(("coverage", OutputMetric::Coverage));
         }
-        of_all
-    }))
+        let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));
+        let columns = columns.collect::<Result<_, _>>()?;
+        Ok((metrics.iter().map(|(name, _)| *name).collect(), columns))
+    }
+
+    /// The measures of labels beside numbers, which have NaN.
+    fn of_labels_beside(
+        &self,
+        truth: MatrixView<'_>,
+        scores: ArrayView2<'_, f32>,
+        labels: &[usize],
+    ) -> Result<Vec<Vec<f64>>, ModelError> {
+        let decided = Matrix::from(self.decide(scores)?);
+        let part = |values: MatrixView<'_>| {
+            let values = values.to_dense(usize::MAX).expect("as large as the scores");
+            values.select(Axis(1), labels)
+        };
+        let (truth, decided) = (part(truth), part(decided.view()));
+        let scores = scores.select(Axis(1), labels);
+        let thresholds = vec![0.5; labels.len()];
+        let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;
+        let of_all = |values: Vec<f64>| {
+            let mut of_all = vec![f64::NAN; self.n_outputs()];
+            labels
+                .iter()
+                .zip(values)
+                .for_each(|(&label, value)| of_all[label] = value);
+            of_all
+        };
+        Ok(columns.into_iter().map(of_all).collect())
+    }
 }

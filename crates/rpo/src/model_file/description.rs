@@ -48,6 +48,9 @@ pub(super) struct Description {
     /// The columns of classes; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     class_columns: Vec<ClassColumn>,
+    /// Outputs of a model of numbers that are labels; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    labels_beside_numbers: Vec<usize>,
     /// Levels of each target, with outputs named `target@level`; absent if outputs are targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<f64>,
@@ -102,6 +105,7 @@ impl Description {
             output_names: given(schema.target_names()),
             label_column: schema.label_column.clone(),
             class_columns: schema.class_columns.clone(),
+            labels_beside_numbers: schema.labels_beside_numbers.clone(),
             levels: schema
                 .levels
                 .as_ref()
@@ -171,7 +175,7 @@ impl Description {
         let class_columns = std::mem::take(&mut self.class_columns);
         schema
             .with_label_column(self.label_column.take())
-            .with_class_columns(class_columns)
+            .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
     }
 
     /// Adds the levels of the targets to the schema. This names every output, so the file must have that number of

@@ -276,7 +276,7 @@ pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
         _ if of.n_labels > 0 => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,
-            Metric::LogLoss,
+            Metric::Hamming,
             Metric::R2,
             Metric::Arrmse,
             Metric::Mse,

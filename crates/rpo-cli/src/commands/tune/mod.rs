@@ -8,12 +8,13 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, GroupOptions, MemoryOptions};
-use crate::output::note_fitted;
+use crate::output::{note, note_fitted};
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
 use rpo::core::{Domain, Seed};
+use rpo::data::Task;
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FitContext};
@@ -133,6 +134,12 @@ impl Tune {
         tuning.groups = groups.map(Cow::into_owned);
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
+        let has_labels = !data.class_columns().is_empty() || !data.labels_beside_numbers().is_empty();
+        if self.metric.is_none() && has_labels && data.task() == Task::Regression {
+            note(
+                "settings are scored by r2, which is that of the numbers: --metric macro-auc and the like score labels and classes",
+            );
+        }
         let clock = Stopwatch::start();
         let bar = match n_trials(&tuning, &space) {
             Some(n) => progress::bar(n, "trying settings"),

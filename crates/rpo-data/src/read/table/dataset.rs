@@ -39,7 +39,7 @@ pub(super) fn dataset(
     let mut data = data.map_err(ReadErrorKind::from)?;
     data.rounded = parts.rounded;
     data.other_labels = outputs.others;
-    Ok(data)
+    Ok(data.with_labels_beside(outputs.labels_beside))
 }
 
 /// The names of features and targets, and the values of those that are words.

@@ -3,6 +3,7 @@
 use crate::builder::MatrixBuilder;
 use crate::dataset::{ClassColumn, LeftOut, Task};
 use crate::read::label_words::LabelWords;
+use crate::read::number;
 use crate::read::typed::order_of_words;
 use rpo_core::Matrix;
 use std::collections::BTreeMap;
@@ -40,7 +41,20 @@ impl Target {
     ) -> Self {
         if let Some(column) = known.and_then(|known| known.iter().find(|column| column.name == name)) {
             let numbers: BTreeMap<&str, u32> = column.classes.iter().map(String::as_str).zip(0..).collect();
-            let number = |word: &String| numbers.get(word.as_str()).copied().ok_or_else(|| word.clone());
+            // Programs write one number differently: 1 and 1.0.
+            let value = |word: &str| number::parse(word.as_bytes()).ok();
+            let same_value = |word: &str| {
+                let value_of_word = value(word)?;
+                let class = column
+                    .classes
+                    .iter()
+                    .position(|class| value(class) == Some(value_of_word));
+                class.map(|class| class as u32)
+            };
+            let number = |word: &String| {
+                let exact = numbers.get(word.as_str()).copied();
+                exact.or_else(|| same_value(word)).ok_or_else(|| word.clone())
+            };
             return Self::Classes {
                 classes: column.classes.clone(),
                 of_word: words.iter().map(number).collect(),
@@ -74,6 +88,8 @@ pub(super) struct Outputs {
     pub(super) values: Matrix,
     pub(super) names: Vec<String>,
     pub(super) class_columns: Vec<ClassColumn>,
+    /// The outputs that are labels beside numbers.
+    pub(super) labels_beside: Vec<usize>,
     /// Classes of samples that are not known.
     pub(super) others: LeftOut,
 }
@@ -85,6 +101,7 @@ impl Outputs {
             values,
             names: Vec::new(),
             class_columns: Vec::new(),
+            labels_beside: Vec::new(),
             others: LeftOut::default(),
         };
         if targets.iter().all(|(_, target)| matches!(target, Target::Value)) {
@@ -93,6 +110,9 @@ impl Outputs {
         }
         for (name, target) in &targets {
             let Target::Classes { classes, .. } = target else {
+                if matches!(target, Target::Label(_)) && task == Task::Regression {
+                    outputs.labels_beside.push(outputs.names.len());
+                }
                 outputs.names.push(name.clone());
                 continue;
             };

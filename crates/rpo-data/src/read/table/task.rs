@@ -45,8 +45,9 @@ pub(super) fn decide_task<'a, I: Iterator<Item = (&'a Attribute, &'a bool)>>(
     if task.is_some() || !typed {
         return Ok(task);
     }
-    let label = values().find(|c| is_label(c)).or_else(|| words().next());
-    match (label, values().find(is_number)) {
+    let has_words = words().next().is_some();
+    match (values().find(|c| is_label(c)), values().find(is_number)) {
+        (_, Some(_)) if has_words => Ok(Some(Task::Regression)),
         (Some(label), Some(number)) => Err(ReadErrorKind::MixedTargets {
             label: label.name.clone(),
             number: number.name.clone(),

@@ -121,6 +121,18 @@ fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Mo
     }
 }
 
+/// Refuses several quantile levels of classes, and of labels beside numbers.
+fn check_levels(params: &BoostingParams, data: &Dataset) -> Result<(), ParameterError> {
+    let has_labels = !data.class_columns().is_empty() || !data.labels_beside_numbers().is_empty();
+    match params.quantile.as_ref().filter(|levels| levels.len() > 1) {
+        Some(levels) if has_labels => {
+            let reason = "predicts several levels of numbers, but some targets are classes or labels";
+            Err(ParameterError::conflict("quantile", levels, reason))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Estimator for Boosting {
     fn method(&self) -> &str {
         Estimator::method(&self.params)
@@ -152,6 +164,7 @@ impl Estimator for Boosting {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         let mut until_limit = self.until_limit();
+        check_levels(&self.params, data)?;
         let params = with_losses_of(&self.params, data);
         let Some(how) = self.withholding() else {
             let boosted = boost(&params, data, None, context, &mut until_limit)?;
@@ -201,6 +214,7 @@ impl Estimator for Boosting {
             let _ = on_checkpoint(self.n_steps(), &model)?;
             return Ok(model);
         }
+        check_levels(&self.params, data)?;
         let mut failure = None;
         let mut until_limit = self.until_limit();
         let params = with_losses_of(&self.params, data);
