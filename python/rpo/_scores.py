@@ -32,8 +32,7 @@ def accuracy(y: Any, predicted: Any, weights: Any = None) -> float:
 def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
     """Return the mean R² over outputs, each over the samples where it is observed.
 
-    Outputs that are never observed do not count. One that is observed once is constant: 1 if it is predicted exactly,
-    otherwise 0, as in `rpo.metrics.r2`.
+    Outputs that are observed once or never do not count, as in `rpo.metrics.r2`: a single value has no variance.
     """
     if not np.isnan(y).any():
         return float(r2_score(y, predicted, sample_weight=weights))
@@ -42,11 +41,10 @@ def r2(y: NDArray[Any], predicted: NDArray[Any], weights: Any = None) -> float:
     for j in range(y.shape[1]):
         observed = ~np.isnan(y[:, j])
         if observed.sum() < 2:
-            of_outputs += [float(y[i, j] == predicted[i, j]) for i in np.flatnonzero(observed)]
             continue
         of_samples = None if weights is None else np.asarray(weights)[observed]
         of_outputs.append(r2_score(y[observed, j], predicted[observed, j], sample_weight=of_samples))
-    return float(np.mean(of_outputs)) if of_outputs else _undefined("R²", "no output is observed")
+    return float(np.mean(of_outputs)) if of_outputs else _undefined("R²", "no output is observed more than once")
 
 
 def _undefined(what: str, why: str) -> float:
