@@ -24,6 +24,16 @@ fn folder() -> Folder {
     folder
 }
 
+/// The grades and sales of the test table, as values of predictions.
+fn truth() -> Vec<String> {
+    let table = table(60);
+    let rows = table.lines().skip(1).map(|row| {
+        let row: Vec<&str> = row.split(',').collect();
+        format!("{},{},{}", row[0], row[3], u8::from(row[4] == "yes"))
+    });
+    rows.collect()
+}
+
 /// Trains on all columns but those that are left out.
 fn train(folder: &Folder, method: &str, targets: &str, ignored: &str) {
     let data = "--data train.csv --id name --model m.rpo";
@@ -38,12 +48,7 @@ fn train(folder: &Folder, method: &str, targets: &str, ignored: &str) {
 #[test]
 fn classes_are_learned_and_predicted_by_every_method() {
     let folder = folder();
-    let truth = table(60);
-    let truth = truth.lines().skip(1).map(|row| {
-        let row: Vec<&str> = row.split(',').collect();
-        format!("{},{},{}", row[0], row[3], u8::from(row[4] == "yes"))
-    });
-    let truth: Vec<String> = truth.collect();
+    let truth = truth();
     for (method, least) in [
         ("random-forest --trees 20", 50),
         ("gbmort --iterations 30", 50),
@@ -101,12 +106,7 @@ fn values_have_the_form_of_the_table() {
 #[test]
 fn labels_and_classes_stand_beside_numbers_in_every_method() {
     let folder = folder();
-    let truth = table(60);
-    let truth = truth.lines().skip(1).map(|row| {
-        let row: Vec<&str> = row.split(',').collect();
-        format!("{},{},{},", row[0], row[3], u8::from(row[4] == "yes"))
-    });
-    let truth: Vec<String> = truth.collect();
+    let truth: Vec<String> = truth().into_iter().map(|row| row + ",").collect();
     for method in [
         "random-forest --trees 20",
         "ridge",

@@ -252,6 +252,17 @@ macro_rules! add {
 /// The name of the identifier column, and the identifiers of the samples.
 type Ids<'a> = Option<(&'a str, &'a [String])>;
 
+/// The line of the names of columns, after that of the identifiers.
+fn header<S: AsRef<str>>(ids: Ids<'_>, names: impl Iterator<Item = S>, delimiter: char) -> String {
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    let id = ids.map(|(name, _)| field(name));
+    let fields: Vec<String> = id
+        .into_iter()
+        .chain(names.map(|name| field(name.as_ref())))
+        .collect();
+    fields.join(&delimiter.to_string()) + "\n"
+}
+
 fn wide_csv(
     model: &Model,
     x: MatrixView<'_>,
@@ -259,16 +270,12 @@ fn wide_csv(
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let id = ids.map(|(name, _)| field(name));
-    let names = model.schema().output_names.iter().map(|name| field(&name));
-    let header: Vec<String> = id.into_iter().chain(names).collect();
-    let mut line = header.join(&delimiter.to_string()).into_bytes();
-    line.push(b'\n');
+    let mut line = header(ids, model.schema().output_names.iter(), delimiter).into_bytes();
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_all_scores(model, x, |sample, scores| {
         if let Some((_, ids)) = ids {
-            add!(line, "{}{delimiter}", field(&ids[sample]));
+            let text = &ids[sample];
+            add!(line, "{}{delimiter}", CsvField { text, delimiter });
         }
         for (j, score) in scores.iter().enumerate() {
             if j > 0 {

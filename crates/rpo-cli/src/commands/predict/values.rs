@@ -2,7 +2,7 @@
 
 #[cfg(feature = "arrow")]
 use super::columns;
-use super::{Ids, OutFormat, bytes_to_decide, json_line, width};
+use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
 use crate::error::CliError;
 use crate::json_outputs::{self, add};
 use crate::output::Output;
@@ -44,12 +44,8 @@ fn csv(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let id = ids.map(|(name, _)| name.to_owned());
-    let header = id.into_iter().chain(model.value_columns());
-    let header: Vec<String> = header.map(|name| field(&name)).collect();
     let between = delimiter.to_string();
-    let mut line = header.join(&between);
-    line.push('\n');
+    let mut line = header(ids, model.value_columns().into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(model, x, |sample, values| {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
