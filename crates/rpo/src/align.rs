@@ -129,7 +129,7 @@ impl Schema {
             let (expected, given) = (self.task, data.task());
             return Err(ModelError::Task { expected, given });
         }
-        let (targets, theirs) = (self.target_names(), &self.names_as_here(data));
+        let (targets, theirs) = (self.target_names(), &*self.names_as_here(data));
         let mut sources = sources("output", targets, theirs)?;
         if theirs.iter().len() > targets.iter().len() {
             let mine = targets.positions(theirs);
@@ -152,7 +152,10 @@ impl Schema {
 
     /// The names of a data set's outputs, of which the classes of the model's columns have the names in the model: a
     /// table calls a class `column=class`, and whoever makes a data set may call it otherwise.
-    fn names_as_here(&self, data: &Dataset) -> Names {
+    fn names_as_here<'a>(&self, data: &'a Dataset) -> Cow<'a, Names> {
+        if data.class_columns().is_empty() {
+            return Cow::Borrowed(data.output_names());
+        }
         let (mine, mut names) = (self.target_names(), data.output_names().clone());
         for theirs in data.class_columns() {
             let is_same =
@@ -164,7 +167,7 @@ impl Schema {
                 }
             }
         }
-        names
+        Cow::Owned(names)
     }
 
     /// Returns how to translate the values of a feature from the data's list to the model's, or `None` if nothing

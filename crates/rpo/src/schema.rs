@@ -3,8 +3,7 @@
 use crate::ModelError;
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
-use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, Task};
-use std::borrow::Cow;
+use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, TargetOutputs, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -212,11 +211,13 @@ impl Schema {
     /// Names of the columns that hold the targets in a table: one for the classes of a column, otherwise one per output of
     /// data.
     pub fn target_columns(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.target_names().iter().map(Cow::into_owned).collect();
-        for column in self.class_columns.iter().rev() {
-            names.splice(column.outputs(), [column.name.clone()]);
-        }
-        names
+        let names = self.target_names();
+        let name = |target: TargetOutputs<'_>| match target {
+            TargetOutputs::One(output) => names.get(output).unwrap_or_default().into_owned(),
+            TargetOutputs::Classes(column) => column.name.clone(),
+        };
+        let targets = ClassColumn::targets(&self.class_columns, names.iter().len());
+        targets.into_iter().map(name).collect()
     }
 
     /// Names of the outputs of data: those of the model, unless the model has several levels of each.

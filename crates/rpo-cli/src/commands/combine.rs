@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// Combine models of any methods, fitted to the same data, into one that predicts their weighted mean.
 ///
 /// Scores of labels are first clamped to 0 to 1, as those of linear methods may lie outside. Ensembles, such as models of
-/// auto and blend, cannot be combined again. Weights are given, or found on data that the models were not fitted to; `rpo train --method auto` and `--method blend` fit
-/// and combine at once.
+/// auto and blend, cannot be combined again. Weights are given, or found on data that the models were not fitted to;
+/// `rpo train --method auto` and `--method blend` fit and combine at once.
 #[derive(Debug, Args)]
 // Data is only needed to find weights; without it, its name is empty.
 #[command(mut_arg("data", |data| data.required(false).default_value("").hide_default_value(true)))]

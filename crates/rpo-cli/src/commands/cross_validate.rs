@@ -64,12 +64,11 @@ impl CrossValidate {
         let metrics = match self.metrics.as_slice() {
             [] => {
                 let n_outputs = data.n_outputs();
-                let columns = data.class_columns();
                 default_metrics(&Predicted {
                     first: method.default_metric(data.task(), n_outputs),
                     n_outputs,
-                    n_labels: columns.len() + data.labels_beside_numbers().len(),
-                    has_classes: !columns.is_empty(),
+                    has_labels: data.has_declared_labels(),
+                    has_classes: !data.class_columns().is_empty(),
                 })
             }
             given => given.to_vec(),

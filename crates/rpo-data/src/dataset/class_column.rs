@@ -17,7 +17,29 @@ pub struct ClassColumn {
     pub classes: Vec<String>,
 }
 
+/// The outputs of a target of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetOutputs<'a> {
+    /// The output that the target is.
+    One(usize),
+    /// The outputs of the classes of a column.
+    Classes(&'a ClassColumn),
+}
+
 impl ClassColumn {
+    /// Returns the targets of a table with `n_outputs` outputs and these [checked](Self::check) columns of classes, in the
+    /// order of the outputs.
+    pub fn targets(columns: &[Self], n_outputs: usize) -> Vec<TargetOutputs<'_>> {
+        let (mut targets, mut output) = (Vec::new(), 0);
+        for column in columns {
+            targets.extend((output..column.first).map(TargetOutputs::One));
+            targets.push(TargetOutputs::Classes(column));
+            output = column.outputs().end;
+        }
+        targets.extend((output..n_outputs).map(TargetOutputs::One));
+        targets
+    }
+
     /// The outputs of the classes.
     pub fn outputs(&self) -> Range<usize> {
         self.first..self.first + self.classes.len()
@@ -70,6 +92,11 @@ impl Dataset {
     /// words such as no and yes. Empty for a set of labels.
     pub fn labels_beside_numbers(&self) -> &[usize] {
         &self.labels_beside
+    }
+
+    /// Returns true if some targets are classes, or labels beside numbers.
+    pub fn has_declared_labels(&self) -> bool {
+        !self.class_columns.is_empty() || !self.labels_beside.is_empty()
     }
 
     /// Declares outputs of a set of numbers to be labels.

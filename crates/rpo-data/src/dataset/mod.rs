@@ -14,7 +14,7 @@ mod select;
 mod task;
 mod weights;
 
-pub use class_column::ClassColumn;
+pub use class_column::{ClassColumn, TargetOutputs};
 pub use columns::Columns;
 pub use empty_lines::EmptyLines;
 pub use error::DatasetError;

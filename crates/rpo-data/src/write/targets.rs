@@ -1,42 +1,23 @@
 //! The targets of a table: outputs, of which those that are the classes of a column form one target of words.
 
 use super::WriteError;
-use crate::dataset::{ClassColumn, Dataset};
+use crate::dataset::{ClassColumn, Dataset, TargetOutputs};
 use crate::names::Names;
 use std::borrow::Cow;
 
 /// The targets of a set.
 pub(super) struct Targets<'a> {
     data: &'a Dataset,
-    columns: Vec<Target<'a>>,
+    columns: Vec<TargetOutputs<'a>>,
     /// The outputs of a sample.
     outputs: Vec<f32>,
 }
 
-enum Target<'a> {
-    Output(usize),
-    Classes(&'a ClassColumn),
-}
-
 impl<'a> Targets<'a> {
     pub(super) fn new(data: &'a Dataset) -> Self {
-        let (mut columns, mut classes) = (Vec::new(), data.class_columns().iter().peekable());
-        let mut output = 0;
-        while output < data.n_outputs() {
-            match classes.next_if(|column| column.first == output) {
-                Some(column) => {
-                    columns.push(Target::Classes(column));
-                    output = column.outputs().end;
-                }
-                None => {
-                    columns.push(Target::Output(output));
-                    output += 1;
-                }
-            }
-        }
         Self {
             data,
-            columns,
+            columns: ClassColumn::targets(data.class_columns(), data.n_outputs()),
             outputs: vec![0.0; data.n_outputs()],
         }
     }
@@ -44,15 +25,15 @@ impl<'a> Targets<'a> {
     /// The classes of each target; `None` for one that is an output.
     pub(super) fn classes(&self) -> impl Iterator<Item = Option<&'a [String]>> + '_ {
         self.columns.iter().map(|column| match column {
-            Target::Output(_) => None,
-            Target::Classes(column) => Some(&column.classes[..]),
+            TargetOutputs::One(_) => None,
+            TargetOutputs::Classes(column) => Some(&column.classes[..]),
         })
     }
 
     fn names(&self) -> impl Iterator<Item = Cow<'a, str>> + '_ {
         self.columns.iter().map(|column| match column {
-            Target::Output(output) => self.data.output_names().get(*output).unwrap_or_default(),
-            Target::Classes(column) => Cow::Borrowed(column.name.as_str()),
+            TargetOutputs::One(output) => self.data.output_names().get(*output).unwrap_or_default(),
+            TargetOutputs::Classes(column) => Cow::Borrowed(column.name.as_str()),
         })
     }
 
@@ -82,8 +63,8 @@ impl<'a> Targets<'a> {
         self.data.outputs().view().copy_row(sample, &mut self.outputs);
         for (column, value) in self.columns.iter().zip(to) {
             *value = match column {
-                Target::Output(output) => self.outputs[*output],
-                Target::Classes(column) => {
+                TargetOutputs::One(output) => self.outputs[*output],
+                TargetOutputs::Classes(column) => {
                     let mut outputs = self.outputs[column.outputs()].iter();
                     outputs
                         .position(|value| *value == 1.0)

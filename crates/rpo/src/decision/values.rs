@@ -3,6 +3,7 @@
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
 use rpo_core::{Mismatch, Predictor, csr_row};
+use rpo_data::{ClassColumn, TargetOutputs};
 use std::borrow::Cow;
 
 /// The predicted value of a target, in the form in which a table holds it.
@@ -64,6 +65,7 @@ impl Model {
         };
         let mut is_label = vec![false; self.n_outputs()];
         labels.iter().for_each(|&label| is_label[label] = true);
+        let targets = ClassColumn::targets(&schema.class_columns, self.n_outputs());
         let mut is_decided = vec![false; self.n_outputs()];
         let rows = scores.rows().into_iter().enumerate().map(|(row, scores)| {
             let decided: Vec<usize> = match &decided {
@@ -79,11 +81,8 @@ impl Model {
                 return vec![TargetValue::Labels(decided.iter().map(name).collect())];
             }
             decided.iter().for_each(|&label| is_decided[label] = true);
-            let mut values = Vec::new();
-            let mut columns = schema.class_columns.iter().peekable();
-            let mut output = 0;
-            while output < scores.len() {
-                if let Some(column) = columns.next_if(|column| column.first == output) {
+            let values = targets.iter().map(|target| match *target {
+                TargetOutputs::Classes(column) => {
                     // A joint rule may predict several classes, or none.
                     let rank = |&label: &usize| (is_decided[label], scores[label]);
                     let best = column.outputs().reduce(|best, label| {
@@ -93,17 +92,12 @@ impl Model {
                             false => best,
                         }
                     });
-                    let class = best.map_or(0, |best| best - column.first);
-                    values.push(TargetValue::Class(&column.classes[class]));
-                    output = column.outputs().end;
-                    continue;
+                    TargetValue::Class(&column.classes[best.map_or(0, |best| best - column.first)])
                 }
-                values.push(match is_label[output] {
-                    true => TargetValue::Label(is_decided[output]),
-                    false => TargetValue::Number(scores[output]),
-                });
-                output += 1;
-            }
+                TargetOutputs::One(output) if is_label[output] => TargetValue::Label(is_decided[output]),
+                TargetOutputs::One(output) => TargetValue::Number(scores[output]),
+            });
+            let values = values.collect();
             decided.iter().for_each(|&label| is_decided[label] = false);
             values
         });

@@ -19,9 +19,8 @@ use std::path::PathBuf;
 /// Prints one line for each figure; with --json one object with n_samples, n_features, n_outputs, task, layout,
 /// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
 /// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; for targets of words class_columns;
-/// with --test also n_test, shared (test
-/// samples with the same features as a sample of the data) and, for labels, unlearnable (labels of the test file that
-/// never occur in the data); with --outputs and --features also these, as lists of objects. Outputs need not be named:
+/// with --test also n_test, shared (test samples with the same features as a sample of the data) and, for labels,
+/// unlearnable (labels of the test file that never occur in the data); with --outputs and --features also these, as lists of objects. Outputs need not be named:
 /// then all columns are described as features.
 #[derive(Debug, Args)]
 pub(crate) struct Describe {

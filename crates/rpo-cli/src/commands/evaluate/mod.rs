@@ -50,7 +50,8 @@ pub(crate) struct Evaluate {
 
     /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
     /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
-    /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and is compressed by gzip if it ends in .gz.
+    /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and
+    /// is compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
@@ -180,7 +181,7 @@ impl Evaluate {
                         false => Metric::Pinball,
                     },
                     n_outputs: model.n_outputs(),
-                    n_labels: model.labels().len(),
+                    has_labels: !model.labels().is_empty(),
                     has_classes: !schema.class_columns.is_empty(),
                 })
             }
@@ -236,8 +237,8 @@ pub(crate) struct Predicted {
     /// The default metric.
     pub(crate) first: Metric,
     pub(crate) n_outputs: usize,
-    /// Number of labels, also beside numbers.
-    pub(crate) n_labels: usize,
+    /// True if some outputs are labels, also beside numbers.
+    pub(crate) has_labels: bool,
     /// True if some labels are the classes of a column.
     pub(crate) has_classes: bool,
 }
@@ -273,7 +274,7 @@ pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
             Metric::MicroF1,
             Metric::MacroF1,
         ],
-        _ if of.n_labels > 0 => vec![
+        _ if of.has_labels => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,
             Metric::Hamming,

@@ -134,8 +134,7 @@ impl Tune {
         tuning.groups = groups.map(Cow::into_owned);
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
-        let has_labels = !data.class_columns().is_empty() || !data.labels_beside_numbers().is_empty();
-        if self.metric.is_none() && has_labels && data.task() == Task::Regression {
+        if self.metric.is_none() && data.has_declared_labels() && data.task() == Task::Regression {
             note(
                 "settings are scored by r2, which is that of the numbers: --metric macro-auc and the like score labels and classes",
             );

@@ -123,9 +123,8 @@ fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Mo
 
 /// Refuses several quantile levels of classes, and of labels beside numbers.
 fn check_levels(params: &BoostingParams, data: &Dataset) -> Result<(), ParameterError> {
-    let has_labels = !data.class_columns().is_empty() || !data.labels_beside_numbers().is_empty();
     match params.quantile.as_ref().filter(|levels| levels.len() > 1) {
-        Some(levels) if has_labels => {
+        Some(levels) if data.has_declared_labels() => {
             let reason = "predicts several levels of numbers, but some targets are classes or labels";
             Err(ParameterError::conflict("quantile", levels, reason))
         }
