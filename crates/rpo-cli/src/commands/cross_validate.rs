@@ -4,7 +4,7 @@ use super::evaluate::{Predicted, default_metrics, parse_metric};
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{FitOptions, GroupOptions};
+use crate::options::{FitOptions, WithheldOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
@@ -21,9 +21,10 @@ use std::path::{Path, PathBuf};
 
 /// Score a method by cross-validation: every sample is predicted by a model fitted to the others.
 ///
-/// Folds keep the frequency of each label; for numbers they are random; with --group they consist of whole groups. Prints the mean and the standard deviation of
-/// each metric over the folds, and its value in each; with --json one object with folds, n_samples, and for each metric
-/// its mean, deviation and values.
+/// Folds keep the frequency of each label; for numbers they are random; with --group they consist of whole groups. With
+/// --time-column time is cut into one part more than there are folds, and each part but the first is predicted by a
+/// model fitted to all earlier ones. Prints the mean and the standard deviation of each metric over the folds, and its
+/// value in each; with --json one object with folds, n_samples, and for each metric its mean, deviation and values.
 #[derive(Debug, Args)]
 pub(crate) struct CrossValidate {
     /// Number of folds, at least 2.
@@ -31,14 +32,14 @@ pub(crate) struct CrossValidate {
     folds: usize,
 
     #[command(flatten)]
-    group: GroupOptions,
+    withheld: WithheldOptions,
 
     /// Metrics, as in `rpo evaluate`.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
-    /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data; with tabs if its name
-    /// ends in .tsv, compressed by gzip if it ends in .gz.
+    /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data, empty for samples that
+    /// are in no fold; with tabs if its name ends in .tsv, compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
 
@@ -57,9 +58,9 @@ impl CrossValidate {
         let predictions = ("--predictions", self.predictions.as_deref());
         files::check(self.fit.files(), [predictions])?;
         csv_file::check(predictions)?;
-        self.group.apply(&self.fit.data);
+        self.withheld.apply(&self.fit.data);
         let data = self.fit.load()?;
-        let groups = self.group.of(&data, &self.fit.data)?;
+        let withheld = self.withheld.of(&data, &self.fit.data)?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => {
@@ -85,7 +86,7 @@ impl CrossValidate {
         let folds = Folds {
             k: self.folds,
             seed: Seed::new(method.seed()),
-            groups: groups.as_deref(),
+            withheld,
             evaluation: EvaluateOptions {
                 propensity: self.fit.weights.propensity.model(),
                 ..EvaluateOptions::default()
@@ -122,6 +123,7 @@ impl CrossValidate {
 struct Kept {
     names: Names,
     scores: Array2<f32>,
+    is_tested: Vec<bool>,
 }
 
 /// Stores the predictions of a fold at the positions of its samples.
@@ -133,6 +135,7 @@ fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<()
         *kept = Some(Kept {
             names: schema.output_names.clone(),
             scores: Array2::zeros(shape),
+            is_tested: vec![false; n_samples],
         });
     }
     let x = schema.align_features(fold.test)?;
@@ -140,6 +143,7 @@ fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<()
     let kept = kept.as_mut().expect("made by the first fold");
     for (scores, &sample) in scores.rows().into_iter().zip(fold.test_samples) {
         kept.scores.row_mut(sample).assign(&scores);
+        kept.is_tested[sample] = true;
     }
     Ok(())
 }
@@ -158,7 +162,11 @@ fn write_predictions(kept: &Kept, ids: Option<(&str, &[String])>, path: &Path) -
         .collect())?;
     for (sample, row) in kept.scores.rows().into_iter().enumerate() {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
-        put(id.into_iter().chain(row.iter().map(f32::to_string)).collect())?;
+        let cell = |score: &f32| match kept.is_tested[sample] {
+            true => score.to_string(),
+            false => String::new(),
+        };
+        put(id.into_iter().chain(row.iter().map(cell)).collect())?;
     }
     out.finish()
 }

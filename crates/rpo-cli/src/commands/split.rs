@@ -3,12 +3,12 @@
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::files;
-use crate::options::{SplitDataOptions, check_values};
+use crate::options::{Column, SplitDataOptions};
 use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
 use rpo::data::Dataset;
-use rpo::data::read::{Format, TextOfSamples, read_split, time_of};
+use rpo::data::read::{Format, TextOfSamples, read_split};
 use rpo::data::split::{Split, Withheld};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -38,16 +38,16 @@ pub(crate) struct SplitCommand {
     test_fraction: f64,
 
     /// Draw samples at random, ignoring their labels.
-    #[arg(long, conflicts_with_all = ["group", "time"])]
+    #[arg(long, conflicts_with_all = ["group", "time_column"])]
     random: bool,
 
     /// Keep samples together that have the same value in this column of a table, such as a customer.
-    #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "time_column")]
     group: Option<String>,
 
     /// Test on the latest samples by this column of a table, which has numbers or ISO 8601 dates.
     #[arg(long, value_name = "COLUMN")]
-    time: Option<String>,
+    time_column: Option<String>,
 
     /// Published lists of the training and test samples, instead of drawing them: two files with a line of numbers,
     /// counted from 1, one for each repetition (trSplit and tstSplit of the Extreme Classification Repository).
@@ -55,7 +55,7 @@ pub(crate) struct SplitCommand {
         long,
         num_args = 2,
         value_names = ["TRAIN_LIST", "TEST_LIST"],
-        conflicts_with_all = ["group", "time", "random", "seed", "test_fraction"]
+        conflicts_with_all = ["group", "time_column", "random", "seed", "test_fraction"]
     )]
     lists: Vec<PathBuf>,
 
@@ -64,7 +64,7 @@ pub(crate) struct SplitCommand {
     repetition: usize,
 
     /// Seed of the drawn samples; 0 by default.
-    #[arg(long, value_name = "SEED", conflicts_with = "time")]
+    #[arg(long, value_name = "SEED", conflicts_with = "time_column")]
     seed: Option<u64>,
 
     /// Print one JSON object: n_train, n_test.
@@ -87,9 +87,7 @@ impl SplitCommand {
             BufWriter::new(DataFile::new(&self.train)?),
             BufWriter::new(DataFile::new(&self.test)?),
         ];
-        let group = self.group.as_deref().map(|column| ("--group", column));
-        let time = self.time.as_deref().map(|column| ("--time", column));
-        let data = self.data.load(group.or(time))?;
+        let data = self.data.load(self.column())?;
         let split = self.split(&data)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
         self.check_names(text.format())?;
@@ -125,35 +123,25 @@ impl SplitCommand {
         Ok(())
     }
 
+    fn column(&self) -> Option<Column<'_>> {
+        let group = self.group.as_deref().map(Column::Group);
+        group.or(self.time_column.as_deref().map(Column::Time))
+    }
+
     fn split(&self, data: &Dataset) -> Result<Split, CliError> {
         if let [train, test] = self.lists.as_slice() {
             return Ok(read_split(train, test, self.repetition, data.n_samples())?);
         }
         let seed = Seed::new(self.seed.unwrap_or(0));
-        let values = data.ids().unwrap_or_default();
-        let column = self.group.as_deref().or(self.time.as_deref());
-        if let Some(column) = column {
-            check_values(values, column).map_err(|problem| self.data.problem(&problem))?;
-        }
-        let times: Vec<f64>;
-        let withheld = if self.group.is_some() {
-            Withheld::Groups(values)
-        } else if let Some(column) = &self.time {
-            let time = |(sample, value): (usize, &String)| {
-                time_of(value).ok_or_else(|| {
-                    let found = format!("{value:?} in {column:?} of sample {sample} (from 0)");
-                    self.data
-                        .problem(&format!("{found} is neither a number nor a date"))
-                })
-            };
-            times = values.iter().enumerate().map(time).collect::<Result<_, _>>()?;
-            Withheld::Latest(&times)
-        } else if data.n_outputs() > 0 && !self.random {
-            Withheld::Stratified
-        } else {
-            Withheld::Random
+        let withheld = match self.column() {
+            Some(column) => {
+                let withheld = column.withheld(data.ids().unwrap_or_default());
+                withheld.map_err(|problem| self.data.problem(&problem))?
+            }
+            None if data.n_outputs() > 0 && !self.random => Withheld::Stratified,
+            None => Withheld::Random,
         };
-        let split = Split::withholding(data, withheld, self.test_fraction, seed);
+        let split = Split::withholding(data, &withheld, self.test_fraction, seed);
         split.map_err(|source| self.data.problem(&source.to_string()))
     }
 }

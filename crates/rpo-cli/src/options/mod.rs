@@ -11,7 +11,7 @@ mod weights;
 mod write;
 
 pub(crate) use data::{
-    DataOptions, GroupOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions, check_values,
+    Column, DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions, WithheldOptions,
 };
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};

@@ -51,7 +51,7 @@ fn cell(row: &str, column: usize) -> String {
 fn parts_hold_every_row_as_it_was_written() {
     let folder = Folder::new();
     folder.write("visits.csv", visits());
-    for by in ["--random", "--group customer", "--time day"] {
+    for by in ["--random", "--group customer", "--time-column day"] {
         let split = format!("split --data visits.csv --test-fraction 0.3 {by} --train a.csv --test b.csv");
         let report = folder.json(&split);
         let (train, test) = (rows(&folder.read("a.csv")), rows(&folder.read("b.csv")));
@@ -72,7 +72,7 @@ fn parts_hold_every_row_as_it_was_written() {
         assert_eq!(disjoint(0), by == "--group customer", "{by}");
         let latest = train.iter().map(|row| cell(row, 1)).max();
         let earliest = test.iter().map(|row| cell(row, 1)).min();
-        assert_eq!(latest < earliest, by == "--time day", "{by}");
+        assert_eq!(latest < earliest, by == "--time-column day", "{by}");
         let again = folder.read("b.csv");
         folder.json(&split);
         assert_eq!(folder.read("b.csv"), again);
@@ -172,6 +172,51 @@ fn cross_validation_keeps_groups_together() {
     );
 }
 
+/// The output follows the time: a forest, which cannot extrapolate, predicts the past but not the future.
+#[test]
+fn cross_validation_tests_on_what_is_later() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let (day, x) = (format!("2024-{:02}-{:02}", 1 + i / 28, 1 + i % 28), i + i * 7 % 5);
+        format!("v{i},{day},{x},{}\n", 3 * i)
+    };
+    // The order of the file is not that of time.
+    let rows: String = (0..280).map(|i| row(i * 3 % 280)).collect();
+    folder.write("t.csv", format!("visit,day,x,y\n{rows}"));
+    let cv = "cv --data t.csv --targets y --trees 20 --ignore visit";
+    let r2 = |options: &str| {
+        let report = folder.json(&format!("{cv} {options}"));
+        report["r2"]["mean"].as_f64().unwrap()
+    };
+    let (within, later) = (r2(""), r2("--folds 4 --time-column day --predictions p.csv"));
+    assert!(within > 0.9 && later < 0.0, "{within} {later}");
+    // The first fifth is in no fold: the first 56 days.
+    let written = folder.read("p.csv");
+    assert!(written.starts_with("day,y\n"), "{written}");
+    for line in written.lines().skip(1) {
+        let (day, prediction) = line.split_once(',').unwrap();
+        assert_eq!(prediction.is_empty(), day < "2024-03-01", "{line}");
+    }
+    folder.ok("cv --data t.csv --targets y --trees 2 --id visit --time-column day --predictions q.csv");
+    assert!(folder.read("q.csv").contains("v279,"));
+    let message = folder.fail(&format!("{cv} --time-column visit"));
+    assert!(message.contains("is neither a number nor a date"), "{message}");
+    let message = folder.fail("cv --data t.csv --targets y --id visit --time-column dya");
+    assert!(
+        message.contains("--time-column names the column \"dya\""),
+        "{message}"
+    );
+    let message = folder.fail("cv --data @yeast --time-column day");
+    assert!(message.contains("--time-column are for files"), "{message}");
+    let score = |options: &str| {
+        let tune = "tune --data t.csv --targets y --ignore visit --space trees=5";
+        folder.json(&format!("{tune} {options}"))["trials"][0]["score"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!(score("") > 0.9 && score("--time-column day") < 0.0);
+}
+
 #[test]
 fn splits_that_cannot_be_are_refused() {
     let folder = Folder::new();
@@ -186,11 +231,14 @@ fn splits_that_cannot_be_are_refused() {
             "--data visits.csv --group costumer",
             "\"costumer\", which does not exist",
         ),
-        ("--data visits.csv --time note", "is neither a number nor a date"),
+        (
+            "--data visits.csv --time-column note",
+            "is neither a number nor a date",
+        ),
         ("--data visits.csv --test-fraction 1", "in (0, 1)"),
         (
-            "--data all.arff --time width",
-            "--group and --time name a column of a CSV, Parquet or Arrow file",
+            "--data all.arff --time-column width",
+            "--group and --time-column name a column of a CSV, Parquet or Arrow file",
         ),
     ] {
         let message = folder.fail(&format!("split {options} --train a.csv --test b.csv"));

@@ -48,12 +48,12 @@ fn the_option_that_was_given_is_named() {
             "t.csv: --group names the column \"nope\", which does not exist",
         ),
         (
-            format!("{split} --time nope"),
-            "t.csv: --time names the column \"nope\", which does not exist",
+            format!("{split} --time-column nope"),
+            "t.csv: --time-column names the column \"nope\", which does not exist",
         ),
         (
-            format!("{split} --targets red --time red"),
-            "t.csv: \"red\" is named both as a target and by --time",
+            format!("{split} --targets red --time-column red"),
+            "t.csv: \"red\" is named both as a target and by --time-column",
         ),
         (
             format!("{split} --lists list list --repetition 0"),

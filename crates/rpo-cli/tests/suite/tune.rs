@@ -280,6 +280,9 @@ fn groups_are_withheld_together() {
         let message = folder.fail(&format!(
             "tune --data t.csv --targets y --method gbrt-rpo {options}"
         ));
-        assert!(message.contains("if groups are withheld"), "{message}");
+        assert!(
+            message.contains("if groups or the latest samples are withheld"),
+            "{message}"
+        );
     }
 }

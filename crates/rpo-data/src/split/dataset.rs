@@ -2,14 +2,14 @@
 
 use super::{
     Split, SplitError, TestSize, grouped_folds, grouped_split, k_fold, random_split, stratified_k_fold,
-    stratified_split, time_split,
+    stratified_split, time_folds, time_split,
 };
 use crate::dataset::{Dataset, DatasetError, Task};
 use rpo_core::{Mismatch, Seed};
 
 /// The samples that a split withholds for testing.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub enum Withheld<'a> {
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Withheld {
     /// Preserves the frequencies of labels (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); for numeric
     /// outputs samples are drawn at random.
     #[default]
@@ -18,10 +18,37 @@ pub enum Withheld<'a> {
     Random,
     /// Whole groups, drawn at random, by the group of each sample: all samples of a group, such as a customer, a
     /// patient or a document, are on the same side.
-    Groups(&'a [String]),
+    Groups(Vec<String>),
     /// The latest samples, by the time of each sample: no training sample is later than a test sample, and samples of
     /// the same time are on the same side.
-    Latest(&'a [f64]),
+    Latest(Vec<f64>),
+}
+
+impl Withheld {
+    /// The groups or times of these samples alone.
+    ///
+    /// # Errors
+    /// A number of groups or times that is not `n_samples`, the number of all samples.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn select(&self, samples: &[usize], n_samples: usize) -> Result<Self, DatasetError> {
+        self.check(n_samples)?;
+        Ok(match self {
+            Self::Stratified | Self::Random => self.clone(),
+            Self::Groups(groups) => Self::Groups(samples.iter().map(|&i| groups[i].clone()).collect()),
+            Self::Latest(times) => Self::Latest(samples.iter().map(|&i| times[i]).collect()),
+        })
+    }
+
+    fn check(&self, n_samples: usize) -> Result<(), DatasetError> {
+        match self {
+            Self::Stratified | Self::Random => Ok(()),
+            Self::Groups(groups) => Mismatch::check("groups of the samples", n_samples, groups.len()),
+            Self::Latest(times) => Mismatch::check("times of the samples", n_samples, times.len()),
+        }
+        .map_err(DatasetError::from)
+    }
 }
 
 impl Dataset {
@@ -41,7 +68,7 @@ impl Dataset {
     /// # Errors
     /// A fraction that is not strictly between 0 and 1, or that leaves one of the sets empty.
     pub fn split(&self, test_fraction: f64, seed: Seed) -> Result<(Self, Self), SplitError> {
-        Ok(Split::withholding(self, Withheld::Stratified, test_fraction, seed)?.apply(self)?)
+        Ok(Split::withholding(self, &Withheld::Stratified, test_fraction, seed)?.apply(self)?)
     }
 }
 
@@ -53,11 +80,11 @@ impl Split {
     /// use rpo_data::split::{Split, Withheld};
     /// use rpo_data::{Dataset, Seed, Task};
     /// let data = Dataset::new(Array2::zeros((4, 1)).into(), Array2::zeros((4, 1)).into(), Task::Regression)?;
-    /// let years = [2020.0, 2023.0, 2021.0, 2022.0];
-    /// let split = Split::withholding(&data, Withheld::Latest(&years), 0.25, Seed::new(1))?;
+    /// let years = Withheld::Latest(vec![2020.0, 2023.0, 2021.0, 2022.0]);
+    /// let split = Split::withholding(&data, &years, 0.25, Seed::new(1))?;
     /// assert_eq!((split.train, split.test), (vec![0, 2, 3], vec![1]));
-    /// let groups = ["a", "b", "a", "b"].map(String::from);
-    /// let split = Split::withholding(&data, Withheld::Groups(&groups), 0.5, Seed::new(1))?;
+    /// let groups = Withheld::Groups(["a", "b", "a", "b"].map(String::from).to_vec());
+    /// let split = Split::withholding(&data, &groups, 0.5, Seed::new(1))?;
     /// assert!(split.test == [0, 2] || split.train == [0, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -68,10 +95,11 @@ impl Split {
     /// large.
     pub fn withholding(
         data: &Dataset,
-        withheld: Withheld<'_>,
+        withheld: &Withheld,
         test_fraction: f64,
         seed: Seed,
     ) -> Result<Self, SplitError> {
+        withheld.check(data.n_samples())?;
         match (withheld, data.task()) {
             (Withheld::Stratified, Task::MultiLabel) => {
                 stratified_split(data.outputs().view(), test_fraction, seed)
@@ -79,52 +107,43 @@ impl Split {
             (Withheld::Stratified | Withheld::Random, _) => {
                 random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed)
             }
-            (Withheld::Groups(groups), _) => {
-                check_groups(data, groups)?;
-                grouped_split(groups, test_fraction, seed)
-            }
-            (Withheld::Latest(times), _) => {
-                Mismatch::check("times of the samples", data.n_samples(), times.len())
-                    .map_err(DatasetError::from)?;
-                time_split(times, test_fraction)
-            }
+            (Withheld::Groups(groups), _) => grouped_split(groups, test_fraction, seed),
+            (Withheld::Latest(times), _) => time_split(times, test_fraction),
         }
     }
 
-    /// Splits a set into k folds, each of which is tested against all others. The frequencies of labels are preserved,
-    /// for which the sizes of folds may differ by more than 1; sets with numeric outputs are split at random, into
-    /// folds whose sizes differ by at most 1.
+    /// Splits a set into k folds. Each is tested against all others; with times, against all that are earlier.
+    ///
+    /// * [`Withheld::Stratified`] preserves the frequencies of labels, for which the sizes of folds may differ by more
+    ///   than 1; for numeric outputs folds are random.
+    /// * [`Withheld::Random`]: sizes differ by at most 1.
+    /// * [`Withheld::Groups`]: whole groups, so that no group of a test set is in its training set. Folds are as equal
+    ///   in size as the greedy assignment of groups, the largest first, makes them.
+    /// * [`Withheld::Latest`]: time is cut into k + 1 parts with about as many samples each. Fold i is the part i + 1,
+    ///   tested against parts 1 to i; the first part is never tested. Samples of the same time are in one part.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use rpo_data::split::{Split, Withheld};
+    /// use rpo_data::{Dataset, Seed, Task};
+    /// let data = Dataset::new(Array2::zeros((4, 1)).into(), Array2::zeros((4, 1)).into(), Task::Regression)?;
+    /// let years = Withheld::Latest(vec![2020.0, 2023.0, 2021.0, 2022.0]);
+    /// let folds = Split::folds(&data, &years, 3, Seed::new(1))?;
+    /// assert_eq!((&folds[0].train[..], &folds[0].test[..]), (&[0][..], &[2][..]));
+    /// assert_eq!((&folds[2].train[..], &folds[2].test[..]), (&[0, 2, 3][..], &[1][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples than folds.
-    pub fn folds(data: &Dataset, k: usize, seed: Seed) -> Result<Vec<Self>, SplitError> {
-        match data.task() {
-            Task::MultiLabel => stratified_k_fold(data.outputs().view(), k, seed),
-            Task::Regression => k_fold(data.n_samples(), k, seed),
+    /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples or groups than folds, or no more times than
+    /// folds; a time that is NaN; a number of groups or times that is not that of the samples.
+    pub fn folds(data: &Dataset, withheld: &Withheld, k: usize, seed: Seed) -> Result<Vec<Self>, SplitError> {
+        withheld.check(data.n_samples())?;
+        match (withheld, data.task()) {
+            (Withheld::Stratified, Task::MultiLabel) => stratified_k_fold(data.outputs().view(), k, seed),
+            (Withheld::Stratified | Withheld::Random, _) => k_fold(data.n_samples(), k, seed),
+            (Withheld::Groups(groups), _) => grouped_folds(groups, k, seed),
+            (Withheld::Latest(times), _) => time_folds(times, k),
         }
     }
-
-    /// Splits a set into k folds of whole groups, given the group of each sample: no group of a test set is in its
-    /// training set. Folds are as equal in size as the greedy assignment of groups, the largest first, makes them.
-    ///
-    /// # Errors
-    /// [`SplitError::Parameter`] for fewer than two folds, or fewer groups than folds; a number of groups that is not
-    /// that of the samples.
-    pub fn folds_of_groups(
-        data: &Dataset,
-        groups: &[String],
-        k: usize,
-        seed: Seed,
-    ) -> Result<Vec<Self>, SplitError> {
-        check_groups(data, groups)?;
-        grouped_folds(groups, k, seed)
-    }
-}
-
-fn check_groups(data: &Dataset, groups: &[String]) -> Result<(), DatasetError> {
-    Ok(Mismatch::check(
-        "groups of the samples",
-        data.n_samples(),
-        groups.len(),
-    )?)
 }

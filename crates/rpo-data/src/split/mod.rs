@@ -18,7 +18,7 @@ mod whole;
 pub use dataset::Withheld;
 pub use stratified::stratified_partitions;
 use stratified::{stratified_k_fold, stratified_split};
-use whole::{grouped_folds, grouped_split, time_split};
+use whole::{grouped_folds, grouped_split, time_folds, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;

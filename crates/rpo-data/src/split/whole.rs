@@ -57,22 +57,70 @@ fn samples_of<G: Ord>(groups: &[G]) -> Vec<Vec<usize>> {
 /// closest to the fraction.
 pub(super) fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
+    let n = times.len();
+    let order = sorted_times(times)?;
+    let begins = begins(&order);
+    let Some(first) = nearest(&begins, n as f64 - test_fraction * n as f64) else {
+        return Err(SplitError::Empty { n_samples: n });
+    };
+    let first = order[begins[first]];
+    let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| times[i] >= first);
+    checked(&train, &test)
+}
+
+/// Cuts time into k + 1 parts, whose ends are as close to those of equal parts as times allow, each being non-empty, and
+/// tests each part but the first against all earlier ones.
+pub(super) fn time_folds(times: &[f64], k: usize) -> Result<Vec<Split>, SplitError> {
+    let n = times.len();
+    let order = sorted_times(times)?;
+    let begins = begins(&order);
+    let in_range = (2..=begins.len()).contains(&k);
+    ParameterError::unless(
+        in_range,
+        "folds",
+        k,
+        "at least 2, and less than the number of times",
+    )?;
+    let mut first_of_fold = Vec::with_capacity(k + 1);
+    let mut used = 0;
+    for fold in 1..=k {
+        let left = &begins[used..begins.len() - (k - fold)];
+        let wanted = fold as f64 * n as f64 / (k + 1) as f64;
+        let chosen = nearest(left, wanted).expect("as many times as folds are left");
+        first_of_fold.push(order[left[chosen]]);
+        used += chosen + 1;
+    }
+    let split = |fold: usize| {
+        let first = first_of_fold[fold];
+        let end = first_of_fold.get(fold + 1);
+        Split {
+            train: (0..n).filter(|&i| times[i] < first).collect(),
+            test: (0..n)
+                .filter(|&i| times[i] >= first && end.is_none_or(|&end| times[i] < end))
+                .collect(),
+        }
+    };
+    Ok((0..k).map(split).collect())
+}
+
+fn sorted_times(times: &[f64]) -> Result<Vec<f64>, SplitError> {
     if let Some(sample) = times.iter().position(|time| time.is_nan()) {
         return Err(SplitError::Time { sample });
     }
-    let n = times.len();
     let mut order = times.to_vec();
     order.sort_by(f64::total_cmp);
-    let wanted = test_fraction * n as f64;
-    // Indices where a later time begins, so that everything from there on is later than everything before.
-    let begins = (1..n).filter(|&i| order[i - 1] < order[i]);
-    let distance = |i: usize| ((n - i) as f64 - wanted).abs();
-    let first = begins.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-    let Some(first) = first.map(|i| order[i]) else {
-        return Err(SplitError::Empty { n_samples: n });
-    };
-    let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| times[i] >= first);
-    checked(&train, &test)
+    Ok(order)
+}
+
+/// Indices where a later time begins, so that everything from there on is later than everything before.
+fn begins(order: &[f64]) -> Vec<usize> {
+    (1..order.len()).filter(|&i| order[i - 1] < order[i]).collect()
+}
+
+/// The position of the first value that is nearest to the one that is wanted.
+fn nearest(values: &[usize], wanted: f64) -> Option<usize> {
+    let distance = |&i: &usize| (values[i] as f64 - wanted).abs();
+    (0..values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
 fn checked(train: &[usize], test: &[usize]) -> Result<Split, SplitError> {
@@ -133,6 +181,26 @@ mod tests {
         assert_eq!(split.test, [2, 3, 4]);
     }
 
+    #[test]
+    fn folds_of_times_follow_one_another() {
+        let folds = time_folds(&[3.0, 1.0, 2.0, 4.0, 4.0, 4.0], 3).unwrap();
+        let parts: Vec<_> = folds
+            .iter()
+            .map(|fold| (&fold.train[..], &fold.test[..]))
+            .collect();
+        let expected: [(&[usize], &[usize]); 3] = [(&[1], &[2]), (&[1, 2], &[0]), (&[0, 1, 2], &[3, 4, 5])];
+        assert_eq!(parts, expected);
+        for k in [0, 1, 4] {
+            let expected =
+                ParameterError::out_of_range("folds", k, "at least 2, and less than the number of times");
+            assert_eq!(time_folds(&[1.0, 2.0, 3.0, 4.0, 4.0], k), Err(expected.into()));
+        }
+        assert_eq!(
+            time_folds(&[1.0, f64::NAN], 2),
+            Err(SplitError::Time { sample: 1 })
+        );
+    }
+
     proptest! {
         #[test]
         fn nothing_that_belongs_together_is_split(
@@ -174,6 +242,21 @@ mod tests {
                     prop_assert!(split.train.iter().all(|&i| split.test.iter().all(|&j| keys[i] < keys[j])));
                 }
                 Err(_) => prop_assert!(keys.iter().all(|k| *k == keys[0])),
+            }
+            match time_folds(&times, k) {
+                Ok(folds) => {
+                    prop_assert_eq!(folds.len(), k);
+                    // A fold is trained on everything before its test samples, the last one leaving nothing.
+                    let mut earlier = folds[0].train.clone();
+                    for fold in &folds {
+                        prop_assert!(!fold.test.is_empty() && !fold.train.is_empty());
+                        prop_assert_eq!(&sorted(&earlier), &fold.train);
+                        prop_assert!(fold.train.iter().all(|&i| fold.test.iter().all(|&j| keys[i] < keys[j])));
+                        earlier.extend(&fold.test);
+                    }
+                    prop_assert_eq!(earlier.len(), keys.len());
+                }
+                Err(_) => prop_assert!(k >= n_groups),
             }
         }
     }

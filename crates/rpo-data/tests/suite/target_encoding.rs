@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, finite_or_missing};
 use rpo_data::preprocess::{Encoding, EncodingTargets, Pipeline, PreprocessError, Steps, Transform};
-use rpo_data::split::Split;
+use rpo_data::split::{Split, Withheld};
 use rpo_data::{Dataset, DatasetError, Layout, Task};
 use std::collections::BTreeMap;
 
@@ -124,7 +124,7 @@ proptest! {
         let all: Vec<usize> = (0..n).collect();
         check_twin(&dense(&applied), &x, &y, &all, &all);
         if n > 1 {
-            for fold in Split::folds(&data, n.min(5), Seed::new(seed)).unwrap() {
+            for fold in Split::folds(&data, &Withheld::Stratified, n.min(5), Seed::new(seed)).unwrap() {
                 check_twin(&dense(&training), &x, &y, &fold.test, &fold.train);
             }
         }
@@ -135,7 +135,7 @@ proptest! {
     fn no_sample_sees_the_targets_of_its_fold(n in 2_usize..60, seed in any::<u64>(), fold in 0_usize..5) {
         let data = data(n, seed, Layout::Dense);
         let y = targets(&data, seed);
-        let folds = Split::folds(&data, n.min(5), Seed::new(seed)).unwrap();
+        let folds = Split::folds(&data, &Withheld::Stratified, n.min(5), Seed::new(seed)).unwrap();
         let own = &folds[fold % folds.len()].test;
         let mut changed = y.clone();
         for &i in own {

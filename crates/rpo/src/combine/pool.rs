@@ -38,13 +38,13 @@ pub(crate) struct Folds {
 impl Folds {
     /// `k` folds, each withheld once.
     pub(crate) fn new(data: &Dataset, k: usize, seed: Seed) -> Result<Self, SplitError> {
-        let splits = Split::folds(data, k, seed)?;
+        let splits = Split::folds(data, &Withheld::Stratified, k, seed)?;
         Ok(Self { splits })
     }
 
     /// A single split that withholds a fraction of the samples.
     pub(crate) fn withheld(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
-        let splits = vec![Split::withholding(data, Withheld::Stratified, fraction, seed)?];
+        let splits = vec![Split::withholding(data, &Withheld::Stratified, fraction, seed)?];
         Ok(Self { splits })
     }
 

@@ -7,7 +7,7 @@ use ndarray::Array2;
 use rpo_core::Predictor;
 use rpo_core::Seed;
 use rpo_data::Dataset;
-use rpo_data::split::Split;
+use rpo_data::split::{Split, Withheld};
 use rpo_metrics::Score;
 use std::fmt;
 
@@ -55,8 +55,8 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// Evaluates a method by k-fold cross-validation. Folds keep the frequency of each label (iterative stratification,
-/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression; with [`Folds::groups`] they consist of whole
-/// groups. The result depends only on the arguments.
+/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression; [`Folds::withheld`] keeps groups together, or
+/// tests on what is later than the training samples. The result depends only on the arguments.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -71,8 +71,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 /// ```
 ///
 /// # Errors
-/// Fewer than two folds or fewer samples (or groups) than folds, a number of groups that is not that of the samples, errors of fitting and evaluating, and the errors of
-/// [`Folds::on_fold`].
+/// Those of [`Split::folds`], errors of fitting and evaluating, and the errors of [`Folds::on_fold`].
 pub fn cross_validate<S: Score>(
     estimator: &dyn Estimator,
     data: &Dataset,
@@ -80,10 +79,7 @@ pub fn cross_validate<S: Score>(
     mut options: Folds<'_>,
 ) -> Result<CrossValidation, ModelError> {
     let (k, seed) = (options.k, options.seed.purpose("cross-validation"));
-    let splits = match options.groups {
-        None => Split::folds(data, k, seed)?,
-        Some(groups) => Split::folds_of_groups(data, groups, k, seed)?,
-    };
+    let splits = Split::folds(data, &options.withheld, k, seed)?;
     let mut folds = Vec::new();
     for_each_fold(estimator, data, &splits, |split, test, model| {
         let evaluated = model.evaluate_with(test, metrics, options.evaluation)?;
@@ -108,9 +104,10 @@ pub struct Folds<'a> {
     pub k: usize,
     /// Seed for assigning samples to folds. Default 0.
     pub seed: Seed,
-    /// The group of each sample, such as a customer, a patient or a document. All samples of a group are in one fold,
-    /// so that scores hold for new groups; without this, a model may recognize the group of a sample. Default none.
-    pub groups: Option<&'a [String]>,
+    /// What folds consist of, as in [`Split::folds`]: with the group of each sample, such as a customer, scores hold for
+    /// new groups, where a model could otherwise recognize the group of a sample; with its time, for the future. Default
+    /// stratified by labels.
+    pub withheld: Withheld,
     /// Options of the evaluation of each fold.
     pub evaluation: EvaluateOptions,
     /// Called after each fold, for example to collect out-of-fold predictions or report progress; an error ends the
@@ -123,7 +120,6 @@ impl fmt::Debug for Folds<'_> {
         f.debug_struct("Folds")
             .field("k", &self.k)
             .field("seed", &self.seed)
-            .field("groups", &self.groups.map(<[String]>::len))
             .field("evaluation", &self.evaluation)
             .finish_non_exhaustive()
     }
@@ -137,7 +133,7 @@ impl Default for Folds<'_> {
         Self {
             k: 5,
             seed: Seed::new(0),
-            groups: None,
+            withheld: Withheld::Stratified,
             evaluation: EvaluateOptions::default(),
             on_fold: None,
         }
@@ -181,7 +177,7 @@ pub fn cross_val_scores(
     let n = data.n_samples();
     ModelError::check_scores(n, data.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
     let mut scores = Array2::zeros((n, 0));
-    let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
+    let splits = Split::folds(data, &Withheld::Stratified, k, seed.purpose("cross-validation"))?;
     for_each_fold(estimator, data, &splits, |split, test, model| {
         let predicted = model.predict(test.features().view())?;
         if scores.ncols() == 0 {

@@ -19,7 +19,7 @@ impl Holdout {
     /// # Errors
     /// As [`Dataset::split`].
     pub fn new(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
-        Self::withholding(data, Withheld::Stratified, fraction, seed)
+        Self::withholding(data, &Withheld::Stratified, fraction, seed)
     }
 
     /// Withholds a fraction of the samples, like [`Split::withholding`].
@@ -28,7 +28,7 @@ impl Holdout {
     /// As [`Split::withholding`].
     pub fn withholding(
         data: &Dataset,
-        withheld: Withheld<'_>,
+        withheld: &Withheld,
         fraction: f64,
         seed: Seed,
     ) -> Result<Self, SplitError> {

@@ -7,7 +7,7 @@ use super::{
 use crate::evaluate::EvaluateOptions;
 use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
 use crate::{Model, ModelError};
-use rpo_core::{Mismatch, ParameterError, Seed};
+use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
 use rpo_ensemble::EnsembleError;
@@ -93,9 +93,9 @@ pub struct Tuning {
     pub metric: Option<Arc<dyn Score>>,
     /// Fraction of the samples withheld to score settings.
     pub validation: f64,
-    /// The group of each sample, if samples of the same group are to be withheld together: scores then hold for new
-    /// groups. `None` by default, which keeps the frequencies of labels.
-    pub groups: Option<Vec<String>>,
+    /// The samples that are withheld: whole groups, so that scores hold for new groups, or the latest ones, so that they
+    /// hold for the future. Stratified by default, which keeps the frequencies of labels.
+    pub withheld: Withheld,
     /// Seed of the withheld samples, of the drawn settings, and of every fit.
     pub seed: u64,
     /// Options of the evaluation of settings.
@@ -124,7 +124,7 @@ impl Tuning {
             stop_early: false,
             metric: None,
             validation: 0.2,
-            groups: None,
+            withheld: Withheld::Stratified,
             seed,
             evaluation: EvaluateOptions::default(),
         }
@@ -199,17 +199,12 @@ impl Tuning {
 
     /// Withholds samples among those of positive weight.
     fn holdout(&self, data: &Dataset) -> Result<Holdout, ModelError> {
-        let groups = match (self.groups.as_deref(), data.samples_of_positive_weight()) {
-            (None, _) => None,
-            (Some(groups), None) => Some(Cow::Borrowed(groups)),
-            (Some(groups), Some(samples)) => {
-                Mismatch::check("groups", data.n_samples(), groups.len())?;
-                Some(samples.iter().map(|&sample| groups[sample].clone()).collect())
-            }
+        let withheld = match data.samples_of_positive_weight() {
+            None => Cow::Borrowed(&self.withheld),
+            Some(samples) => Cow::Owned(self.withheld.select(&samples, data.n_samples())?),
         };
-        let withheld = groups.as_deref().map_or(Withheld::Stratified, Withheld::Groups);
         let (data, seed) = (data.of_positive_weight(), Seed::new(self.seed));
-        Ok(Holdout::withholding(&data, withheld, self.validation, seed)?)
+        Ok(Holdout::withholding(&data, &withheld, self.validation, seed)?)
     }
 
     /// Fits the best setting to the training samples or to all samples. A number of steps chosen on the withheld
@@ -243,12 +238,12 @@ impl Tuning {
     }
 
     /// Refuses to fit the best setting to all samples if the method chooses its number of steps on withheld samples and
-    /// these are groups: methods withhold samples without regard to groups.
+    /// these are groups or the latest ones: methods withhold samples without regard to groups and time.
     ///
     /// # Errors
     /// [`ModelError::Method`] in this case.
     pub fn check_refit(&self, refit: Refit) -> Result<(), ModelError> {
-        if refit == Refit::No || self.groups.is_none() {
+        if refit == Refit::No || self.withheld == Withheld::Stratified {
             return Ok(());
         }
         let mut searched = self.space.iter().filter_map(|text| parameter(text));
@@ -259,7 +254,8 @@ impl Tuning {
         let Some((name, given)) = step_choice(&self.method).or(of_space) else {
             return Ok(());
         };
-        let reason = "cannot be combined with refitting to all samples if groups are withheld";
+        let reason =
+            "cannot be combined with refitting to all samples if groups or the latest samples are withheld";
         Err(MethodError::from(ParameterError::conflict(name, given, reason)).into())
     }
 

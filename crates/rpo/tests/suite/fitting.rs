@@ -3,6 +3,7 @@
 use ndarray::Array2;
 use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
+use rpo::data::split::Withheld;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::Metric;
@@ -79,7 +80,7 @@ fn samples_of_weight_zero_are_as_if_they_did_not_exist() {
     let group = |i: usize| (i / 5).to_string();
     let grouped = |groups: Vec<String>, data: &Dataset| {
         let tuning = Tuning {
-            groups: Some(groups),
+            withheld: Withheld::Groups(groups),
             ..tuning.clone()
         };
         tuning.run(data, &|| ()).unwrap().holdout

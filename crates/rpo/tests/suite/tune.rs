@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
+use rpo::data::split::Withheld;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
@@ -421,7 +422,7 @@ fn the_record_of_a_model_can_be_tuned() {
     let again = Method::try_from(&model.parameters).unwrap();
     let groups = (0..100).map(|i| (i / 10).to_string()).collect();
     let tuning = Tuning {
-        groups: Some(groups),
+        withheld: Withheld::Groups(groups),
         ..Tuning::new(again, ["max_leaves=2,4"], 1)
     };
     let tuned = tuning.run(&data, &|| ()).unwrap();

@@ -7,7 +7,7 @@ use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
-use crate::options::{FitOptions, GroupOptions, MemoryOptions};
+use crate::options::{FitOptions, MemoryOptions, WithheldOptions};
 use crate::output::{note, note_fitted};
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -18,7 +18,6 @@ use rpo::data::Task;
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
 use rpo::{EvaluateOptions, FitContext};
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,12 +43,12 @@ pub(crate) struct Tune {
     metric: Option<Metric>,
 
     /// Fraction of the samples on which settings are scored, between 0 and 1; each label keeps its frequency, unless
-    /// samples of a group stay together.
+    /// groups or the latest samples are withheld.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
     hold_out: f64,
 
     #[command(flatten)]
-    group: GroupOptions,
+    withheld: WithheldOptions,
 
     /// Grid: all combinations, the last parameter varying fastest; or random: random settings without repetition.
     #[arg(long, value_name = "ORDER", default_value_t = SearchOrder::Grid, help_heading = "Search")]
@@ -128,10 +127,9 @@ impl Tune {
         files::check(self.fit.files(), [("--model", self.model.as_deref()), history])?;
         csv_file::check(history)?;
 
-        self.group.apply(&self.fit.data);
+        self.withheld.apply(&self.fit.data);
         let data = self.fit.load()?;
-        let groups = self.group.of(&data, &self.fit.data)?;
-        tuning.groups = groups.map(Cow::into_owned);
+        tuning.withheld = self.withheld.of(&data, &self.fit.data)?;
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
         if self.metric.is_none() && data.has_declared_labels() && data.task() == Task::Regression {

@@ -36,9 +36,9 @@ pub(crate) struct InputOptions {
     #[arg(skip)]
     files: OnceLock<Vec<PathBuf>>,
 
-    /// The column that groups the samples.
+    /// The column by which samples are withheld, and the option that names it.
     #[arg(skip)]
-    group: OnceLock<String>,
+    withheld_by: OnceLock<(&'static str, String)>,
 
     #[command(flatten)]
     format: FormatOptions,
@@ -124,7 +124,7 @@ impl InputOptions {
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.identifying().is_some() {
-            let message = "no column of the catalogue's sets identifies or groups samples: --id and --group are for files";
+            let message = "no column of the catalogue's sets identifies, groups or dates samples: --id, --group and --time-column are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         let loaded = Catalogue::from_env()?.load(name)?;
@@ -159,28 +159,28 @@ impl InputOptions {
         read_from(text.as_slice(), options).map_err(in_standard_input)
     }
 
-    /// Groups the samples by this column, which is no feature. To be called before the data is read.
-    pub(crate) fn group_by(&self, column: &str) {
-        self.group.get_or_init(|| column.to_owned());
+    /// Reads this column beside the features, the value of an option. To be called before the data is read.
+    pub(super) fn withhold_by(&self, option: &'static str, column: &str) {
+        self.withheld_by.get_or_init(|| (option, column.to_owned()));
     }
 
     /// The column that is read as identifiers.
     pub(super) fn identifying(&self) -> Option<&str> {
-        self.id.as_ref().or(self.group.get()).map(String::as_str)
+        let withheld_by = self.withheld_by.get().map(|(_, column)| column);
+        self.id.as_ref().or(withheld_by).map(String::as_str)
     }
 
-    /// The column of the groups, if another one is read as identifiers.
-    pub(super) fn separate_group(&self) -> Option<&String> {
-        self.group
-            .get()
-            .filter(|group| self.identifying() != Some(group.as_str()))
+    /// The column by which samples are withheld and the option that names it, if another one is read as identifiers.
+    pub(super) fn second_column(&self) -> Option<(&'static str, &str)> {
+        let (option, column) = self.withheld_by.get()?;
+        (self.identifying() != Some(column)).then_some((option, column))
     }
 
     /// The option that names the column that is read as identifiers.
     pub(super) fn identifying_option(&self) -> &'static str {
-        match self.id {
-            Some(_) => "--id",
-            None => "--group",
+        match self.withheld_by.get() {
+            Some((option, _)) if self.id.is_none() => option,
+            _ => "--id",
         }
     }
 

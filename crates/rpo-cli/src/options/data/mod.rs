@@ -2,7 +2,6 @@
 
 mod classes;
 mod format;
-mod groups;
 mod input;
 mod left_out;
 mod not_read;
@@ -12,13 +11,14 @@ mod standard_input;
 mod targets;
 mod training;
 mod unseen;
+mod withheld;
 
 pub(super) use format::formats;
-pub(crate) use groups::{GroupOptions, check_values};
 pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
 pub(crate) use training::TrainingOptions;
 pub(crate) use unseen::UnseenOptions;
+pub(crate) use withheld::{Column, WithheldOptions};
 
 use crate::error::CliError;
 use crate::files::NamedFile;

@@ -2,6 +2,7 @@
 
 use super::format::FormatOptions;
 use super::targets::TargetOptions;
+use super::withheld::Column;
 use crate::error::CliError;
 use crate::files::NamedFile;
 use clap::Args;
@@ -38,8 +39,8 @@ impl SplitDataOptions {
         self.format.options()
     }
 
-    /// Reads the outputs, and the column of an option (if given) as identifiers.
-    pub(crate) fn load(&self, column: Option<(&'static str, &str)>) -> Result<Dataset, CliError> {
+    /// Reads the outputs, and a column (if given) as identifiers.
+    pub(crate) fn load(&self, column: Option<Column<'_>>) -> Result<Dataset, CliError> {
         if self.data == Path::new("-") {
             let message =
                 "--data -: split reads the data twice and needs a file: write standard input to one first";
@@ -55,21 +56,22 @@ impl SplitDataOptions {
             targets: self.outputs.targets().unwrap_or_default(),
             missing_targets: self.outputs.targets().map(|_| Missing::Keep),
             ignore_untyped: true,
-            id: column.map(|(_, name)| name.to_owned()),
+            id: column.map(|column| column.name().to_owned()),
             ..self.options()
         };
-        let Some((option, _)) = column else {
+        let Some(column) = column else {
             return Ok(read(&self.data, &options)?);
         };
         read(&self.data, &options).map_err(|mut e| match &mut e.kind {
             ReadErrorKind::Option { option: "id", .. } => {
-                self.problem("--group and --time name a column of a CSV, Parquet or Arrow file")
+                self.problem("--group and --time-column name a column of a CSV, Parquet or Arrow file")
             }
             ReadErrorKind::TargetIsOther { name, .. } => self.problem(&format!(
-                "{name:?} is named both as a target and by {option}: leave one out"
+                "{name:?} is named both as a target and by {}: leave one out",
+                column.option()
             )),
             ReadErrorKind::UnknownColumn { option: of_id, .. } => {
-                *of_id = option;
+                *of_id = column.option();
                 e.into()
             }
             _ => e.into(),

@@ -108,23 +108,23 @@ impl TrainingOptions {
         self.data.input.identifying().unwrap_or("id")
     }
 
-    /// Groups the samples by this column. To be called before the data is read.
-    pub(crate) fn group_by(&self, column: &str) {
-        self.data.input.group_by(column);
+    /// Withholds samples by this column, the value of an option. To be called before the data is read.
+    pub(crate) fn withhold_by(&self, option: &'static str, column: &str) {
+        self.data.input.withhold_by(option, column);
     }
 
-    /// Returns the groups of the samples of a set, which was read after [`group_by`](Self::group_by). They are its
+    /// Returns the values of the column of a set that was read after [`withhold_by`](Self::withhold_by). They are its
     /// identifiers, unless another column is. Only then is the file read again, which a pipe does not allow.
-    pub(crate) fn groups<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, [String]>, CliError> {
-        let Some(group) = self.data.input.separate_group() else {
+    pub(crate) fn withheld_by<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, [String]>, CliError> {
+        let Some((_, column)) = self.data.input.second_column() else {
             return Ok(data.ids().unwrap_or_default().into());
         };
-        let groups = self.data.input.read(&ReadOptions {
-            id: Some(group.clone()),
+        let values = self.data.input.read(&ReadOptions {
+            id: Some(column.to_owned()),
             ignore_untyped: true,
             ..self.data.input.options()
         })?;
-        Ok(groups.ids().unwrap_or_default().to_vec().into())
+        Ok(values.ids().unwrap_or_default().to_vec().into())
     }
 
     /// Reads a set, with outputs or without.
@@ -149,7 +149,7 @@ impl TrainingOptions {
                     text: self.texts.options()?,
                     ignore: all(&self.ignore)
                         .into_iter()
-                        .chain(input.separate_group().cloned())
+                        .chain(input.second_column().map(|(_, column)| column.to_owned()))
                         .collect(),
                     ..self.data.options()
                 };

@@ -45,8 +45,10 @@ impl TrainingOptions {
                     .typed()
                     .find(|(_, named, _)| *named == name)
                     .map_or("--types", |(option, ..)| option),
-                "ignore" if self.data.input.separate_group() == Some(name) => "--group",
-                "ignore" => "--ignore",
+                "ignore" => match self.data.input.second_column() {
+                    Some((option, column)) if column == name => option,
+                    _ => "--ignore",
+                },
                 "id" => self.data.input.identifying_option(),
                 other => other,
             };
