@@ -1,24 +1,23 @@
 //! Predictions as JSON.
 
 use rpo::TargetValue;
-use rpo::data::Names;
 use serde_json::json;
 use std::fmt::Write;
 
-/// The names of outputs, escaped as JSON keys.
+/// The names of columns, which begin with the outputs, escaped as JSON keys.
 #[derive(Debug)]
 pub(crate) struct JsonOutputs {
     names: Vec<String>,
 }
 
 impl JsonOutputs {
-    pub(crate) fn new(names: &Names) -> Self {
+    pub(crate) fn new<S: serde::Serialize>(names: impl IntoIterator<Item = S>) -> Self {
         Self {
-            names: escaped(names.iter()),
+            names: escaped(names),
         }
     }
 
-    /// Appends the scores of all outputs as an object.
+    /// Appends the scores of all columns as an object.
     pub(crate) fn all<'a>(&self, scores: impl IntoIterator<Item = &'a f32>, to: &mut String) {
         to.push('{');
         for (j, (name, score)) in self.names.iter().zip(scores).enumerate() {

@@ -9,6 +9,7 @@ mod interrupt;
 mod json_outputs;
 mod options;
 mod output;
+mod predicted_columns;
 mod progress;
 mod resources;
 mod unique;

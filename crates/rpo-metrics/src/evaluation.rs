@@ -1,8 +1,8 @@
 //! Evaluation of a prediction against its truth, with any number of metrics.
 
 use crate::{
-    EmptySamples, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums, Score,
-    SetComparison, Thresholds, TopK, ZeroDivision,
+    EmptySamples, IntervalSums, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums,
+    Score, SetComparison, Thresholds, TopK, ZeroDivision,
 };
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
@@ -46,6 +46,9 @@ pub struct EvaluationOptions<'a> {
     pub train_means: Option<&'a [f64]>,
     /// The levels of `pinball`, of the quantiles of each target in turn; the median if empty.
     pub quantile_levels: &'a [f64],
+    /// The prediction intervals of `interval-coverage` and `interval-width` (samples x 2d): the lower and the upper bound
+    /// of each output in turn.
+    pub intervals: Option<ArrayView2<'a, f32>>,
     /// Treatment of samples without labels in `lrap` and `one-error`.
     pub empty_samples: EmptySamples,
     /// The value of 0/0 in `jaccard` and the F1s.
@@ -186,6 +189,17 @@ impl<'a> Evaluation<'a> {
         once(&self.sums, || {
             RegressionSums::of(self.truth, self.dense_scores()?, self.options.missing)
         })
+    }
+
+    /// Returns the coverage and the width of the prediction intervals.
+    ///
+    /// # Errors
+    /// As for [`IntervalSums::new`]; no intervals.
+    pub fn intervals(&self) -> Result<IntervalSums, MetricError> {
+        let bounds = self.options.intervals;
+        let bounds = bounds
+            .ok_or_else(|| MetricError::needs("prediction intervals, which the model does not have"))?;
+        IntervalSums::new(self.truth, bounds, self.options.missing)
     }
 
     /// Returns the errors of the scores as probabilities.

@@ -11,6 +11,7 @@ mod at_k;
 mod calibration;
 mod error;
 mod evaluation;
+mod intervals;
 mod labels;
 mod mean;
 mod metric;
@@ -29,6 +30,7 @@ pub use at_k::{
 pub use calibration::ProbabilityErrors;
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Scores};
+pub use intervals::IntervalSums;
 pub use labels::{LabelSets, Thresholds};
 pub use mean::{EmptySamples, Mean, MissingTruth};
 pub use metric::{Metric, Needs, Score};

@@ -183,6 +183,12 @@ pub enum Metric {
     Mae,
     /// `pinball`, of quantiles: [`OutputMetric::Pinball`], the mean over outputs.
     Pinball,
+    /// `interval-coverage`: [`IntervalSums::coverage`](crate::IntervalSums::coverage), the mean over outputs. It should
+    /// be the level of the intervals.
+    IntervalCoverage,
+    /// `interval-width`: [`IntervalSums::width`](crate::IntervalSums::width), the mean over outputs. Of intervals of the
+    /// same level, narrower ones are better.
+    IntervalWidth,
 }
 
 /// The form of a prediction that a metric reads.
@@ -209,7 +215,7 @@ impl Needs {
 }
 
 /// Metrics whose name is a single word.
-const WORDS: [(&str, Metric); 27] = [
+const WORDS: [(&str, Metric); 29] = [
     ("lrap", Metric::Lrap),
     ("lrap-all", Metric::LrapAll),
     ("coverage", Metric::Coverage),
@@ -237,6 +243,8 @@ const WORDS: [(&str, Metric); 27] = [
     ("rmse", Metric::Rmse),
     ("mae", Metric::Mae),
     ("pinball", Metric::Pinball),
+    ("interval-coverage", Metric::IntervalCoverage),
+    ("interval-width", Metric::IntervalWidth),
 ];
 
 /// Creates a metric from its k.
@@ -306,6 +314,8 @@ impl Metric {
                 let levels = on.options.quantile_levels;
                 on.sums()?.mean(OutputMetric::Pinball(levels))?.value
             }
+            Self::IntervalCoverage => mean(&on.intervals()?.coverage()),
+            Self::IntervalWidth => mean(&on.intervals()?.width()),
         })
     }
 }
@@ -357,6 +367,7 @@ impl Score for Metric {
                 | Self::Rmse
                 | Self::Mae
                 | Self::Pinball
+                | Self::IntervalWidth
         )
     }
 
@@ -389,9 +400,15 @@ impl Score for Metric {
             | Self::Mcc
             | Self::GMean
             | Self::BalancedAccuracy => Needs::LabelSets,
-            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae | Self::Pinball => {
-                Needs::Regression
-            }
+            Self::R2
+            | Self::HalfR2
+            | Self::Arrmse
+            | Self::Mse
+            | Self::Rmse
+            | Self::Mae
+            | Self::Pinball
+            | Self::IntervalCoverage
+            | Self::IntervalWidth => Needs::Regression,
         }
     }
 

@@ -93,6 +93,26 @@ pub enum ModelError {
         /// The output.
         output: usize,
     },
+    /// Prediction intervals of a model that predicts labels alone.
+    #[error("prediction intervals are for numbers; all outputs are labels")]
+    NoNumbers,
+    /// Bounds of a model without prediction intervals.
+    #[error("the model has no prediction intervals; train it with `intervals`, their level, such as 0.9")]
+    NoIntervals,
+    /// Too few samples to calibrate prediction intervals.
+    #[error(
+        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is known for {observed}"
+    )]
+    TooFewForIntervals {
+        /// The target.
+        target: String,
+        /// The level.
+        level: f64,
+        /// Number of samples that are needed.
+        needed: usize,
+        /// Number of calibration samples where the target is known.
+        observed: usize,
+    },
     /// Data for another task.
     #[error("the data is for {given}, the model was trained for {expected}", given = name_of(*.given), expected = name_of(*.expected))]
     Task {

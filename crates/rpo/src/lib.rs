@@ -6,6 +6,7 @@ pub mod combine;
 mod decision;
 mod error;
 mod evaluate;
+mod intervals;
 mod merging;
 mod method;
 mod methods;
@@ -26,6 +27,7 @@ pub use evaluate::{
     CrossValidation, EvaluateOptions, Evaluated, Fold, Folds, FrequencyScores, OnFold, OutputScores,
     cross_val_scores, cross_validate,
 };
+pub use intervals::{IntervalSource, Intervals};
 pub use merging::{Merging, MergingError};
 pub use method::{
     DecisionParams, Difference, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError,

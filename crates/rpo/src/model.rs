@@ -3,8 +3,8 @@
 use crate::combine::Ensemble;
 use crate::method::{Difference, first_missing, trees_of};
 use crate::{
-    Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, ThresholdSource,
-    TrainingSummary,
+    Decision, Estimator, FitContext, Intervals, ModelError, OobPredictions, Predict, Schema, Stages,
+    ThresholdSource, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
@@ -38,6 +38,7 @@ pub struct Model {
     pipeline: Option<Pipeline>,
     training: TrainingSummary,
     thresholds: Option<Vec<f64>>,
+    intervals: Option<Intervals>,
     /// How labels are decided from scores; by thresholds unless another rule is set.
     pub decision: Decision,
     /// The parameters of training. They are only a record, except that `loss` and `quantile` determine the quantile
@@ -55,6 +56,7 @@ impl PartialEq for Model {
             && self.training == other.training
             && self.parameters == other.parameters
             && self.thresholds == other.thresholds
+            && self.intervals == other.intervals
             && self.decision == other.decision
             && self.software == other.software
     }
@@ -202,6 +204,7 @@ impl Model {
             training,
             parameters: Map::new(),
             thresholds: None,
+            intervals: None,
             decision: Decision::default(),
             software,
         })
@@ -309,6 +312,15 @@ impl Model {
     /// The score from which each label is predicted, if thresholds are set.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.thresholds.as_deref()
+    }
+
+    /// The prediction intervals of numbers, if they are set.
+    pub fn intervals(&self) -> Option<&Intervals> {
+        self.intervals.as_ref()
+    }
+
+    pub(crate) fn set_intervals(self, intervals: Option<Intervals>) -> Self {
+        Self { intervals, ..self }
     }
 
     /// The outputs that are labels: all, or in a model of numbers the classes of columns, those that the data declare, and
@@ -518,6 +530,11 @@ impl Model {
         if self.thresholds.is_some() || other.thresholds.is_some() {
             return refuse(
                 "decision thresholds belong to the scores of one model; train its parts with `thresholds` = none",
+            );
+        }
+        if self.intervals.is_some() || other.intervals.is_some() {
+            return refuse(
+                "prediction intervals belong to the predictions of one model; train its parts without `intervals`",
             );
         }
         let of_trees = |name: &str| matches!(name, "first_tree" | "trees");

@@ -116,10 +116,21 @@ impl Combine {
         report.print(self.json)
     }
 
-    /// Notes that the models' own decision rules do not apply to the ensemble.
+    /// Notes that the models' own decision rules and intervals do not apply to the ensemble.
     fn note_decisions(&self, models: &[Model]) {
         let decides = |model: &Model| model.thresholds().is_some() || model.decision == Decision::ExpectedF1;
         let mut deciding = self.models.iter().zip(models).filter(|(_, model)| decides(model));
+        if let Some((path, _)) = self
+            .models
+            .iter()
+            .zip(models)
+            .find(|(_, model)| model.intervals().is_some())
+        {
+            note(&format!(
+                "{} has prediction intervals, which are not those of the ensemble: it has none",
+                path.display()
+            ));
+        }
         if let Some((path, _)) = deciding.next() {
             let who = match deciding.count() {
                 0 => format!("{} decides", path.display()),

@@ -70,6 +70,7 @@ impl CrossValidate {
                     n_outputs,
                     has_labels: data.has_declared_labels(),
                     has_classes: !data.class_columns().is_empty(),
+                    has_intervals: method.given("intervals").is_some_and(|level| !level.is_null()),
                 })
             }
             given => given.to_vec(),

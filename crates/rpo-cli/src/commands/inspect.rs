@@ -62,6 +62,9 @@ impl Inspect {
             report.set("label_cardinality", cardinality);
         }
         report.set("has_thresholds", model.thresholds().is_some());
+        if let Some(intervals) = model.intervals() {
+            report.set("interval_level", intervals.level());
+        }
         if self.json {
             report.set("parameters", model.parameters.clone());
         } else {

@@ -66,10 +66,14 @@ impl Train {
         let method = self.fit.start(&[])?;
         let estimator = method.estimator(Task::MultiLabel)?;
         if self.low_memory && estimator.streaming().is_none() {
-            return Err(CliError::Usage(if method.given("thresholds").is_some() {
-                "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
-            } else {
-                format!("--low-memory is for craftml, not for {}", method.entry().name)
+            let of_the_whole = ["thresholds", "intervals"]
+                .into_iter()
+                .find(|name| method.given(name).is_some());
+            return Err(CliError::Usage(match of_the_whole {
+                Some(name) => {
+                    format!("--low-memory saves trees as they grow; --{name} needs the whole model")
+                }
+                None => format!("--low-memory is for craftml, not for {}", method.entry().name),
             }));
         }
         if self.oob && !estimator.has_oob() {

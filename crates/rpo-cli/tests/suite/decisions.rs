@@ -26,12 +26,12 @@ fn thresholds_of_any_method_change_nothing_but_decisions() {
             Model::load(folder.path("m.rpo")).unwrap()
         };
         let half = train("");
-        let decided = train("--thresholds macro-f --threshold-share 0.3");
+        let decided = train("--thresholds macro-f --calibration-share 0.3");
         assert_eq!(decided.predictor(), half.predictor(), "{method}");
         let thresholds = decided.thresholds().unwrap();
         assert_eq!(thresholds.len(), decided.n_outputs(), "{method}");
         assert!(thresholds.iter().any(|&t| t != 0.5), "{method}: {thresholds:?}");
-        assert_eq!(decided.parameters["threshold_share"], 0.3, "{method}");
+        assert_eq!(decided.parameters["calibration_share"], 0.3, "{method}");
         let other = train("--thresholds macro-f --seed 1");
         assert_ne!(other.thresholds().unwrap(), thresholds, "{method}");
     }

@@ -10,6 +10,7 @@ mod decisions;
 mod features;
 mod files;
 mod interrupt;
+mod intervals;
 mod linear;
 mod losses;
 mod machines;

@@ -191,16 +191,16 @@ fn options_without_effect_are_refused() {
             "--criterion = gini",
         ),
         (
-            "soshf --threshold-share 0.3 --thresholds rate",
-            "--threshold-share = 0.3 is for methods without out-of-bag predictions",
+            "soshf --calibration-share 0.3 --thresholds rate",
+            "--calibration-share = 0.3 is for methods without out-of-bag predictions",
         ),
         (
-            "gbmort --thresholds rate --threshold-share 1",
-            "--threshold-share must be in (0, 1), got 1",
+            "gbmort --thresholds rate --calibration-share 1",
+            "--calibration-share must be in (0, 1), got 1",
         ),
         (
-            "gbmort --threshold-share 0.5",
-            "--threshold-share = 0.5 needs --thresholds",
+            "gbmort --calibration-share 0.5",
+            "--calibration-share = 0.5 needs --thresholds or --intervals",
         ),
         (
             "label-embedding --decide f1 --thresholds macro-f",

@@ -12,7 +12,7 @@ use crate::LinearError;
 use crate::dual::{LabelCost, Precision, Rows};
 use crate::options::Limits;
 
-/// The initial cost of a search, which proceeds in factors of two ...
+/// The initial cost of a search, for samples of mean weight 1; it proceeds in factors of two ...
 const FIRST: f64 = 0.5;
 /// ... at most this number of times in either direction ...
 const STEPS: usize = 6;
@@ -34,6 +34,9 @@ pub(crate) struct Costs<'a> {
     cost: f64,
     /// ... k̄, the mean of the sums of sample weights of labels.
     mean: f64,
+    /// The cost that a search begins with. A cost multiplies the weights of samples, so that the one that is found has
+    /// the same effect in all units of weights.
+    first: f64,
     n_train: usize,
 }
 
@@ -50,9 +53,15 @@ impl<'a> Costs<'a> {
     ) -> Result<Self, LinearError> {
         let counts: Vec<f64> = samples.iter().map(|samples| rows.sum_weights(samples)).collect();
         let n_present = counts.iter().filter(|count| **count > 0.0).count();
+        let weights = (0..rows.n_rows()).map(|row| f64::from(rows.weight(row)));
+        let (n, total) = weights
+            .filter(|weight| *weight > 0.0)
+            .fold((0, 0.0), |(n, total), weight| (n + 1, total + weight));
+        let first = FIRST * f64::from(n) / total;
         let mut costs = Self {
             params,
-            cost: params.cost.unwrap_or(FIRST),
+            cost: params.cost.unwrap_or(first),
+            first,
             mean: counts.iter().sum::<f64>() / n_present.max(1) as f64,
             n_train: rows.n_rows(),
         };
@@ -125,7 +134,8 @@ impl<'c> Search<'c> {
 
     /// Returns the best cost: searches upwards from the first as long as that helps, otherwise downwards.
     fn run(&self, rows: &mut Rows) -> Result<f64, LinearError> {
-        let mut best = (self.score(rows, FIRST)?, FIRST);
+        let first = self.costs.first;
+        let mut best = (self.score(rows, first)?, first);
         for factor in [2.0, 0.5] {
             for _ in 0..STEPS {
                 let cost = best.1 * factor;
@@ -135,7 +145,7 @@ impl<'c> Search<'c> {
                 }
                 best = (score, cost);
             }
-            if best.1 > FIRST {
+            if best.1 > first {
                 break;
             }
         }

@@ -1,6 +1,8 @@
 //! Limits the range of the members' predictions.
 
+use crate::Model;
 use ndarray::Array2;
+use rpo_core::Predictor;
 use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_data::{Dataset, Task};
 
@@ -10,7 +12,7 @@ use rpo_data::{Dataset, Task};
 pub(crate) enum Limits {
     /// Labels: 0 to 1.
     Probability,
-    /// Numbers: the minimum and maximum training value of each output.
+    /// Numbers: the minimum and maximum training value of each output; labels beside numbers: 0 to 1.
     Ranges(Vec<(f32, f32)>),
     /// Numbers whose training values are not available.
     None,
@@ -45,12 +47,18 @@ impl Limits {
         )
     }
 
-    /// The limits for models of a task whose training set is not available.
-    pub(super) fn without_training(task: Task) -> Self {
-        match task {
-            Task::MultiLabel => Self::Probability,
-            Task::Regression => Self::None,
+    /// The limits for models like this one, whose training set is not available.
+    pub(super) fn of_model(model: &Model) -> Self {
+        let labels = model.labels();
+        if model.schema().task == Task::MultiLabel {
+            return Self::Probability;
         }
+        if labels.is_empty() {
+            return Self::None;
+        }
+        let mut ranges = vec![(f32::MIN, f32::MAX); model.n_outputs()];
+        labels.into_iter().for_each(|label| ranges[label] = (0.0, 1.0));
+        Self::Ranges(ranges)
     }
 
     pub(super) fn apply(&self, mut scores: Array2<f32>) -> Array2<f32> {
@@ -78,7 +86,10 @@ impl Limits {
 
     pub(super) fn restore(from: &mut Reader<'_>, task: Task, n_outputs: usize) -> Result<Self, StoreError> {
         if !from.has(LOW) {
-            return Ok(Self::without_training(task));
+            return Ok(match task {
+                Task::MultiLabel => Self::Probability,
+                Task::Regression => Self::None,
+            });
         }
         let low = from.table(LOW, n_outputs)?.of_length(n_outputs)?;
         let high = from.table(HIGH, n_outputs)?.of_length(n_outputs)?;
@@ -110,11 +121,8 @@ mod tests {
         let scores = array![[0.0, 0.0, 1e9], [9.0, -6.0, -1e9]];
         let limited = array![[1.0, -5.0, 1e9], [3.0, -6.0, -1e9]];
         assert_eq!(limits.apply(scores.clone()), limited);
-        assert_eq!(
-            Limits::without_training(Task::Regression).apply(scores.clone()),
-            scores
-        );
-        let labels = Limits::without_training(Task::MultiLabel).apply(scores);
+        assert_eq!(Limits::None.apply(scores.clone()), scores);
+        let labels = Limits::Probability.apply(scores);
         assert_eq!(labels, array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);
     }
 

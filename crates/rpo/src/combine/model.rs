@@ -145,7 +145,7 @@ impl Model {
     /// [`ModelError::Combine`] for models of different data.
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
-        let limits = Limits::without_training(members[0].0.schema().task);
+        let limits = Limits::of_model(&members[0].0);
         Self::averaged(members, training, limits)
     }
 
@@ -155,7 +155,7 @@ impl Model {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
         let limits = match members[0].0.n_outputs() == data.n_outputs() {
             true => Limits::of(data),
-            false => Limits::without_training(data.task()),
+            false => Limits::of_model(&members[0].0),
         };
         Self::averaged(members, training, limits)
     }

@@ -109,7 +109,7 @@ impl<'a> Pool<'a> {
     /// from the mean of the training samples, as an ensemble of these models combines them.
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
-        let limits = Limits::without_training(data.task());
+        let limits = models.first().map_or(Limits::None, Limits::of_model);
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples), limits);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
             for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {

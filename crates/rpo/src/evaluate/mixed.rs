@@ -46,6 +46,12 @@ pub(super) fn evaluate<S: Score>(
         sets = LabelSets::new((&decided).into(), MissingTruth::Refuse)?;
         options_of_labels.label_sets = Some(&sets);
     }
+    let bounds;
+    let mut options = options;
+    if model.intervals().is_some() {
+        bounds = model.bounds_of_outputs(scores.view())?;
+        options.intervals = Some(bounds.view());
+    }
     let labels = Evaluation::new((&of_labels.0).into(), of_labels.1.view(), options_of_labels);
     let numbers = Evaluation::new((&of_numbers.0).into(), of_numbers.1.view(), options);
     let value = |metric: &S| match metric.needs() {

@@ -205,6 +205,11 @@ impl Work<'_> {
         let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
         let predict_seconds = clock.elapsed().as_secs_f64();
         let mut options = self.options();
+        let bounds;
+        if self.model.intervals().is_some() {
+            bounds = self.model.bounds_of_outputs(scores.view())?;
+            options.intervals = Some(bounds.view());
+        }
         let decided;
         let sets;
         if compares(metrics) && (self.decides_at_once(metrics) || !self.model.groups().is_empty()) {

@@ -5,13 +5,12 @@ use super::encoding_targets::encoding_targets;
 use super::features::{FeatureParams, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
-use crate::{Decision, Model, ModelError, ThresholdSource};
+use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
 use ndarray::Array2;
 use rpo_core::{Matrix, ParameterError, Predictor, Seed};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_ensemble::EnsembleError;
-use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -136,19 +135,28 @@ impl Configured {
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         let data = &*data.of_positive_weight();
-        let found = match self.decision.thresholds {
-            Some(rule) if !self.inner.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
-            _ => None,
-        };
+        let found = self.found_on_withheld(data, context)?;
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
                 let mut parameters = self.recorded(data);
                 if self.decision.decide == Decision::ExpectedF1 {
                     check_probabilities(&model, prepared)?;
                 }
+                let model = match (self.decision.intervals, &found) {
+                    (None, _) => model,
+                    (Some(_), Some(found)) => {
+                        let intervals = found.intervals().cloned();
+                        model.with_intervals(IntervalSource::Given(intervals))?
+                    }
+                    (Some(level), None) => model
+                        .clone()
+                        .with_intervals(IntervalSource::OutOfBag(level, prepared))?,
+                };
                 let decided = match (self.decision.thresholds, &found) {
                     (None, _) => model,
-                    (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
+                    (Some(_), Some(found)) => {
+                        model.with_thresholds(found.thresholds().map(<[f64]>::to_vec))?
+                    }
                     // Uses the features of training, in which means of targets are out of fold.
                     (Some(rule), None) => match model
                         .clone()
@@ -171,14 +179,23 @@ impl Configured {
         })
     }
 
-    /// Finds thresholds by first fitting to a subset of the samples, for models without out-of-bag predictions.
-    fn withheld_thresholds(
+    /// A model with thresholds or intervals that is fitted to a subset of the samples, to find them on the others, for
+    /// models without out-of-bag predictions.
+    fn found_on_withheld(
         &self,
-        rule: ThresholdRule,
         data: &Dataset,
         context: &FitContext<'_>,
-    ) -> Result<Vec<f64>, ModelError> {
-        let fraction = self.decision.threshold_share.unwrap_or(WITHHELD);
+    ) -> Result<Option<Model>, ModelError> {
+        let DecisionParams {
+            thresholds,
+            intervals,
+            calibration_share,
+            ..
+        } = self.decision;
+        if thresholds.is_none() && intervals.is_none() || self.inner.has_oob() {
+            return Ok(None);
+        }
+        let fraction = calibration_share.unwrap_or(WITHHELD);
         let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
         let first = FitContext {
             on_step: None,
@@ -186,12 +203,19 @@ impl Configured {
             start: None,
             ..*context
         };
-        let model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
-            let model = self.inner.fit(prepared, context)?;
+        let mut model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
+            let mut model = self.inner.fit(prepared, context)?;
+            // Levels of quantiles are those of the record.
+            model.parameters = self.parameters.clone();
             model.with_pipeline(pipeline.clone(), &parts.train)
         })?;
-        let decided = model.with_thresholds(ThresholdSource::Withheld(rule, &parts.validation))?;
-        Ok(decided.thresholds().expect("they were just set").to_vec())
+        if let Some(rule) = thresholds {
+            model = model.with_thresholds(ThresholdSource::Withheld(rule, &parts.validation))?;
+        }
+        if let Some(level) = intervals {
+            model = model.with_intervals(IntervalSource::Withheld(level, &parts.validation))?;
+        }
+        Ok(Some(model))
     }
 }
 

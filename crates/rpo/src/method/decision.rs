@@ -1,4 +1,4 @@
-//! Parameters of decisions on labels, with thresholds that are found during training.
+//! Parameters of decisions on labels and of prediction intervals, with what is found during training beside the model.
 
 use super::{Estimator, MethodError};
 use crate::Decision;
@@ -7,7 +7,7 @@ use rpo_ensemble::thresholds::ThresholdRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters that decide which labels are predicted; every method has them.
+/// Parameters of which labels are predicted, and how far numbers may be from predictions; every method has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecisionParams {
@@ -21,9 +21,16 @@ pub struct DecisionParams {
     /// Thresholds are found on out-of-bag predictions if the method has them. Otherwise the method is fitted twice:
     /// first to a subset of the samples, to find the thresholds on the scores of the withheld ones, and then to all.
     pub thresholds: Option<ThresholdRule>,
-    /// Fraction of the samples that are withheld to find thresholds, between 0 and 1; for methods without out-of-bag
-    /// predictions, default 0.2.
-    pub threshold_share: Option<f64>,
+    /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for samples
+    /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them; otherwise the
+    /// method is fitted twice: first to a subset of the samples, to find the errors for the withheld ones, and then to all.
+    ///
+    /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
+    /// first to the last quantile, moved by the same amount.
+    pub intervals: Option<f64>,
+    /// Fraction of the samples that are withheld to find thresholds or intervals, between 0 and 1; for methods without
+    /// out-of-bag predictions, default 0.2.
+    pub calibration_share: Option<f64>,
 }
 
 /// The default fraction of withheld samples.
@@ -32,7 +39,7 @@ pub(super) const WITHHELD: f64 = 0.2;
 impl DecisionParams {
     /// Returns true for the name of one of these parameters.
     pub(super) fn has(name: &str) -> bool {
-        matches!(name, "decide" | "thresholds" | "threshold_share")
+        matches!(name, "decide" | "thresholds" | "intervals" | "calibration_share")
     }
 
     /// Checks the parameters for a method.
@@ -40,18 +47,24 @@ impl DecisionParams {
         let conflict = |name, given: &dyn std::fmt::Display, reason| {
             Err(ParameterError::conflict(name, given, reason).into())
         };
-        match (self.thresholds, self.threshold_share) {
-            (None, Some(share)) => conflict("threshold_share", &share, "needs `thresholds`"),
+        if let Some(level) = self.intervals {
+            Domain::Level.check("intervals", level)?;
+        }
+        let calibrates = self.thresholds.is_some() || self.intervals.is_some();
+        match (self.thresholds, self.calibration_share) {
+            (_, Some(share)) if !calibrates => {
+                conflict("calibration_share", &share, "needs `thresholds` or `intervals`")
+            }
             (Some(_), _) if self.decide == Decision::ExpectedF1 => conflict(
                 "decide",
                 &"f1",
                 "decides without thresholds: `thresholds` has no effect",
             ),
-            (Some(_), Some(share)) if estimator.has_oob() => {
+            (_, Some(share)) if estimator.has_oob() => {
                 let reason = "is for methods without out-of-bag predictions";
-                conflict("threshold_share", &share, reason)
+                conflict("calibration_share", &share, reason)
             }
-            (Some(_), Some(share)) => Ok(Domain::Level.check("threshold_share", share)?),
+            (_, Some(share)) => Ok(Domain::Level.check("calibration_share", share)?),
             _ => Ok(()),
         }
     }

@@ -422,6 +422,12 @@ impl Method {
             let default = infos.find(|info| info.name == **name).map(|info| &info.default);
             self.given(name).is_some_and(|given| Some(given) != default)
         };
+        if data.task() == Task::MultiLabel && is_set(&"intervals") {
+            return Err(MethodError::Data {
+                method: self.entry.name.to_owned(),
+                problem: "cannot use `intervals`, which is for numbers: the outputs are labels".to_owned(),
+            });
+        }
         let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
             return Err(MethodError::Data {

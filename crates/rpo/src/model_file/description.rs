@@ -63,6 +63,9 @@ pub(super) struct Description {
     /// Absent if labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
+    /// Level of the prediction intervals; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) interval_level: Option<f64>,
     /// Fields that the model and its pipeline store in addition to their arrays.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) fields: Map<String, Value>,
@@ -117,6 +120,7 @@ impl Description {
                 .map(|(&j, column)| (j, text(column)))
                 .collect(),
             decision: None,
+            interval_level: None,
             fields,
             parameters: parameters.clone(),
         }

@@ -21,16 +21,18 @@ pub use error::{ModelFileError, ModelFileErrorKind};
 pub(crate) use stepwise::CraftmlFile;
 
 use crate::method::RestoreContext;
-use crate::{Decision, FileTarget, Model, Registry, TrainingSummary};
+use crate::{Decision, FileTarget, IntervalSource, Intervals, Model, ModelError, Registry, TrainingSummary};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
+use rpo_core::Mismatch;
 use rpo_core::store::{Sizes, Store, Writer};
 use rpo_data::preprocess::Pipeline;
 use std::path::Path;
 
 /// Name of the array of decision thresholds.
 const THRESHOLDS: &str = "decision.threshold";
+const INTERVALS: &str = "intervals.offset";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the number of
@@ -99,6 +101,9 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     if let Some(thresholds) = model.thresholds() {
         out.array(THRESHOLDS, thresholds)?;
     }
+    if let Some(intervals) = model.intervals() {
+        out.array(INTERVALS, intervals.offsets().as_flattened())?;
+    }
     if let Some(pipeline) = model.pipeline() {
         pipeline.store(&mut out)?;
     }
@@ -113,6 +118,7 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         &model.parameters,
         stored.fields,
     );
+    description.interval_level = model.intervals().map(Intervals::level);
     description.decision = Some(model.decision).filter(|d| *d != Decision::default());
     Container::new(&description, stored.arrays)
 }
@@ -137,6 +143,20 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     if from.has(THRESHOLDS) {
         thresholds = Some(from.array::<f64>(THRESHOLDS)?.to_vec());
     }
+    let intervals = match description.interval_level {
+        None => None,
+        Some(level) => {
+            let offsets = from.array::<f64>(INTERVALS)?.to_vec();
+            let (pairs, rest) = offsets.as_chunks::<2>();
+            Mismatch::check(
+                "offsets of intervals",
+                2 * pairs.len(),
+                2 * pairs.len() + rest.len(),
+            )
+            .map_err(ModelError::from)?;
+            Some(Intervals::new(level, pairs.to_vec())?)
+        }
+    };
     let Some(kind) = registry.kinds().find(|kind| kind.name == description.kind) else {
         let mut supported: Vec<&str> = registry.kinds().map(|kind| kind.name).collect();
         supported.sort_unstable();
@@ -157,6 +177,7 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     let mut model = Model::from_parts(predictor, schema, pipeline, training, description.software)?
         .with_thresholds(thresholds)?;
     model.parameters = description.parameters;
+    let mut model = model.with_intervals(IntervalSource::Given(intervals))?;
     model.decision = description.decision.unwrap_or_default();
     Ok(model)
 }

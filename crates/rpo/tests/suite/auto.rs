@@ -435,7 +435,7 @@ fn what_is_wrong_with_parameters_is_named() {
         assert!(message.contains(expected), "{message}");
     }
     // Members prepare the features, and thresholds are found on existing scores.
-    for (name, value) in [("standardize", "true"), ("threshold-share", "0.3")] {
+    for (name, value) in [("standardize", "true"), ("trees-per-label", "3")] {
         assert!(Method::named("auto").unwrap().with(name, value).is_err());
     }
     let tiny = texts(1);

@@ -10,6 +10,7 @@ mod craftml;
 mod file_target;
 mod fitting;
 mod hostile;
+mod intervals;
 mod levels;
 mod linear;
 mod mixed;

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Metric, Score};
-use rpo::{Method, Model, ModelError};
+use rpo::{Method, Model, ModelError, Predictor};
 
 /// Two labels around a number, which all depend on the features.
 fn data(n: usize) -> Dataset {
@@ -52,4 +52,27 @@ fn labels_and_numbers_have_metrics_of_their_own() {
     let forest = Model::fit(&Method::named("extra-trees").unwrap(), &data).unwrap();
     assert!(forest.labels().is_empty());
     assert!(forest.evaluate(&data, &[Metric::MacroAuc]).is_err());
+}
+
+#[test]
+fn combined_labels_beside_numbers_are_clamped() {
+    let data = data(300);
+    let fit = |text: &str| Model::fit(&text.parse::<Method>().unwrap(), &data).unwrap();
+    let boosted = fit("gbmort --iterations 20");
+    // A second model of the same columns, whose predictions of labels lie outside of 0 to 1.
+    let other = fit("ridge");
+    let x = data.features().view();
+    let outside = |p: &Array2<f32>| p.column(0).iter().any(|p| !(0.0..=1.0).contains(p));
+    let alone = other.predict(x).unwrap();
+    assert!(outside(&alone));
+    let combined = Model::combine(vec![(boosted.clone(), 1.0), (other, 1.0)]).unwrap();
+    let found = combined.predict(x).unwrap();
+    let first = boosted.predict(x).unwrap();
+    for ((found, first), alone) in found.rows().into_iter().zip(first.rows()).zip(alone.rows()) {
+        let mean = |j: usize, alone: f32| (found[j] - 0.5 * (first[j] + alone)).abs() < 1e-3;
+        assert!(
+            mean(0, alone[0].clamp(0.0, 1.0)) && mean(1, alone[1]),
+            "{found} {first} {alone}"
+        );
+    }
 }

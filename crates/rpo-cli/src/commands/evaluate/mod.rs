@@ -30,12 +30,13 @@ pub(crate) struct Evaluate {
     /// psp@K, psndcg@K, macro-p@K, macro-r@K, macro-f1@K (means over labels, for the best K labels), macro-auc,
     /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
-    /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles).
+    /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles),
+    /// interval-coverage and interval-width (for models trained with --intervals).
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
     /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
     /// macro-auc,average-precision,log-loss,r2,arrmse,mse,mae for labels and numbers in one model,
-    /// pinball,mae for quantiles, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
+    /// pinball,mae for quantiles, interval-coverage,interval-width beside those of numbers for models with intervals, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
     /// best K labels.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
@@ -183,6 +184,7 @@ impl Evaluate {
                     n_outputs: model.n_outputs(),
                     has_labels: !model.labels().is_empty(),
                     has_classes: !schema.class_columns.is_empty(),
+                    has_intervals: model.intervals().is_some(),
                 })
             }
             given => given.to_vec(),
@@ -241,6 +243,8 @@ pub(crate) struct Predicted {
     pub(crate) has_labels: bool,
     /// True if some labels are the classes of a column.
     pub(crate) has_classes: bool,
+    /// True if numbers have prediction intervals.
+    pub(crate) has_intervals: bool,
 }
 
 /// The default metrics.
@@ -285,6 +289,9 @@ pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
         ],
         _ => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
     };
+    if of.has_intervals {
+        metrics.extend([Metric::IntervalCoverage, Metric::IntervalWidth]);
+    }
     if of.has_classes {
         // The share of samples whose classes are all right; the accuracy, if there is one column.
         metrics.insert(0, Metric::SubsetAccuracy);

@@ -4,15 +4,17 @@ use super::{Ids, LONG, Pick, for_all_scores, for_each_row, values};
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::output::Output;
+use crate::predicted_columns::PredictedColumns;
 use ndarray::Array2;
 use rpo::core::MatrixView;
 use rpo::data::read::{Cell, Format};
 use rpo::data::write::{ColumnContent, ColumnWriter};
-use rpo::{Model, Predictor, TargetValue};
+use rpo::{Predictor, TargetValue};
+use std::iter;
 
 /// Writes the same columns as CSV: a score for each output, or the sample, the label and its score for picked labels.
 pub(super) fn write(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     pick: Option<Pick>,
@@ -21,14 +23,13 @@ pub(super) fn write(
 ) -> Result<(), CliError> {
     let file = file_of(out, format)?;
     let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
-    let names = &model.schema().output_names;
+    let names = &columns.model.schema().output_names;
     match pick {
         None => {
-            let scores = names
-                .iter()
-                .map(|name| (name.into_owned(), ColumnContent::Number));
+            let names = columns.score_names().into_iter();
+            let scores = names.map(|name| (name, ColumnContent::Number));
             let mut writer = ColumnWriter::new(format, id.into_iter().chain(scores), file)?;
-            for_all_scores(model, x, |sample, scores| {
+            for_all_scores(columns, x, |sample, scores| {
                 if let Some((_, ids)) = ids {
                     writer.push(Cell::Text(&ids[sample]))?;
                 }
@@ -40,13 +41,13 @@ pub(super) fn write(
             writer.finish()?;
         }
         Some(pick) => {
-            let columns = [
+            let contents = [
                 id.unwrap_or_else(|| (LONG[0].to_owned(), ColumnContent::Count)),
                 (LONG[1].to_owned(), ColumnContent::Text),
                 (LONG[2].to_owned(), ColumnContent::Number),
             ];
-            let mut writer = ColumnWriter::new(format, columns, file)?;
-            for_each_row(model, x, pick, |row, best| {
+            let mut writer = ColumnWriter::new(format, contents, file)?;
+            for_each_row(columns.model, x, pick, |row, best| {
                 for &(label, score) in best {
                     writer.push(match ids {
                         Some((_, ids)) => Cell::Text(&ids[row]),
@@ -65,7 +66,7 @@ pub(super) fn write(
 
 /// Writes the values of the targets.
 pub(super) fn write_values(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     format: Format,
@@ -73,19 +74,21 @@ pub(super) fn write_values(
 ) -> Result<(), CliError> {
     let file = file_of(out, format)?;
     // Any scores tell what the columns hold.
-    let scores = Array2::zeros((1, model.n_outputs()));
+    let scores = Array2::zeros((1, columns.model.n_outputs()));
+    let model = columns.model;
     let any = model.target_values(scores.view())?.into_iter().flatten();
     let contents = any.map(|value| match value {
         TargetValue::Number(_) => ColumnContent::Number,
         TargetValue::Label(_) => ColumnContent::Label,
         TargetValue::Class(_) | TargetValue::Labels(_) => ColumnContent::Text,
     });
+    let contents = contents.chain(iter::repeat(ColumnContent::Number));
     let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
-    let columns = id
+    let contents = id
         .into_iter()
-        .chain(model.value_columns().into_iter().zip(contents));
-    let mut writer = ColumnWriter::new(format, columns, file)?;
-    values::for_each_row(model, x, |sample, values| {
+        .chain(columns.value_names().into_iter().zip(contents));
+    let mut writer = ColumnWriter::new(format, contents, file)?;
+    values::for_each_row(columns, x, |sample, values| {
         if let Some((_, ids)) = ids {
             writer.push(Cell::Text(&ids[sample]))?;
         }

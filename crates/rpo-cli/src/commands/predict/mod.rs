@@ -10,6 +10,7 @@ use crate::files;
 use crate::json_outputs::JsonOutputs;
 use crate::options::{InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
+use crate::predicted_columns::PredictedColumns;
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use ndarray::ArrayView1;
@@ -18,7 +19,7 @@ use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
-use rpo::{Model, Predictor, for_each_block};
+use rpo::{Model, ModelError, Predictor, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -58,6 +59,11 @@ pub(crate) struct Predict {
     /// decided as by --decide.
     #[arg(long, conflicts_with_all = ["top_k", "decide"])]
     values: bool,
+
+    /// Also the bounds of prediction intervals, as columns NAME@lower and NAME@upper for each target that is a number; for
+    /// a model trained with --intervals.
+    #[arg(long, conflicts_with_all = ["top_k", "decide"])]
+    intervals: bool,
 
     /// File to write, which appears when it is complete; standard output by default.
     #[arg(long, value_name = "FILE")]
@@ -123,15 +129,22 @@ impl Predict {
         let is_taken = match format {
             OutFormat::Xmlrepo => false,
             OutFormat::Jsonl => id == PREDICTION,
-            _ if self.values => model.value_columns().iter().any(|name| name == id),
+            _ if self.values => self.columns(model).value_names().iter().any(|name| name == id),
             _ if self.decide || self.top_k.is_some() => LONG[1..].contains(&id),
-            _ => model.schema().output_names.position(id).is_some(),
+            _ => self.columns(model).score_names().iter().any(|name| name == id),
         };
         match is_taken {
             true => Err(CliError::Usage(format!(
                 "--id {id:?} is also the name of a column of predictions; rename the column of identifiers"
             ))),
             false => Ok(()),
+        }
+    }
+
+    fn columns<'m>(&self, model: &'m Model) -> PredictedColumns<'m> {
+        PredictedColumns {
+            model,
+            intervals: self.intervals,
         }
     }
 
@@ -153,6 +166,9 @@ impl Predict {
         if self.values && format == OutFormat::Xmlrepo {
             let message = "--out-format xmlrepo has scores of labels, not --values";
             return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.intervals && model.intervals().is_none() {
+            return Err(ModelError::NoIntervals.into());
         }
         self.ranking.check_effect(&[])?;
         let rerank = self.ranking.model();
@@ -176,11 +192,12 @@ impl Predict {
             _ if self.decide => Some(Pick::Decided),
             k => k.map(best),
         };
+        let columns = self.columns(&model);
         let written = match (pick, format) {
-            _ if self.values => values::write(&model, x, ids, format, delimiter, &mut out),
-            (None, OutFormat::Csv) => wide_csv(&model, x, ids, delimiter, &mut out),
+            _ if self.values => values::write(columns, x, ids, format, delimiter, &mut out),
+            (None, OutFormat::Csv) => wide_csv(columns, x, ids, delimiter, &mut out),
             (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, delimiter, &mut out),
-            (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
+            (pick, OutFormat::Jsonl) => jsonl(columns, x, ids, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => xmlrepo(
                 &model,
                 x,
@@ -188,9 +205,9 @@ impl Predict {
                 &mut out,
             ),
             #[cfg(feature = "arrow")]
-            (pick, OutFormat::Parquet) => columns::write(&model, x, ids, pick, Format::Parquet, &mut out),
+            (pick, OutFormat::Parquet) => columns::write(columns, x, ids, pick, Format::Parquet, &mut out),
             #[cfg(feature = "arrow")]
-            (pick, OutFormat::Arrow) => columns::write(&model, x, ids, pick, Format::Arrow, &mut out),
+            (pick, OutFormat::Arrow) => columns::write(columns, x, ids, pick, Format::Arrow, &mut out),
         };
         written.map_err(|e| match e {
             CliError::Model(source) => CliError::of_prediction(source, self.input.name()),
@@ -264,15 +281,15 @@ fn header<S: AsRef<str>>(ids: Ids<'_>, names: impl Iterator<Item = S>, delimiter
 }
 
 fn wide_csv(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let mut line = header(ids, model.schema().output_names.iter(), delimiter).into_bytes();
+    let mut line = header(ids, columns.score_names().into_iter(), delimiter).into_bytes();
     // The header is written with the first line, so that nothing is written if prediction fails.
-    for_all_scores(model, x, |sample, scores| {
+    for_all_scores(columns, x, |sample, scores| {
         if let Some((_, ids)) = ids {
             let text = &ids[sample];
             add!(line, "{}{delimiter}", CsvField { text, delimiter });
@@ -290,18 +307,18 @@ fn wide_csv(
     })
 }
 
-/// Calls `write` with each row and the scores of all outputs.
+/// Calls `write` with each row and the scores of all columns.
 fn for_all_scores(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     mut write: impl FnMut(usize, ArrayView1<'_, f32>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     for_each_block(
         x,
-        width(model, model.n_outputs()),
+        width(columns.model, columns.model.n_outputs()),
         BLOCK_BYTES,
         |samples, block| {
-            let scores = model.predict_with_limit(block, usize::MAX);
+            let scores = columns.scores(block);
             let scores = scores.map_err(|e| e.in_block(samples.start))?;
             samples
                 .zip(scores.rows())
@@ -312,18 +329,18 @@ fn for_all_scores(
 
 /// Writes a line of JSON for each sample.
 fn jsonl(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     pick: Option<Pick>,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let outputs = JsonOutputs::new(&model.schema().output_names);
+    let outputs = JsonOutputs::new(columns.score_names());
     match pick {
-        None => for_all_scores(model, x, |sample, scores| {
+        None => for_all_scores(columns, x, |sample, scores| {
             json_line(ids, sample, out, |to| outputs.all(scores, to))
         }),
-        Some(pick) => for_each_row(model, x, pick, |sample, best| {
+        Some(pick) => for_each_row(columns.model, x, pick, |sample, best| {
             json_line(ids, sample, out, |to| outputs.picked(best, to))
         }),
     }

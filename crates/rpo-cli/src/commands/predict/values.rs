@@ -6,6 +6,7 @@ use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
 use crate::error::CliError;
 use crate::json_outputs::{self, add};
 use crate::output::Output;
+use crate::predicted_columns::PredictedColumns;
 use rpo::core::{MatrixView, Predictor};
 #[cfg(feature = "arrow")]
 use rpo::data::read::Format;
@@ -14,7 +15,7 @@ use rpo::{Model, TargetValue, for_each_block};
 
 /// Writes one row per sample.
 pub(super) fn write(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     format: OutFormat,
@@ -22,22 +23,22 @@ pub(super) fn write(
     out: &mut Output,
 ) -> Result<(), CliError> {
     match format {
-        OutFormat::Csv | OutFormat::Xmlrepo => csv(model, x, ids, delimiter, out),
+        OutFormat::Csv | OutFormat::Xmlrepo => csv(columns, x, ids, delimiter, out),
         OutFormat::Jsonl => {
-            let names = json_outputs::escaped(model.value_columns());
-            for_each_row(model, x, |sample, values| {
+            let names = json_outputs::escaped(columns.value_names());
+            for_each_row(columns, x, |sample, values| {
                 json_line(ids, sample, out, |to| json_outputs::values(&names, values, to))
             })
         }
         #[cfg(feature = "arrow")]
-        OutFormat::Parquet => columns::write_values(model, x, ids, Format::Parquet, out),
+        OutFormat::Parquet => columns::write_values(columns, x, ids, Format::Parquet, out),
         #[cfg(feature = "arrow")]
-        OutFormat::Arrow => columns::write_values(model, x, ids, Format::Arrow, out),
+        OutFormat::Arrow => columns::write_values(columns, x, ids, Format::Arrow, out),
     }
 }
 
 fn csv(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     ids: Ids<'_>,
     delimiter: char,
@@ -45,16 +46,16 @@ fn csv(
 ) -> Result<(), CliError> {
     let field = |text: &str| CsvField { text, delimiter }.to_string();
     let between = delimiter.to_string();
-    let mut line = header(ids, model.value_columns().into_iter(), delimiter);
+    let mut line = header(ids, columns.value_names().into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
-    for_each_row(model, x, |sample, values| {
+    for_each_row(columns, x, |sample, values| {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
         let values = values.iter().map(|value| match value {
             TargetValue::Number(value) => value.to_string(),
             TargetValue::Label(value) => u8::from(*value).to_string(),
             TargetValue::Class(class) => field(class),
             TargetValue::Labels(labels) if labels.is_empty() => String::new(),
-            TargetValue::Labels(labels) => field(&joined(model, labels)),
+            TargetValue::Labels(labels) => field(&joined(columns.model, labels)),
         });
         let fields: Vec<String> = id.into_iter().chain(values).collect();
         add(&mut line, format_args!("{}\n", fields.join(&between)));
@@ -74,15 +75,14 @@ pub(super) fn joined<S: AsRef<str>>(model: &Model, labels: &[S]) -> String {
 
 /// Calls `write` with each row and its values.
 pub(super) fn for_each_row(
-    model: &Model,
+    columns: PredictedColumns<'_>,
     x: MatrixView<'_>,
     mut write: impl FnMut(usize, &[TargetValue<'_>]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
+    let model = columns.model;
     let bytes = bytes_to_decide(model);
     for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
-        let scores = model.predict_with_limit(block, usize::MAX);
-        let scores = scores.map_err(|e| e.in_block(rows.start))?;
-        let values = model.target_values(scores.view())?;
+        let values = columns.values(block).map_err(|e| e.in_block(rows.start))?;
         rows.zip(&values).try_for_each(|(row, values)| write(row, values))
     })
 }

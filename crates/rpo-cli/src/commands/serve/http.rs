@@ -129,6 +129,8 @@ fn connection(
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(time)
+        // Clients may close their side after the request, as `nc -N` does.
+        .half_close(true)
         .max_buf_size(MAX_HEAD);
     builder.serve_connection(TokioIo::new(stream), service_fn(handle))
 }

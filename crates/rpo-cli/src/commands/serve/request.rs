@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 pub(super) struct Request {
     pub(super) rows: Vec<Value>,
     pub(super) pick: Pick,
+    /// Bounds of prediction intervals, too.
+    pub(super) intervals: bool,
 }
 
 /// The selected part of a prediction.
@@ -32,6 +34,7 @@ impl Request {
             Ok(Self {
                 rows,
                 pick: Pick::All,
+                intervals: false,
             })
         };
         let request = match serde_json::from_slice(text) {
@@ -51,11 +54,13 @@ impl Request {
         let mut request = Self {
             rows: Vec::new(),
             pick: Pick::All,
+            intervals: false,
         };
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("rows", Value::Array(rows)) => request.rows = rows,
-                ("top_k" | "decide" | "values", Value::Null) | ("decide" | "values", Value::Bool(false)) => {}
+                ("top_k" | "decide" | "values" | "intervals", Value::Null)
+                | ("decide" | "values" | "intervals", Value::Bool(false)) => {}
                 ("top_k" | "decide" | "values", _) if request.pick != Pick::All => {
                     return Err(Problem::Request(
                         "top_k, decide and values exclude each other".to_owned(),
@@ -63,19 +68,26 @@ impl Request {
                 }
                 ("decide", Value::Bool(true)) => request.pick = Pick::Decided,
                 ("values", Value::Bool(true)) => request.pick = Pick::Values,
+                ("intervals", Value::Bool(true)) => request.intervals = true,
                 ("top_k", Value::Number(k)) if k.as_u64().is_some_and(|k| k > 0) => {
                     let k = k.as_u64().and_then(|k| usize::try_from(k).ok());
                     request.pick = Pick::Best(k.unwrap_or(usize::MAX));
                 }
                 ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
                 ("top_k", value) => return Err(expected("top_k", "a whole number from 1 on", &value)),
-                (key @ ("decide" | "values"), value) => return Err(expected(key, "true or false", &value)),
+                (key @ ("decide" | "values" | "intervals"), value) => {
+                    return Err(expected(key, "true or false", &value));
+                }
                 _ => {
                     return Err(Problem::Request(format!(
-                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values and id"
+                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values, intervals and id"
                     )));
                 }
             }
+        }
+        if request.intervals && !matches!(request.pick, Pick::All | Pick::Values) {
+            let message = "intervals are of numbers, top_k and decide of labels: ask for one of them";
+            return Err(Problem::Request(message.to_owned()));
         }
         Ok(request)
     }

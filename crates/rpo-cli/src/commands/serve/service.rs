@@ -3,11 +3,12 @@
 use super::problem::Problem;
 use super::request::{Pick, Request};
 use crate::json_outputs::{self, JsonOutputs, add};
+use crate::predicted_columns::PredictedColumns;
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
-use rpo::{Model, ModelError};
+use rpo::{Intervals, Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,8 +18,9 @@ use std::collections::BTreeMap;
 pub(super) struct Service {
     model: Model,
     columns: Columns,
+    /// The names of the outputs and the bounds.
     outputs: JsonOutputs,
-    /// The names of the targets, escaped as JSON keys.
+    /// The names of the targets and the bounds, escaped as JSON keys.
     targets: Vec<String>,
     max_rows: usize,
     refuse_unseen: bool,
@@ -46,9 +48,13 @@ impl Service {
                 options: Box::new(options),
             },
         };
+        let with_bounds = PredictedColumns {
+            model: &model,
+            intervals: true,
+        };
         Self {
-            outputs: JsonOutputs::new(&schema.output_names),
-            targets: json_outputs::escaped(model.value_columns()),
+            outputs: JsonOutputs::new(with_bounds.score_names()),
+            targets: json_outputs::escaped(with_bounds.value_names()),
             model,
             columns,
             max_rows,
@@ -90,6 +96,9 @@ impl Service {
                 --thresholds macro-f, which decides on each sample by itself";
             return Err(Problem::Request(message.to_owned()));
         }
+        if request.intervals && self.model.intervals().is_none() {
+            return Err(Problem::Request(ModelError::NoIntervals.to_string()));
+        }
         let mut response = "{".to_owned();
         if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
@@ -98,7 +107,7 @@ impl Service {
         let mut n_unseen = 0;
         if !request.rows.is_empty() {
             let x = self.features(&request.rows, &mut n_unseen)?;
-            self.write(x.view(), request.pick, &mut response)?;
+            self.write(x.view(), request, &mut response)?;
         }
         response.push(']');
         if n_unseen > 0 {
@@ -108,15 +117,19 @@ impl Service {
         Ok(response)
     }
 
-    fn write(&self, x: MatrixView<'_>, pick: Pick, to: &mut String) -> Result<(), Problem> {
+    fn write(&self, x: MatrixView<'_>, request: &Request, to: &mut String) -> Result<(), Problem> {
+        let columns = PredictedColumns {
+            model: &self.model,
+            intervals: request.intervals,
+        };
         let separate = |row: usize, to: &mut String| {
             if row > 0 {
                 to.push(',');
             }
         };
-        match pick {
+        match request.pick {
             Pick::All => {
-                for (row, scores) in self.model.predict(x)?.rows().into_iter().enumerate() {
+                for (row, scores) in columns.scores(x)?.rows().into_iter().enumerate() {
                     separate(row, to);
                     self.outputs.all(scores, to);
                 }
@@ -132,8 +145,7 @@ impl Service {
                 }
             }
             Pick::Values => {
-                let scores = self.model.predict(x)?;
-                for (row, values) in self.model.target_values(scores.view())?.iter().enumerate() {
+                for (row, values) in columns.values(x)?.iter().enumerate() {
                     separate(row, to);
                     json_outputs::values(&self.targets, values, to);
                 }
@@ -248,6 +260,7 @@ impl Service {
             "features": features,
             "outputs": outputs,
             "targets": self.targets(),
+            "intervals": self.model.intervals().map(Intervals::level),
             "max_rows": self.max_rows,
         })
     }

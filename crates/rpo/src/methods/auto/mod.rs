@@ -79,5 +79,5 @@ impl Default for AutoParams {
 pub(super) fn entries() -> Vec<MethodEntry> {
     let summary = "The best ensemble of many methods that is found in a given time";
     let entry = MethodEntry::new("auto", summary, AutoParams::default());
-    vec![entry.ensemble().without(&["threshold_share"])]
+    vec![entry.ensemble()]
 }

@@ -49,8 +49,8 @@ impl BlendParams {
             let given = method.given(name);
             given.is_some_and(|value| !value.is_null() && value != "threshold")
         };
-        if ["decide", "thresholds"].iter().any(decides) {
-            let reason = "sets `thresholds` or `decide`, which the ensemble would ignore: set them for the ensemble instead";
+        if ["decide", "thresholds", "intervals"].iter().any(decides) {
+            let reason = "sets `thresholds`, `decide` or `intervals`, which the ensemble would ignore: set them for the ensemble instead";
             return Err(ParameterError::conflict("members", text, reason).into());
         }
         Ok(match method.given("seed") {
