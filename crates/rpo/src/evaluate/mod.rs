@@ -13,12 +13,13 @@ pub use cross_validation::{CrossValidation, Fold, Folds, OnFold, cross_val_score
 pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};
-use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
+use crate::predict::BY_PROPENSITY;
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
-    Propensity, Ranking, Score, Thresholds, TopK, ranking,
+    Propensity, Ranking, Score, TopK, ranking,
 };
 use std::time::Instant;
 
@@ -33,8 +34,9 @@ pub struct EvaluateOptions {
     /// Ranks labels by score / p with the propensities p of this model ([`Model::predict_top_k_ranked`]), for metrics
     /// of the best k labels. Default none: ranks by score.
     pub rerank: Option<Propensity>,
-    /// Largest size in bytes of dense scores; larger ones are computed in blocks of samples if the metrics allow it.
-    /// Default 4 GiB.
+    /// Largest size in bytes of dense scores; larger ones are computed in blocks of samples if the metrics allow it. A
+    /// model of labels and numbers is never evaluated in blocks, and counts its copies of scores and outputs. Default 4
+    /// GiB.
     pub memory_limit: usize,
 }
 
@@ -122,6 +124,9 @@ impl Model {
     ) -> Result<Evaluated, ModelError> {
         options.check(metrics)?;
         self.check_metrics(metrics)?;
+        if options.rerank.is_some() {
+            self.label_counts(BY_PROPENSITY)?;
+        }
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         if self.schema().task == Task::Regression {
@@ -166,11 +171,6 @@ impl Model {
             None => Ok(()),
         }
     }
-
-    fn metric_thresholds(&self) -> Thresholds {
-        self.thresholds()
-            .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()))
-    }
 }
 
 /// A model, the aligned data, and the other inputs of metrics.
@@ -207,7 +207,7 @@ impl Work<'_> {
         let mut options = self.options();
         let decided;
         let sets;
-        if compares(metrics) && (self.decides_at_once(metrics) || !self.model.groups().is_empty()) {
+        if compares(metrics) {
             decided = self.model.decide(scores.view())?;
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);
@@ -219,15 +219,10 @@ impl Work<'_> {
         })
     }
 
-    /// Returns true if a metric compares label sets that must be decided for all samples at once.
-    fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
-        self.model.decision == Decision::ExpectedF1 && compares(metrics)
-    }
-
     /// Evaluates without holding all dense scores: computes means over samples and label sets block by block, and finds
     /// the best labels without dense scores.
     fn evaluate_in_blocks<S: Score>(&self, metrics: &[S], bytes: usize) -> Result<Evaluated, ModelError> {
-        let at_once = self.decides_at_once(metrics);
+        let at_once = self.model.decision.is_joint();
         let whole = metrics
             .iter()
             .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), Needs::LabelSets));
@@ -294,7 +289,6 @@ impl Work<'_> {
 
     fn options(&self) -> EvaluationOptions<'_> {
         EvaluationOptions {
-            thresholds: self.model.metric_thresholds(),
             train_means: Some(self.train_means),
             quantile_levels: self.quantile_levels,
             missing: MissingTruth::Skip,
