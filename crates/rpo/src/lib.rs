@@ -24,7 +24,7 @@ pub use decision::{Decision, TargetValue, ThresholdSource};
 pub use error::ModelError;
 pub use evaluate::{
     CrossValidation, EvaluateOptions, Evaluated, Fold, Folds, FrequencyScores, OnFold, OutputScores,
-    cross_val_scores, cross_validate,
+    cross_val_scores, cross_validate, default_metric,
 };
 pub use merging::{Merging, MergingError};
 pub use method::{

@@ -10,10 +10,9 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{ClassColumn, Dataset, Task};
-use rpo_ensemble::{EnsembleError, List};
+use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -40,8 +39,7 @@ pub struct Model {
     thresholds: Option<Vec<f64>>,
     /// How labels are decided from scores; by thresholds unless another rule is set.
     pub decision: Decision,
-    /// The parameters of training. They are only a record, except that `loss` and `quantile` determine the quantile
-    /// levels ([`quantile_levels`](Self::quantile_levels)).
+    /// The parameters of training, for the record; no prediction or evaluation depends on them.
     pub parameters: Map<String, Value>,
     /// Name and version of the software that made the model.
     pub software: String,
@@ -149,28 +147,23 @@ impl Model {
     /// # Errors
     /// [`ModelError::Mismatch`] if the predictor was fitted to data of another shape.
     pub fn new(predictor: impl Predict, training: &Dataset) -> Result<Self, ModelError> {
-        Self::from_parts(
-            Arc::new(predictor),
-            Schema::from(training),
-            None,
-            TrainingSummary::of(training),
-            SOFTWARE.to_owned(),
-        )
+        Self::of_levels(predictor, training, &[])
     }
 
-    /// Like [`new`](Self::new), for a predictor with one output per level of each output of the data.
-    pub(crate) fn of_levels(
+    /// Like [`new`](Self::new), for a predictor of quantiles with one output per level of each output of the data. With
+    /// a single level the outputs keep their names, otherwise they are called `price@0.1`, `price@0.9`. Without levels
+    /// the predictions are no quantiles.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`ModelError::Parameter`] for levels that do not increase or are not between 0 and 1.
+    pub fn of_levels(
         predictor: impl Predict,
         training: &Dataset,
         levels: &[f64],
     ) -> Result<Self, ModelError> {
-        Self::from_parts(
-            Arc::new(predictor),
-            Schema::from(training).with_levels(levels),
-            None,
-            TrainingSummary::of(training).repeated(levels.len()),
-            SOFTWARE.to_owned(),
-        )
+        let schema = Schema::from(training).with_levels(levels)?;
+        let summary = TrainingSummary::of(training).repeated(schema.outputs_per_target());
+        Self::from_parts(Arc::new(predictor), schema, None, summary, SOFTWARE.to_owned())
     }
 
     pub(crate) fn from_parts(
@@ -293,17 +286,8 @@ impl Model {
     }
 
     /// The levels of the predicted quantiles, which repeat for each target; empty if the predictions are not quantiles.
-    pub fn quantile_levels(&self) -> Vec<f64> {
-        if let Some(ensemble) = self.predictor.downcast_ref::<Ensemble>() {
-            return ensemble.first().quantile_levels();
-        }
-        let loss = self.parameters.get("loss");
-        if loss.is_none_or(|loss| loss != "quantile") {
-            return Vec::new();
-        }
-        let given = self.parameters.get("quantile");
-        let given = given.and_then(|levels| List::<f64>::deserialize(levels).ok());
-        given.map_or_else(|| vec![0.5], |levels| levels.to_vec())
+    pub fn quantile_levels(&self) -> &[f64] {
+        &self.schema.levels
     }
 
     /// The score from which each label is predicted, if thresholds are set.

@@ -211,7 +211,7 @@ impl Fitted {
 
 /// The score of a model; `None` if it is undefined.
 fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
-    let score = model.evaluate(data, &[Model::default_metric(data.task(), data.n_outputs())])?[0];
+    let score = model.evaluate(data, &[model.default_metric()])?[0];
     let score = match data.task() {
         Task::MultiLabel => score,
         // Limits the influence of a set on which nothing is learned.

@@ -199,7 +199,7 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");
     let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
-    let metric = Model::default_metric(data.task(), data.n_outputs());
+    let metric = model.default_metric();
     let mut value = f64::NAN;
     if !rows.is_empty() {
         let truth = MatrixView::from(data.outputs()).select_rows(&rows);

@@ -86,7 +86,7 @@ impl Ensemble {
                 let expected = "single models: an ensemble, as auto and blend make, cannot be combined again";
                 return Err(ParameterError::out_of_range("models", Self::KIND, expected).into());
             }
-            ModelError::check_levels(&first.quantile_levels(), &model.quantile_levels())?;
+            ModelError::check_levels(first.quantile_levels(), model.quantile_levels())?;
             if model.schema() != first.schema() {
                 return Err(ModelError::Combine);
             }

@@ -26,6 +26,22 @@ use std::time::Instant;
 /// The largest number of labels that are scored one by one by default, and not ranked against each other.
 const FEW_LABELS: usize = 4;
 
+/// The default metric of predictions for a number of outputs of a task, or for quantiles of them
+/// ([`Model::quantile_levels`], [`Estimator::quantile_levels`](crate::Estimator::quantile_levels)): the pinball loss for
+/// quantiles, on which means of squared errors are uninformative; otherwise LRAP for labels, R² for numbers, and for up
+/// to four labels the area under the ROC curve, averaged over the labels.
+///
+/// LRAP ranks the labels of a sample against each other. Of a few labels, one ranking may be right for most samples
+/// whatever their features, and of a single label for all.
+pub fn default_metric(task: Task, n_outputs: usize, quantile_levels: &[f64]) -> Metric {
+    match task {
+        _ if !quantile_levels.is_empty() => Metric::Pinball,
+        Task::MultiLabel if n_outputs <= FEW_LABELS => Metric::MacroAuc,
+        Task::MultiLabel => Metric::Lrap,
+        Task::Regression => Metric::R2,
+    }
+}
+
 /// Options of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvaluateOptions {
@@ -76,15 +92,9 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The default metric of a task with a number of outputs: LRAP for labels, R² for numbers, and for up to four labels
-    /// the area under the ROC curve, averaged over the labels. LRAP ranks the labels of a sample against each other. Of
-    /// a few labels, one ranking may be right for most samples whatever their features, and of a single label for all.
-    pub fn default_metric(task: Task, n_outputs: usize) -> Metric {
-        match task {
-            Task::MultiLabel if n_outputs <= FEW_LABELS => Metric::MacroAuc,
-            Task::MultiLabel => Metric::Lrap,
-            Task::Regression => Metric::R2,
-        }
+    /// The [`default_metric`] of the model.
+    pub fn default_metric(&self) -> Metric {
+        default_metric(self.schema().task, self.n_outputs(), self.quantile_levels())
     }
 
     /// Evaluates the model on a data set, whose columns are found by name. Returns the value of each metric, NaN if
@@ -139,7 +149,6 @@ impl Model {
         let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));
         let inverse = inverse.transpose()?;
         let means = self.training().output_means();
-        let quantile_levels = self.quantile_levels();
         let work = Work {
             model: self,
             x: x.as_ref().into(),
@@ -148,7 +157,7 @@ impl Model {
             memory_limit: options.memory_limit,
             inverse: inverse.as_deref(),
             train_means: &means,
-            quantile_levels: &quantile_levels,
+            quantile_levels: self.quantile_levels(),
         };
         work.evaluate(metrics)
     }

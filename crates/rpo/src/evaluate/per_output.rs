@@ -153,7 +153,7 @@ impl Model {
             ("rmse", OutputMetric::Rmse),
         ];
         if !levels.is_empty() {
-            metrics.push(("pinball", OutputMetric::Pinball(&levels)));
+            metrics.push(("pinball", OutputMetric::Pinball(levels)));
             metrics.push(("coverage", OutputMetric::Coverage));
         }
         let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));

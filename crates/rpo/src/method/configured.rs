@@ -244,6 +244,10 @@ impl Estimator for Configured {
         }
     }
 
+    fn quantile_levels(&self) -> Vec<f64> {
+        self.inner.quantile_levels()
+    }
+
     fn n_steps(&self) -> usize {
         self.inner.n_steps()
     }

@@ -51,7 +51,6 @@ use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
-use rpo_metrics::Metric;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -165,15 +164,6 @@ impl Method {
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.given.get("seed").and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    /// The default metric of its models: the pinball loss for quantiles, on which means of squared errors are
-    /// uninformative, otherwise [that of the task](Model::default_metric).
-    pub fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
-        match self.given("loss").and_then(Value::as_str) {
-            Some("quantile") => Metric::Pinball,
-            _ => Model::default_metric(task, n_outputs),
-        }
     }
 
     /// Builds the estimator that the parameters describe, for outputs of a task.
@@ -384,6 +374,11 @@ impl Estimator for Method {
             equal_outputs: false,
             ..Needs::default()
         }
+    }
+
+    fn quantile_levels(&self) -> Vec<f64> {
+        let parts = self.read(None);
+        parts.map_or_else(|_| Vec::new(), |parts| parts.own.quantile_levels())
     }
 
     /// Always true, as it depends on the kind of outputs; the fit refuses a model that it cannot continue.

@@ -287,8 +287,7 @@ fn members_decide_whether_outputs_may_be_missing() {
         };
         let model = blend("random-forest --trees 10; extra-trees --trees 10").unwrap();
         let scores = model.predict(data.features().view()).unwrap();
-        let metric = Model::default_metric(task, 2);
-        let score = model.evaluate(&data, &[metric]).unwrap()[0];
+        let score = model.evaluate(&data, &[model.default_metric()]).unwrap()[0];
         assert!(
             score > 0.9 && scores.iter().all(|score| score.is_finite()),
             "{task:?}: {score}"
