@@ -67,6 +67,16 @@ fn outputs_of_data_are_repeated_for_levels() {
     )
     .unwrap();
     assert_eq!(one.quantile_levels(), [0.9]);
+    assert_eq!(one.default_metric(), Metric::Pinball);
+    let names: Vec<_> = one.schema().output_names.iter().collect();
+    assert_eq!(names, ["0", "1"]);
+    // The record alone changes nothing, also not in a file.
+    let mut unrecorded = one.clone();
+    unrecorded.parameters.clear();
+    let unrecorded = Model::from_bytes(&unrecorded.to_bytes().unwrap()).unwrap();
+    let pinball = |model: &Model| model.evaluate(&dense, &[Metric::Pinball]).unwrap();
+    assert_eq!(unrecorded.quantile_levels(), [0.9]);
+    assert_eq!(pinball(&unrecorded), pinball(&one));
     let square = Model::fit(&method("gbmort --iterations 3"), &dense).unwrap();
     assert!(square.quantile_levels().is_empty());
     // A file stores targets and levels; columns in another order are found by name.
