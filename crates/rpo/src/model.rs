@@ -3,8 +3,8 @@
 use crate::combine::Ensemble;
 use crate::method::{Difference, first_missing, trees_of};
 use crate::{
-    Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema, Stages, ThresholdSource,
-    TrainingSummary,
+    Decision, Estimator, FitContext, ModelError, OnCheckpoint, OobPredictions, Predict, Schema, Stages,
+    StreamDestination, ThresholdSource, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Name and version of the software, as written to model files.
@@ -114,10 +115,60 @@ impl Model {
         data: &Dataset,
         context: &FitContext<'_>,
     ) -> Result<Self, ModelError> {
+        let data = Self::checked(estimator, data, context)?;
+        Ok(estimator.fit(&data, context)?.recorded(estimator))
+    }
+
+    /// Like [`fit_with`](Self::fit_with), but in steps, with the model so far at the checkpoints of
+    /// [`Estimator::fit_in_parts`].
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and those of the callback.
+    pub fn fit_in_parts(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Self, ModelError> {
+        let data = Self::checked(estimator, data, context)?;
+        let model = estimator.fit_in_parts(&data, context, steps, on_checkpoint)?;
+        Ok(model.recorded(estimator))
+    }
+
+    /// Like [`fit_with`](Self::fit_with), but writes the model to a file while it grows, so that memory never holds it
+    /// whole. Returns the number of bytes; `None` if the method has no [`Estimator::streaming`].
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and a file that cannot be written.
+    pub fn fit_to_file(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        path: impl AsRef<Path>,
+    ) -> Result<Option<u64>, ModelError> {
+        let Some(streaming) = estimator.streaming() else {
+            return Ok(None);
+        };
+        let data = Self::checked(estimator, data, context)?;
+        let destination = StreamDestination {
+            path: path.as_ref(),
+            parameters: &estimator.parameters(),
+            pipeline: None,
+        };
+        streaming.fit_to_file(&data, context, &destination).map(Some)
+    }
+
+    /// The samples that are fitted, which meet the requirements of the method and suit the context.
+    fn checked<'a>(
+        estimator: &dyn Estimator,
+        data: &'a Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<Cow<'a, Dataset>, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
         let data = data.of_positive_weight();
         context.check(estimator, &data)?;
-        Ok(estimator.fit(&data, context)?.recorded(estimator))
+        Ok(data)
     }
 
     /// Like [`fit_with`](Self::fit_with), but also returns the predictions of [`Estimator::fit_leaving_one_out`] for

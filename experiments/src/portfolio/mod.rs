@@ -16,7 +16,7 @@ use rpo::combine::CombineRule;
 use rpo::core::Seed;
 use rpo::data::split::{TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, Task};
-use rpo::{Estimator, Model};
+use rpo::Model;
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Instant;
@@ -155,7 +155,7 @@ fn fit(data: &Dataset, pool: &Pool, most: usize, seed: Seed) -> anyhow::Result<F
         let recorded = || -> anyhow::Result<(Model, f64)> {
             let method = candidate.at_cost(1.0).for_data(&train)?;
             let start = Instant::now();
-            let model = method.fit(&train, &rpo::FitContext::default())?;
+            let model = Model::fit(&method, &train)?;
             let seconds = start.elapsed().as_secs_f64();
             Ok((Recorded::of(&model, &withheld, &test)?, seconds))
         };

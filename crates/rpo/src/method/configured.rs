@@ -321,8 +321,10 @@ impl StreamingFit for Configured {
             .streaming()
             .expect("only methods that stream are asked to");
         let data = &*data.of_positive_weight();
+        let parameters = &self.recorded(data);
         self.prepare(data, context, |pipeline, prepared, context| {
             let destination = StreamDestination {
+                parameters,
                 pipeline: Some((pipeline, data)).filter(|(pipeline, _)| !pipeline.is_identity()),
                 ..*destination
             };

@@ -64,7 +64,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Fits a model. Callers use [`Model::fit`], which first checks the data against [`needs`](Self::needs).
+    /// Fits a model. Callers use [`Model::fit_with`], which first checks the data against [`needs`](Self::needs).
     ///
     /// # Errors
     /// Parameters that [`check`](Self::check) refuses, and data that the method cannot fit.
@@ -85,8 +85,10 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Fits a model in steps. Passes the model to `on_checkpoint` after each of the given numbers of steps, in
-    /// increasing order, and at the end; stops if the callback breaks. Default: one checkpoint at the end.
+    /// Fits a model in steps; callers use [`Model::fit_in_parts`]. Passes the model to `on_checkpoint` after each of the
+    /// given numbers of steps, in increasing order, and at the end; stops if the callback breaks. Default: one checkpoint
+    /// at the end.
+    ///
     /// # Errors
     /// As [`fit`](Self::fit), and errors of the callback.
     fn fit_in_parts(
@@ -102,7 +104,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(model)
     }
 
-    /// The method's interface for writing a model to a file while it grows. Default: none.
+    /// The method's interface for writing a model to a file while it grows, for [`Model::fit_to_file`]. Default: none.
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         None
     }

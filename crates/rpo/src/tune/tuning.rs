@@ -235,7 +235,7 @@ impl Tuning {
             validation,
             ..*context
         };
-        method.fit(refit.samples(everything, &tuned.holdout), &context)
+        Model::fit_with(&method, refit.samples(everything, &tuned.holdout), &context)
     }
 
     /// Refuses to fit the best setting to all samples if the method chooses its number of steps on withheld samples and
@@ -411,11 +411,10 @@ impl Objective<'_> {
         if !self.stop_early {
             return self.evaluate(&Model::fit_with(estimator, train, context)?);
         }
-        estimator.needs().check(estimator.method(), train)?;
         let n_steps = estimator.n_steps();
         let mut score = f64::NAN;
         let checkpoints = [n_steps / 4, n_steps / 2];
-        estimator.fit_in_parts(train, context, &checkpoints, &mut |steps, model| {
+        Model::fit_in_parts(estimator, train, context, &checkpoints, &mut |steps, model| {
             score = self.evaluate(model)?;
             match steps < n_steps {
                 true => Ok(trial.report(steps as u64, score)),

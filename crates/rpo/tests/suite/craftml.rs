@@ -99,7 +99,9 @@ fn a_fit_to_a_file_stops_between_trees() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.rpo");
     let n_grown = AtomicUsize::new(0);
-    let on_step = || drop(n_grown.fetch_add(1, Ordering::Relaxed));
+    let on_step = || {
+        n_grown.fetch_add(1, Ordering::Relaxed);
+    };
     let stop = || n_grown.load(Ordering::Relaxed) > 0;
     let context = FitContext {
         on_step: Some(&on_step),
