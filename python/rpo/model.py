@@ -323,7 +323,8 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, and `r2` for numbers.
+        The default metrics are `macro-auc` for up to four labels, `lrap` and `p@1` for more, `r2` for numbers, and
+        `pinball` for quantiles.
         Of a model of labels and numbers, metrics of labels are those of the labels, and others those of the numbers.
         The columns of DataFrames `X` and `Y` are found by name.
         Metrics that compare with training, such as `psp@5` and `arrmse`, use the training summary in the model.

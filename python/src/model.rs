@@ -337,9 +337,9 @@ impl Model {
         Ok(stages.map(|stages| Stages::new(stages, n_threads)))
     }
 
-    /// The default metric of the task with this number of outputs.
+    /// The default metric of the model.
     fn default_metric(&self) -> String {
-        rpo::Model::default_metric(self.0.schema().task, self.0.n_outputs()).to_string()
+        self.0.default_metric().to_string()
     }
 
     /// The values of metrics on a data set, whose columns are found by name; NaN if undefined.
@@ -445,9 +445,7 @@ impl Model {
     /// numbered.
     #[getter]
     fn target_names(&self) -> Option<Vec<String>> {
-        let schema = self.0.schema();
-        let of_levels = schema.levels.as_ref().map(|(names, _)| names);
-        given(of_levels.unwrap_or(&schema.output_names))
+        given(self.0.schema().target_names())
     }
 
     /// Names of the targets of [`target_values`](Self::target_values).

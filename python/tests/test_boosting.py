@@ -138,6 +138,7 @@ def test_levels_of_quantiles(noisy):
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         rpo.GradientBoostingRegressor(2).fit(X, y).score(X, y[:7])
     assert levels.shape == (400, 3)
+    assert list(model.model_.evaluate(X, y)) == ["pinball"]
     assert (np.diff(levels, axis=1) >= 0.0).all()
     assert 0.7 < ((levels[:, 0] <= y) & (y <= levels[:, 2])).mean() < 0.95
     for alpha in (0.0, 1.0, [0.5, 0.1], [0.5, 2.0]):

@@ -2,6 +2,20 @@
 
 use crate::CsrMatrix;
 use ndarray::ArrayView1;
+use std::cmp::Ordering;
+
+/// Orders (column, value) pairs by decreasing value; ties, to which -0 and 0 belong, are in column order.
+///
+/// ```
+/// let mut pairs = vec![(0, 0.5_f32), (1, 0.9), (2, 0.5)];
+/// pairs.sort_unstable_by(rpo_core::best_first);
+/// assert_eq!(pairs, [(1, 0.9), (0, 0.5), (2, 0.5)]);
+/// ```
+pub fn best_first<S: Copy + Into<f64>>(a: &(u32, S), b: &(u32, S)) -> Ordering {
+    // The sum of -0 and 0 is 0.
+    let value = |pair: &(u32, S)| pair.1.into() + 0.0;
+    value(b).total_cmp(&value(a)).then(a.0.cmp(&b.0))
+}
 
 /// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns.
 ///
@@ -9,7 +23,7 @@ use ndarray::ArrayView1;
 /// If k is 0.
 pub fn keep_top(values: &mut Vec<(u32, f32)>, k: usize) {
     if values.len() > k {
-        values.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        values.select_nth_unstable_by(k - 1, best_first);
         values.truncate(k);
     }
     values.sort_unstable_by_key(|(column, _)| *column);

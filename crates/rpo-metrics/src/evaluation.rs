@@ -72,7 +72,7 @@ pub struct EvaluationOptions<'a> {
 pub struct Evaluation<'a> {
     truth: MatrixView<'a>,
     scores: Scores<'a>,
-    pub(crate) options: EvaluationOptions<'a>,
+    options: EvaluationOptions<'a>,
     labels: OnceLock<LabelSets<'a>>,
     /// The best labels for the largest k requested so far.
     top: Mutex<Option<Arc<TopK>>>,
@@ -109,6 +109,11 @@ impl<'a> Evaluation<'a> {
             self.top_k(k)?;
         }
         metrics.iter().map(|metric| metric.evaluate(self)).collect()
+    }
+
+    /// Returns the conventions and the further data: quantile levels, training means, and more.
+    pub fn options(&self) -> &EvaluationOptions<'a> {
+        &self.options
     }
 
     /// Returns the true labels.
@@ -203,13 +208,62 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Returns the errors of the scores as probabilities.
-    pub(crate) fn probabilities(&self) -> Result<&ProbabilityErrors, MetricError> {
+    ///
+    /// # Errors
+    /// As for [`labels`](Self::labels) and [`ProbabilityErrors::new`]; predictions that contain only the best labels.
+    pub fn probabilities(&self) -> Result<&ProbabilityErrors, MetricError> {
         once(&self.probabilities, || {
             ProbabilityErrors::new(self.labels()?, self.dense_scores()?)
         })
     }
 
-    pub(crate) fn inverse_propensities(&self) -> Result<&'a [f64], MetricError> {
+    /// Returns 1/p of each label. A metric that asks for them says so ([`Score::needs_propensities`]).
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo_metrics::{Evaluation, EvaluationOptions, MetricError, Needs, Score};
+    ///
+    /// /// The share of the true labels that are the best of their sample, each counted 1/p times.
+    /// #[derive(Debug)]
+    /// struct WeightedRecall;
+    ///
+    /// impl Score for WeightedRecall {
+    ///     fn name(&self) -> String {
+    ///         "weighted-recall".to_owned()
+    ///     }
+    ///     fn higher_is_better(&self) -> bool {
+    ///         true
+    ///     }
+    ///     fn needs(&self) -> Needs {
+    ///         Needs::TopK(1)
+    ///     }
+    ///     fn needs_propensities(&self) -> bool {
+    ///         true
+    ///     }
+    ///     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
+    ///         let (truth, top) = (evaluation.labels()?, evaluation.top_k(1)?);
+    ///         let inverse = evaluation.inverse_propensities()?;
+    ///         let (mut found, mut all) = (0.0, 0.0);
+    ///         for sample in 0..truth.n_samples() {
+    ///             for label in truth.labels(sample) {
+    ///                 all += inverse[*label as usize];
+    ///                 found += inverse[*label as usize] * f64::from(u8::from(top.labels(sample)[0] == *label));
+    ///             }
+    ///         }
+    ///         Ok(found / all)
+    ///     }
+    /// }
+    ///
+    /// let (truth, scores) = (array![[1.0_f32, 1.0], [1.0, 0.0]], array![[0.2_f32, 0.9], [0.8, 0.1]]);
+    /// let options = EvaluationOptions { inverse_propensities: Some(&[1.0, 4.0]), ..EvaluationOptions::default() };
+    /// let evaluation = Evaluation::new((&truth).into(), scores.view(), options);
+    /// assert_eq!(evaluation.evaluate(&[WeightedRecall])?, [5.0 / 6.0]);
+    /// # Ok::<(), MetricError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MetricError::Missing`] if the options have none.
+    pub fn inverse_propensities(&self) -> Result<&'a [f64], MetricError> {
         let inverse = self.options.inverse_propensities;
         inverse.ok_or_else(|| MetricError::needs("the inverse propensities of the labels"))
     }

@@ -269,7 +269,7 @@ impl Metric {
     }
 
     fn value(self, on: &Evaluation<'_>) -> Result<f64, MetricError> {
-        let (empty, zero) = (on.options.empty_samples, on.options.zero_division);
+        let (empty, zero) = (on.options().empty_samples, on.options().zero_division);
         Ok(match self {
             Self::Lrap => of_ranking(on, Ranking::Lrap(empty))?,
             Self::LrapAll => of_ranking(on, Ranking::Lrap(EmptySamples::One))?,
@@ -304,14 +304,17 @@ impl Metric {
                 mean(&r2[..r2.len() / 2])
             }
             Self::Arrmse => {
-                let baseline = on.options.train_means.map_or(Baseline::TestMean, Baseline::Given);
+                let baseline = on
+                    .options()
+                    .train_means
+                    .map_or(Baseline::TestMean, Baseline::Given);
                 on.sums()?.mean(OutputMetric::RelativeRmse(baseline))?.value
             }
             Self::Mse => on.sums()?.mean(OutputMetric::Mse)?.value,
             Self::Rmse => on.sums()?.mean(OutputMetric::Rmse)?.value,
             Self::Mae => on.sums()?.mean(OutputMetric::Mae)?.value,
             Self::Pinball => {
-                let levels = on.options.quantile_levels;
+                let levels = on.options().quantile_levels;
                 on.sums()?.mean(OutputMetric::Pinball(levels))?.value
             }
             Self::IntervalCoverage => mean(&on.intervals()?.coverage()),

@@ -139,10 +139,10 @@ impl Schema {
                 return Err(ModelError::UnknownOutput { name });
             }
         }
-        let n_levels = self.levels.as_ref().map_or(0, |(_, levels)| levels.len());
-        if n_levels > 0 {
+        let times = self.outputs_per_target();
+        if times > 1 {
             let of_targets = sources.unwrap_or_else(|| (0..targets.iter().len()).collect());
-            sources = Some(repeated(of_targets, n_levels));
+            sources = Some(repeated(of_targets, times));
         }
         Ok(match sources {
             None => Cow::Borrowed(data.outputs()),

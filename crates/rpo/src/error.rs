@@ -27,7 +27,7 @@ pub enum ModelError {
     /// A metric or ranking of labels for a model that predicts numbers.
     #[error("{metric} is for labels; the model predicts numbers")]
     MetricForLabels {
-        /// The metric, or "ranking by propensity".
+        /// The metric or ranking, such as "ranking by propensity".
         metric: String,
     },
     /// A metric that depends on more than the best labels, although labels are ranked by propensity.

@@ -3,22 +3,22 @@
 use crate::combine::Ensemble;
 use crate::method::{Difference, first_missing, trees_of};
 use crate::{
-    Decision, Estimator, FitContext, Intervals, ModelError, OobPredictions, Predict, Schema, Stages,
-    ThresholdSource, TrainingSummary,
+    Decision, Estimator, FitContext, Intervals, ModelError, OnCheckpoint, OobPredictions, Predict, Schema,
+    Stages, StreamDestination, ThresholdSource, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{ClassColumn, Dataset, Task};
-use rpo_ensemble::{EnsembleError, List};
+use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Name and version of the software, as written to model files.
@@ -41,8 +41,7 @@ pub struct Model {
     intervals: Option<Intervals>,
     /// How labels are decided from scores; by thresholds unless another rule is set.
     pub decision: Decision,
-    /// The parameters of training. They are only a record, except that `loss` and `quantile` determine the quantile
-    /// levels ([`quantile_levels`](Self::quantile_levels)).
+    /// The parameters of training, for the record; no prediction or evaluation depends on them.
     pub parameters: Map<String, Value>,
     /// Name and version of the software that made the model.
     pub software: String,
@@ -118,10 +117,60 @@ impl Model {
         data: &Dataset,
         context: &FitContext<'_>,
     ) -> Result<Self, ModelError> {
+        let data = Self::checked(estimator, data, context)?;
+        Ok(estimator.fit(&data, context)?.recorded(estimator))
+    }
+
+    /// Like [`fit_with`](Self::fit_with), but in steps, with the model so far at the checkpoints of
+    /// [`Estimator::fit_in_parts`].
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and those of the callback.
+    pub fn fit_in_parts(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Self, ModelError> {
+        let data = Self::checked(estimator, data, context)?;
+        let model = estimator.fit_in_parts(&data, context, steps, on_checkpoint)?;
+        Ok(model.recorded(estimator))
+    }
+
+    /// Like [`fit_with`](Self::fit_with), but writes the model to a file while it grows, so that memory never holds it
+    /// whole. Returns the number of bytes; `None` if the method has no [`Estimator::streaming`].
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and a file that cannot be written.
+    pub fn fit_to_file(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        path: impl AsRef<Path>,
+    ) -> Result<Option<u64>, ModelError> {
+        let Some(streaming) = estimator.streaming() else {
+            return Ok(None);
+        };
+        let data = Self::checked(estimator, data, context)?;
+        let destination = StreamDestination {
+            path: path.as_ref(),
+            parameters: &estimator.parameters(),
+            pipeline: None,
+        };
+        streaming.fit_to_file(&data, context, &destination).map(Some)
+    }
+
+    /// The samples that are fitted, which meet the requirements of the method and suit the context.
+    fn checked<'a>(
+        estimator: &dyn Estimator,
+        data: &'a Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<Cow<'a, Dataset>, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
         let data = data.of_positive_weight();
         context.check(estimator, &data)?;
-        Ok(estimator.fit(&data, context)?.recorded(estimator))
+        Ok(data)
     }
 
     /// Like [`fit_with`](Self::fit_with), but also returns the predictions of [`Estimator::fit_leaving_one_out`] for
@@ -151,28 +200,23 @@ impl Model {
     /// # Errors
     /// [`ModelError::Mismatch`] if the predictor was fitted to data of another shape.
     pub fn new(predictor: impl Predict, training: &Dataset) -> Result<Self, ModelError> {
-        Self::from_parts(
-            Arc::new(predictor),
-            Schema::from(training),
-            None,
-            TrainingSummary::of(training),
-            SOFTWARE.to_owned(),
-        )
+        Self::of_levels(predictor, training, &[])
     }
 
-    /// Like [`new`](Self::new), for a predictor with one output per level of each output of the data.
-    pub(crate) fn of_levels(
+    /// Like [`new`](Self::new), for a predictor of quantiles with one output per level of each output of the data. With
+    /// a single level the outputs keep their names, otherwise they are called `price@0.1`, `price@0.9`. Without levels
+    /// the predictions are no quantiles.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`ModelError::Parameter`] for levels that do not increase or are not between 0 and 1.
+    pub fn of_levels(
         predictor: impl Predict,
         training: &Dataset,
         levels: &[f64],
     ) -> Result<Self, ModelError> {
-        Self::from_parts(
-            Arc::new(predictor),
-            Schema::from(training).with_levels(levels),
-            None,
-            TrainingSummary::of(training).repeated(levels.len()),
-            SOFTWARE.to_owned(),
-        )
+        let schema = Schema::from(training).with_levels(levels)?;
+        let summary = TrainingSummary::of(training).repeated(schema.outputs_per_target());
+        Self::from_parts(Arc::new(predictor), schema, None, summary, SOFTWARE.to_owned())
     }
 
     pub(crate) fn from_parts(
@@ -296,17 +340,8 @@ impl Model {
     }
 
     /// The levels of the predicted quantiles, which repeat for each target; empty if the predictions are not quantiles.
-    pub fn quantile_levels(&self) -> Vec<f64> {
-        if let Some(ensemble) = self.predictor.downcast_ref::<Ensemble>() {
-            return ensemble.first().quantile_levels();
-        }
-        let loss = self.parameters.get("loss");
-        if loss.is_none_or(|loss| loss != "quantile") {
-            return Vec::new();
-        }
-        let given = self.parameters.get("quantile");
-        let given = given.and_then(|levels| List::<f64>::deserialize(levels).ok());
-        given.map_or_else(|| vec![0.5], |levels| levels.to_vec())
+    pub fn quantile_levels(&self) -> &[f64] {
+        &self.schema.levels
     }
 
     /// The score from which each label is predicted, if thresholds are set.

@@ -1,9 +1,11 @@
 //! The inputs that a model expects and the outputs that it predicts.
 
 use crate::ModelError;
+use rpo_core::{Domain, ParameterError};
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
 use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, TargetOutputs, Task};
+use rpo_ensemble::List;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -31,8 +33,11 @@ pub struct Schema {
     /// The outputs that are labels in a model of numbers, besides those of class columns
     /// ([`Dataset::labels_beside_numbers`]).
     pub labels_beside_numbers: Vec<usize>,
-    /// The names of the targets of the data and their levels, in order, if each output is a level of a target.
-    pub levels: Option<(Names, Vec<f64>)>,
+    /// The levels of the predicted quantiles, in increasing order; empty if the outputs are not quantiles. With several
+    /// levels, each target of the data has one output per level, `price@0.1`, `price@0.9`.
+    pub levels: Vec<f64>,
+    /// The names of the targets of the data, if there are several levels of each.
+    targets: Option<Names>,
 }
 
 /// Takes the schema of a data set.
@@ -47,25 +52,48 @@ impl From<&Dataset> for Schema {
             label_column: data.label_column.clone(),
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
-            levels: None,
+            levels: Vec::new(),
+            targets: None,
         }
     }
 }
 
 impl Schema {
-    /// Replaces each output by one output per level, in the order of the outputs: `price@0.1`, `price@0.9`.
-    pub(crate) fn with_levels(self, levels: &[f64]) -> Self {
+    /// Sets the levels of the predicted quantiles. Several replace each output by one output per level, in the order of
+    /// the outputs.
+    ///
+    /// # Errors
+    /// [`ModelError::Parameter`] for levels that do not increase or are not between 0 and 1.
+    pub(crate) fn with_levels(self, levels: &[f64]) -> Result<Self, ModelError> {
+        levels
+            .iter()
+            .try_for_each(|level| Domain::Level.check("levels", *level))?;
+        let is_sorted = levels.windows(2).all(|pair| pair[0] < pair[1]);
+        let given = List::<f64>::from(levels.to_vec());
+        ParameterError::unless(is_sorted, "levels", given, "in increasing order")?;
+        let of_each = Self {
+            levels: levels.to_vec(),
+            ..self
+        };
+        if levels.len() < 2 {
+            return Ok(of_each);
+        }
         let mut names = Vec::new();
-        for name in self.output_names.iter() {
+        for name in of_each.output_names.iter() {
             names.extend(levels.iter().map(|level| format!("{name}@{level}")));
         }
-        Self {
+        Ok(Self {
             output_names: Names::Given(names),
-            levels: Some((self.output_names, levels.to_vec())),
+            targets: Some(of_each.output_names),
             class_columns: Vec::new(),
             labels_beside_numbers: Vec::new(),
-            ..self
-        }
+            ..of_each
+        })
+    }
+
+    /// The number of outputs of each target.
+    pub(crate) fn outputs_per_target(&self) -> usize {
+        self.levels.len().max(1)
     }
 
     /// Creates a schema from the parts stored in a model file.
@@ -98,7 +126,8 @@ impl Schema {
             label_column: None,
             class_columns: Vec::new(),
             labels_beside_numbers: Vec::new(),
-            levels: None,
+            levels: Vec::new(),
+            targets: None,
         })
     }
 
@@ -222,9 +251,7 @@ impl Schema {
 
     /// Names of the outputs of data: those of the model, unless the model has several levels of each.
     pub fn target_names(&self) -> &Names {
-        self.levels
-            .as_ref()
-            .map_or(&self.output_names, |(names, _)| names)
+        self.targets.as_ref().unwrap_or(&self.output_names)
     }
 }
 

@@ -74,6 +74,10 @@ impl Estimator for QuantileBoosting {
         Ok(Domain::Level.check("quantile", self.quantile)?)
     }
 
+    fn quantile_levels(&self) -> Vec<f64> {
+        vec![self.quantile]
+    }
+
     fn n_steps(&self) -> usize {
         self.iterations
     }
@@ -95,6 +99,6 @@ impl Estimator for QuantileBoosting {
             ..BoostingOptions::default()
         };
         let boosted = params.fit_with(data.features().view(), data.outputs().view(), options)?;
-        Model::new(boosted, data)
+        Model::of_levels(boosted, data, &[self.quantile])
     }
 }

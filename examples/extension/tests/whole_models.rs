@@ -82,7 +82,7 @@ fn a_splitter_with_a_custom_rule_in_a_whole_forest() {
     for (train, test) in [labels(), numbers()] {
         let model = fit("pair-forest", &[], &train);
         let baseline = fit("baseline", &[], &train);
-        let metric = Model::default_metric(train.task(), train.n_outputs());
+        let metric = model.default_metric();
         assert!(score(&model, &test, metric) > score(&baseline, &test, metric));
         comes_back(&model, &train);
         tune("pair-forest", "pairs=3,20", None, &train);
@@ -148,6 +148,7 @@ fn a_loss_in_a_whole_boosting() {
             expected.contains(&fraction),
             "{fraction} of values are below quantile {quantile}"
         );
+        assert_eq!(model.default_metric(), Metric::Pinball);
         comes_back(&model, &train);
     }
     tune("quantile-boosting", "iterations=5,30", None, &train);

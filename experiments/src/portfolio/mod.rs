@@ -11,12 +11,12 @@ mod recorded;
 use anyhow::{Context, bail};
 use order::{Scored, order, report};
 use recorded::Recorded;
+use rpo::Model;
 use rpo::auto::{Configuration, Portfolio};
 use rpo::combine::CombineRule;
 use rpo::core::Seed;
 use rpo::data::split::{TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, Task};
-use rpo::{Estimator, Model};
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Instant;
@@ -155,7 +155,7 @@ fn fit(data: &Dataset, pool: &Pool, most: usize, seed: Seed) -> anyhow::Result<F
         let recorded = || -> anyhow::Result<(Model, f64)> {
             let method = candidate.at_cost(1.0).for_data(&train)?;
             let start = Instant::now();
-            let model = method.fit(&train, &rpo::FitContext::default())?;
+            let model = Model::fit(&method, &train)?;
             let seconds = start.elapsed().as_secs_f64();
             Ok((Recorded::of(&model, &withheld, &test)?, seconds))
         };
@@ -211,7 +211,7 @@ impl Fitted {
 
 /// The score of a model; `None` if it is undefined.
 fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
-    let score = model.evaluate(data, &[Model::default_metric(data.task(), data.n_outputs())])?[0];
+    let score = model.evaluate(data, &[model.default_metric()])?[0];
     let score = match data.task() {
         Task::MultiLabel => score,
         // Limits the influence of a set on which nothing is learned.

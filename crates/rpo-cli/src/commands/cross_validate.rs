@@ -14,7 +14,7 @@ use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, DatasetError, Names};
 use rpo::metrics::Metric;
-use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate};
+use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate, default_metric};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl CrossValidate {
             [] => {
                 let n_outputs = data.n_outputs();
                 default_metrics(&Predicted {
-                    first: method.default_metric(data.task(), n_outputs),
+                    first: default_metric(data.task(), n_outputs, &estimator.quantile_levels()),
                     n_outputs,
                     has_labels: data.has_declared_labels(),
                     has_classes: !data.class_columns().is_empty(),

@@ -14,7 +14,7 @@ use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
 use rpo::linear::FitEstimate;
 use rpo::metrics::{Evaluation, EvaluationOptions, MissingTruth, Score, Scores};
-use rpo::{Estimator, FitContext, Model, ModelError, StreamDestination};
+use rpo::{Estimator, FitContext, Model, ModelError};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -98,20 +98,14 @@ impl Train {
         let estimator = self.fit.estimator(&method, &data)?;
         let (mut oob, mut selected) = (None, None);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
-            let streaming = estimator.streaming().expect("checked above, whatever the task");
-            let parameters = estimator.parameters();
-            let destination = StreamDestination {
-                path: &self.model,
-                parameters: &parameters,
-                pipeline: None,
-            };
             let bytes = self.with_progress(estimator.as_ref(), None, |context| {
-                streaming.fit_to_file(&data, context, &destination)
+                Model::fit_to_file(estimator.as_ref(), &data, context, &self.model)
             })?;
+            let bytes = bytes.expect("checked above, whatever the task");
             (bytes, clock.wall_seconds(), clock.cpu_seconds())
         } else {
             let model = self.with_progress(estimator.as_ref(), start.as_ref(), |context| {
-                estimator.fit(&data, context)
+                Model::fit_with(estimator.as_ref(), &data, context)
             })?;
             let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
             if self.oob {
@@ -203,7 +197,7 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");
     let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
-    let metric = Model::default_metric(data.task(), data.n_outputs());
+    let metric = model.default_metric();
     let mut value = f64::NAN;
     if !rows.is_empty() {
         let truth = MatrixView::from(data.outputs()).select_rows(&rows);

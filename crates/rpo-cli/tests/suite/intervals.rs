@@ -47,9 +47,9 @@ fn bounds_are_written_served_and_scored() {
         );
         let predict = "predict --model m.rpo --data test.csv --intervals";
         let written = folder.ok(&format!("{predict} --id name"));
-        let mut lines = written.lines();
+        let (table, mut lines) = (table(90), written.lines());
         assert!(lines.next().unwrap().ends_with(",price@lower,price@upper"));
-        let covered = lines.zip(table(90).lines().skip(1)).filter(|(line, row)| {
+        let covered = lines.zip(table.lines().skip(1)).filter(|(line, row)| {
             let cell = |text: &str, from_end: usize| -> f64 {
                 text.rsplit(',').nth(from_end).unwrap().parse().unwrap()
             };

@@ -5,8 +5,7 @@ use crate::real::{check_csr, check_finite, row_slice};
 use crate::{MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use rpo_core::{CsrView, Domain, csr_row};
-use std::cmp::Ordering;
+use rpo_core::{CsrView, Domain, best_first, csr_row};
 
 /// Number of scores that are compared together with the k-th best so far.
 const BLOCK: usize = 32;
@@ -182,11 +181,6 @@ impl TopK<f32> {
             found.sort_unstable_by(best_first);
         }))
     }
-}
-
-/// Orders by higher score, then by smaller label.
-fn best_first<S: Real>(a: &(u32, S), b: &(u32, S)) -> Ordering {
-    b.1.order(a.1).then(a.0.cmp(&b.0))
 }
 
 fn keep_best<S: Real>(found: &mut Vec<(u32, S)>, k: usize) {

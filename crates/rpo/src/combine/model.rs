@@ -5,9 +5,8 @@ use super::{CombineRule, Limits, Link};
 use crate::model::SOFTWARE;
 use crate::{Model, ModelError, Predict, TrainingSummary};
 use ndarray::Array2;
-use rayon::prelude::*;
 use rpo_core::Predictor;
-use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, csr_of_rows, top_of};
+use rpo_core::{Domain, MatrixView, ParameterError};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,8 +70,6 @@ pub struct Candidate {
 impl Ensemble {
     /// The name of the kind of model in a file.
     pub(crate) const KIND: &str = "ensemble";
-    /// Number of scores held at a time while the largest are found.
-    const BLOCK: usize = 1 << 22;
 
     /// Refuses parts that do not form a valid ensemble.
     pub(super) fn checked(self) -> Result<Self, ModelError> {
@@ -89,7 +86,7 @@ impl Ensemble {
                 let expected = "single models: an ensemble, as auto and blend make, cannot be combined again";
                 return Err(ParameterError::out_of_range("models", Self::KIND, expected).into());
             }
-            ModelError::check_levels(&first.quantile_levels(), &model.quantile_levels())?;
+            ModelError::check_levels(first.quantile_levels(), model.quantile_levels())?;
             if model.schema() != first.schema() {
                 return Err(ModelError::Combine);
             }
@@ -293,24 +290,6 @@ impl Predict for Ensemble {
         });
         let combined = self.link.combine(scores, &self.training.output_means())?;
         Ok(combined.expect("there is at least one member"))
-    }
-
-    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("k", k)?;
-        let (n, d) = (x.n_rows(), self.n_outputs());
-        let size = (Self::BLOCK / d.max(1)).max(1);
-        let mut best: Vec<Vec<(u32, f32)>> = Vec::with_capacity(n);
-        for start in (0..n).step_by(size) {
-            let rows: Vec<usize> = (start..n.min(start + size)).collect();
-            let scores = self.predict_with_limit(x.select_rows(&rows).view(), usize::MAX);
-            let scores = scores.map_err(|e| e.in_block(start))?;
-            best.par_extend(
-                (0..rows.len())
-                    .into_par_iter()
-                    .map(|row| top_of(scores.row(row), k)),
-            );
-        }
-        Ok(csr_of_rows(best.iter(), (n, d)))
     }
 
     /// The groups that all members have.

@@ -2,7 +2,7 @@
 
 use super::{Gram, Limits};
 use crate::blocks::dense_bytes;
-use crate::evaluate::fit_without_test;
+use crate::evaluate::{default_metric, fit_without_test};
 use crate::method::{Estimator, FitContext};
 use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
@@ -197,7 +197,7 @@ impl<'a> Pool<'a> {
 
     /// The metric of candidates and ensembles.
     pub(crate) fn metric(&self) -> Metric {
-        Scoring::metric(self.data, self.levels())
+        default_metric(self.task(), self.n_outputs(), self.levels())
     }
 
     /// Begins to score predictions by this metric.
@@ -211,7 +211,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Fits a method with the samples of each fold withheld and returns the score on them, by the [default
-    /// metric](Model::default_metric), or the pinball loss for quantiles. A method is fitted only once if a single fit
+    /// metric](default_metric). A method is fitted only once if a single fit
     /// to all samples predicts each sample without it, as forests do out of bag and ridge regression by leverages.
     ///
     /// # Errors
@@ -280,8 +280,8 @@ impl<'a> Pool<'a> {
         let models = tried.models.iter().chain(&tried.whole);
         let levels = models.map(Model::quantile_levels).next().unwrap_or_default();
         match self.tried.is_empty() {
-            true => self.levels = levels,
-            false => ModelError::check_levels(&self.levels, &levels)?,
+            true => self.levels = levels.to_vec(),
+            false => ModelError::check_levels(&self.levels, levels)?,
         }
         let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
         let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
@@ -458,16 +458,8 @@ pub(super) enum Scoring {
 }
 
 impl Scoring {
-    /// The metric of predictions for the outputs of a set, or for quantiles of them.
-    fn metric(data: &Dataset, levels: &[f64]) -> Metric {
-        match levels.is_empty() {
-            true => Model::default_metric(data.task(), data.n_outputs()),
-            false => Metric::Pinball,
-        }
-    }
-
     fn new(data: &Dataset, levels: &[f64]) -> Self {
-        match Self::metric(data, levels) {
+        match default_metric(data.task(), data.n_outputs(), levels) {
             Metric::Lrap => Self::Lrap { sum: 0.0, n: 0 },
             metric => Self::Whole {
                 metric,

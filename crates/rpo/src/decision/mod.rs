@@ -1,5 +1,6 @@
 //! Decides which labels to predict from scores.
 
+mod rules;
 mod thresholds;
 mod values;
 
@@ -7,15 +8,12 @@ pub use thresholds::ThresholdSource;
 pub use values::TargetValue;
 
 use crate::{MethodError, Model, ModelError};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Mismatch};
 use rpo_data::Task;
-use rpo_linear::{LinearError, Prevalence, f1_decisions};
-use rpo_metrics::{LabelSets, MetricError, Thresholds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use std::str::FromStr;
 
 /// How labels are predicted from scores.
@@ -28,7 +26,7 @@ pub enum Decision {
     #[default]
     Threshold,
     /// For each label, predicts the set of samples whose expected F1 is largest, given the label's frequency in
-    /// training ([`f1_decisions`]). Scores must be probabilities. The prediction for a sample depends on the other
+    /// training ([`f1_decisions`](rpo_linear::f1_decisions)). Scores must be probabilities. The prediction for a sample depends on the other
     /// samples, so all must be decided at once.
     #[serde(rename = "f1")]
     ExpectedF1,
@@ -72,57 +70,8 @@ impl Decision {
             return Ok(CsrMatrix::zero(scores.dim()));
         }
         match self {
-            Self::Threshold => {
-                let thresholds = model
-                    .thresholds()
-                    .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()));
-                let groups = model.groups();
-                if groups.is_empty() && labels.len() == model.n_outputs() {
-                    return Ok(CsrMatrix::from(&LabelSets::from_scores(scores, &thresholds)?));
-                }
-                let threshold = |output: usize| match &thresholds {
-                    Thresholds::One(threshold) => *threshold,
-                    Thresholds::PerLabel(each) => each[output],
-                };
-                let mut decided = Array2::<f32>::zeros(scores.raw_dim());
-                for (scores, mut row) in scores.rows().into_iter().zip(decided.rows_mut()) {
-                    for &label in &labels {
-                        let score = scores[label];
-                        row[label] = match score.is_nan() {
-                            // Refused below.
-                            true => score,
-                            false => f32::from(u8::from(f64::from(score) >= threshold(label))),
-                        };
-                    }
-                    for group in &groups {
-                        let excess = |label: usize| f64::from(scores[label]) - threshold(label);
-                        let best = group.clone().reduce(|best, label| {
-                            let order = excess(label).total_cmp(&excess(best));
-                            match order.then(scores[label].total_cmp(&scores[best])) {
-                                Ordering::Greater => label,
-                                _ => best,
-                            }
-                        });
-                        for label in group.clone().filter(|&label| !scores[label].is_nan()) {
-                            row[label] = f32::from(u8::from(Some(label) == best));
-                        }
-                    }
-                }
-                let sets = LabelSets::from_scores(decided.view(), &Thresholds::default());
-                Ok(CsrMatrix::from(&sets?))
-            }
-            Self::ExpectedF1 => {
-                let shares = model.training().output_means();
-                f1_decisions(scores, Prevalence::Given(&shares)).map_err(|e| match e {
-                    LinearError::NotAProbability { row, column, value } => MetricError::NotAProbability {
-                        sample: row,
-                        label: column,
-                        value: f64::from(value),
-                    }
-                    .into(),
-                    e => e.into(),
-                })
-            }
+            Self::Threshold => rules::by_threshold(scores, model, &labels),
+            Self::ExpectedF1 => rules::by_f1(scores, model, &labels),
         }
     }
 }

@@ -24,10 +24,12 @@ impl Model {
     /// of a model with several levels of each.
     pub fn value_columns(&self) -> Vec<String> {
         let schema = self.schema();
-        match (&schema.label_column, &schema.levels) {
-            (Some(column), _) => vec![column.name.clone()],
-            (None, Some(_)) => schema.output_names.iter().map(Cow::into_owned).collect(),
-            (None, None) => schema.target_columns(),
+        match &schema.label_column {
+            Some(column) => vec![column.name.clone()],
+            None if schema.outputs_per_target() > 1 => {
+                schema.output_names.iter().map(Cow::into_owned).collect()
+            }
+            None => schema.target_columns(),
         }
     }
 

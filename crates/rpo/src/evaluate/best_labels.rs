@@ -1,8 +1,7 @@
 //! The best labels of each sample, without the scores of all samples at once.
 
-use crate::blocks::{BLOCK_BYTES, for_each_block};
 use crate::{Model, ModelError};
-use rpo_core::{MatrixView, Predictor, Propensity};
+use rpo_core::{MatrixView, Predictor, Propensity, keep_top};
 use rpo_metrics::{LabelSets, MissingTruth, TopK};
 
 /// The best k labels of each sample, plus enough further labels to replace those that are skipped because they are
@@ -23,21 +22,22 @@ pub(super) fn of(
     let scores = model.predict_top_k_ranked(x, k, rerank)?;
     // A label that is not among the k largest nonzero scores has score 0 only if none of these is negative.
     match scores.data().iter().any(|score| *score < 0.0) {
-        true => of_all_scores(model, x, k),
+        true => of_all_scores(model, x, k, rerank),
         false => Ok(TopK::from_csr(scores.view(), k)?),
     }
 }
 
-/// The best k labels of each sample among the scores of all labels, of some samples at a time.
-fn of_all_scores(model: &Model, x: MatrixView<'_>, k: usize) -> Result<TopK, ModelError> {
-    let mut lists: Vec<Vec<(u32, f32)>> = Vec::with_capacity(x.n_rows());
-    for_each_block(x, model.n_outputs(), BLOCK_BYTES, |samples, block| {
-        let scores = model.predict_with_limit(block, usize::MAX);
-        let scores = scores.map_err(|e| e.in_block(samples.start))?;
-        let best = TopK::from_scores(scores.view(), k)?;
-        let list = |i| best.labels(i).iter().copied().zip(best.scores(i).iter().copied());
-        lists.extend((0..best.n_samples()).map(|i| list(i).collect()));
-        Ok::<(), ModelError>(())
+/// The best k labels of each sample among all labels, also those with score 0.
+fn of_all_scores(
+    model: &Model,
+    x: MatrixView<'_>,
+    k: usize,
+    rerank: Option<Propensity>,
+) -> Result<TopK, ModelError> {
+    let lists = model.best_by_blocks(x, rerank, |scores| {
+        let mut all = (0..).zip(scores.iter().copied()).collect();
+        keep_top(&mut all, k);
+        all
     })?;
     Ok(TopK::from_lists(model.n_outputs(), k, &lists)?)
 }

@@ -48,10 +48,7 @@ impl Model {
         at: &[usize],
         options: EvaluateOptions,
     ) -> Result<Vec<FrequencyScores>, ModelError> {
-        let counts = self.training().label_counts();
-        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
-            metric: "recall by frequency".to_owned(),
-        })?;
+        let counts = self.label_counts("recall by frequency")?;
         let groups = &FrequencyGroups::new(counts, n_groups)?;
         let largest = at.iter().copied().max().unwrap_or(0);
         let x = self.schema().align_features(data)?;

@@ -1,9 +1,10 @@
 //! Evaluates models of which some outputs are labels and others numbers.
 
 use super::{EvaluateOptions, Evaluated, compares};
+use crate::blocks::dense_bytes;
 use crate::{Model, ModelError};
-use ndarray::{ArrayView2, Axis};
-use rpo_core::{Matrix, MatrixView, Predictor};
+use ndarray::Array2;
+use rpo_core::{MatrixView, MemoryLimit, Predictor};
 use rpo_metrics::{Evaluation, EvaluationOptions, LabelSets, MissingTruth, Needs, Score};
 use std::time::Instant;
 
@@ -17,19 +18,22 @@ pub(super) fn evaluate<S: Score>(
     options: EvaluateOptions,
     labels: &[usize],
 ) -> Result<Evaluated, ModelError> {
+    let d = model.n_outputs();
+    // Labels are in increasing order.
+    let is_number = |j: &usize| labels.len() == d || labels.binary_search(j).is_err();
+    let numbers: Vec<usize> = (0..d).filter(is_number).collect();
+    // All scores, and the scores and outputs of each part.
+    let columns = d + 2 * (labels.len() + numbers.len());
+    let bytes = dense_bytes(x.n_rows(), columns);
+    MemoryLimit::check(bytes, options.memory_limit, || {
+        format!("the evaluation of {} samples by labels and numbers", x.n_rows())
+    })?;
     let clock = Instant::now();
     let scores = model.predict_with_limit(x, options.memory_limit)?;
     let predict_seconds = clock.elapsed().as_secs_f64();
-    let truth = truth.to_dense(usize::MAX).expect("as large as the scores");
-    // Labels are in increasing order.
-    let is_number = |j: &usize| labels.len() == model.n_outputs() || labels.binary_search(j).is_err();
-    let numbers: Vec<usize> = (0..model.n_outputs()).filter(is_number).collect();
     let means = model.training().output_means();
     let means: Vec<f64> = numbers.iter().map(|&j| means[j]).collect();
-    let part = |outputs: &[usize]| {
-        let of = |values: ArrayView2<'_, f32>| values.select(Axis(1), outputs);
-        (of(truth.view()), of(scores.view()))
-    };
+    let part = |outputs: &[usize]| (columns_of(truth, outputs), columns_of((&scores).into(), outputs));
     let (of_labels, of_numbers) = (part(labels), part(&numbers));
     let options = EvaluationOptions {
         train_means: Some(&means),
@@ -39,10 +43,9 @@ pub(super) fn evaluate<S: Score>(
     let decided;
     let sets;
     let mut options_of_labels = options.clone();
-    if compares(metrics) && !model.groups().is_empty() {
-        let all = Matrix::from(model.decide(scores.view())?);
-        let all = all.view().to_dense(usize::MAX).expect("as large as the scores");
-        decided = all.select(Axis(1), labels);
+    if compares(metrics) {
+        let all = model.decide(scores.view())?;
+        decided = columns_of((&all).into(), labels);
         sets = LabelSets::new((&decided).into(), MissingTruth::Refuse)?;
         options_of_labels.label_sets = Some(&sets);
     }
@@ -62,4 +65,17 @@ pub(super) fn evaluate<S: Score>(
         values: metrics.iter().map(value).collect::<Result<_, _>>()?,
         predict_seconds,
     })
+}
+
+/// A dense copy of some columns.
+pub(super) fn columns_of(values: MatrixView<'_>, columns: &[usize]) -> Array2<f32> {
+    let mut all = vec![0.0; values.n_cols()];
+    let mut out = Array2::zeros((values.n_rows(), columns.len()));
+    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+        values.copy_row(i, &mut all);
+        row.iter_mut()
+            .zip(columns)
+            .for_each(|(value, &j)| *value = all[j]);
+    }
+    out
 }

@@ -13,17 +13,34 @@ pub use cross_validation::{CrossValidation, Fold, Folds, OnFold, cross_val_score
 pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};
-use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
+use crate::predict::BY_PROPENSITY;
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
-    Propensity, Ranking, Score, Thresholds, TopK, ranking,
+    Propensity, Ranking, Score, TopK, ranking,
 };
 use std::time::Instant;
 
 /// The largest number of labels that are scored one by one by default, and not ranked against each other.
 const FEW_LABELS: usize = 4;
+
+/// The default metric of predictions for a number of outputs of a task, or for quantiles of them
+/// ([`Model::quantile_levels`], [`Estimator::quantile_levels`](crate::Estimator::quantile_levels)): the pinball loss for
+/// quantiles, on which means of squared errors are uninformative; otherwise LRAP for labels, R² for numbers, and for up
+/// to four labels the area under the ROC curve, averaged over the labels.
+///
+/// LRAP ranks the labels of a sample against each other. Of a few labels, one ranking may be right for most samples
+/// whatever their features, and of a single label for all.
+pub fn default_metric(task: Task, n_outputs: usize, quantile_levels: &[f64]) -> Metric {
+    match task {
+        _ if !quantile_levels.is_empty() => Metric::Pinball,
+        Task::MultiLabel if n_outputs <= FEW_LABELS => Metric::MacroAuc,
+        Task::MultiLabel => Metric::Lrap,
+        Task::Regression => Metric::R2,
+    }
+}
 
 /// Options of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,8 +50,9 @@ pub struct EvaluateOptions {
     /// Ranks labels by score / p with the propensities p of this model ([`Model::predict_top_k_ranked`]), for metrics
     /// of the best k labels. Default none: ranks by score.
     pub rerank: Option<Propensity>,
-    /// Largest size in bytes of dense scores; larger ones are computed in blocks of samples if the metrics allow it.
-    /// Default 4 GiB.
+    /// Largest size in bytes of dense scores; larger ones are computed in blocks of samples if the metrics allow it. A
+    /// model of labels and numbers is never evaluated in blocks, and counts its copies of scores and outputs. Default 4
+    /// GiB.
     pub memory_limit: usize,
 }
 
@@ -74,15 +92,9 @@ pub struct Evaluated {
 }
 
 impl Model {
-    /// The default metric of a task with a number of outputs: LRAP for labels, R² for numbers, and for up to four labels
-    /// the area under the ROC curve, averaged over the labels. LRAP ranks the labels of a sample against each other. Of
-    /// a few labels, one ranking may be right for most samples whatever their features, and of a single label for all.
-    pub fn default_metric(task: Task, n_outputs: usize) -> Metric {
-        match task {
-            Task::MultiLabel if n_outputs <= FEW_LABELS => Metric::MacroAuc,
-            Task::MultiLabel => Metric::Lrap,
-            Task::Regression => Metric::R2,
-        }
+    /// The [`default_metric`] of the model.
+    pub fn default_metric(&self) -> Metric {
+        default_metric(self.schema().task, self.n_outputs(), self.quantile_levels())
     }
 
     /// Evaluates the model on a data set, whose columns are found by name. Returns the value of each metric, NaN if
@@ -122,6 +134,9 @@ impl Model {
     ) -> Result<Evaluated, ModelError> {
         options.check(metrics)?;
         self.check_metrics(metrics)?;
+        if options.rerank.is_some() {
+            self.label_counts(BY_PROPENSITY)?;
+        }
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
         if self.schema().task == Task::Regression {
@@ -134,7 +149,6 @@ impl Model {
         let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));
         let inverse = inverse.transpose()?;
         let means = self.training().output_means();
-        let quantile_levels = self.quantile_levels();
         let work = Work {
             model: self,
             x: x.as_ref().into(),
@@ -143,7 +157,7 @@ impl Model {
             memory_limit: options.memory_limit,
             inverse: inverse.as_deref(),
             train_means: &means,
-            quantile_levels: &quantile_levels,
+            quantile_levels: self.quantile_levels(),
         };
         work.evaluate(metrics)
     }
@@ -165,11 +179,6 @@ impl Model {
             }),
             None => Ok(()),
         }
-    }
-
-    fn metric_thresholds(&self) -> Thresholds {
-        self.thresholds()
-            .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()))
     }
 }
 
@@ -212,7 +221,7 @@ impl Work<'_> {
         }
         let decided;
         let sets;
-        if compares(metrics) && (self.decides_at_once(metrics) || !self.model.groups().is_empty()) {
+        if compares(metrics) {
             decided = self.model.decide(scores.view())?;
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);
@@ -224,15 +233,10 @@ impl Work<'_> {
         })
     }
 
-    /// Returns true if a metric compares label sets that must be decided for all samples at once.
-    fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
-        self.model.decision == Decision::ExpectedF1 && compares(metrics)
-    }
-
     /// Evaluates without holding all dense scores: computes means over samples and label sets block by block, and finds
     /// the best labels without dense scores.
     fn evaluate_in_blocks<S: Score>(&self, metrics: &[S], bytes: usize) -> Result<Evaluated, ModelError> {
-        let at_once = self.decides_at_once(metrics);
+        let at_once = self.model.decision.is_joint();
         let whole = metrics
             .iter()
             .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), Needs::LabelSets));
@@ -299,7 +303,6 @@ impl Work<'_> {
 
     fn options(&self) -> EvaluationOptions<'_> {
         EvaluationOptions {
-            thresholds: self.model.metric_thresholds(),
             train_means: Some(self.train_means),
             quantile_levels: self.quantile_levels,
             missing: MissingTruth::Skip,

@@ -1,8 +1,9 @@
 //! Evaluates each output separately.
 
+use super::mixed::columns_of;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use ndarray::{ArrayView2, Axis};
-use rpo_core::{Matrix, MatrixView, Predictor};
+use rpo_core::{MatrixView, Predictor};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
@@ -152,7 +153,7 @@ impl Model {
             ("rmse", OutputMetric::Rmse),
         ];
         if !levels.is_empty() {
-            metrics.push(("pinball", OutputMetric::Pinball(&levels)));
+            metrics.push(("pinball", OutputMetric::Pinball(levels)));
             metrics.push(("coverage", OutputMetric::Coverage));
         }
         let columns = metrics.iter().map(|(_, metric)| sums.per_output(*metric));
@@ -167,12 +168,8 @@ impl Model {
         scores: ArrayView2<'_, f32>,
         labels: &[usize],
     ) -> Result<Vec<Vec<f64>>, ModelError> {
-        let decided = Matrix::from(self.decide(scores)?);
-        let part = |values: MatrixView<'_>| {
-            let values = values.to_dense(usize::MAX).expect("as large as the scores");
-            values.select(Axis(1), labels)
-        };
-        let (truth, decided) = (part(truth), part(decided.view()));
+        let decided = self.decide(scores)?;
+        let (truth, decided) = (columns_of(truth, labels), columns_of((&decided).into(), labels));
         let scores = scores.select(Axis(1), labels);
         let thresholds = vec![0.5; labels.len()];
         let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;

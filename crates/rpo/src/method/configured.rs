@@ -6,8 +6,8 @@ use super::features::{FeatureParams, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
-use ndarray::Array2;
-use rpo_core::{Matrix, ParameterError, Predictor, Seed};
+use ndarray::{Array2, ArrayView1};
+use rpo_core::{Matrix, ParameterError, Predictor, Seed, is_probability};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_ensemble::EnsembleError;
@@ -204,9 +204,7 @@ impl Configured {
             ..*context
         };
         let mut model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
-            let mut model = self.inner.fit(prepared, context)?;
-            // Levels of quantiles are those of the record.
-            model.parameters = self.parameters.clone();
+            let model = self.inner.fit(prepared, context)?;
             model.with_pipeline(pipeline.clone(), &parts.train)
         })?;
         if let Some(rule) = thresholds {
@@ -222,15 +220,22 @@ impl Configured {
 /// Number of training samples whose scores tell whether they are probabilities.
 const CHECKED: usize = 256;
 
-/// Refuses decisions by expected F1 for a model whose scores are not probabilities, which the first samples show.
+/// Refuses decisions by expected F1 for a model whose scores of labels are not probabilities, which the first samples
+/// show.
 fn check_probabilities(model: &Model, data: &Dataset) -> Result<(), ModelError> {
+    let refuse = |reason| Err(ParameterError::conflict("decide", "f1", reason).into());
+    let labels = model.labels();
+    if labels.is_empty() {
+        return refuse("decides on labels, but the outputs are numbers");
+    }
     let first: Vec<usize> = (0..data.n_samples().min(CHECKED)).collect();
     let scores = model.predict(data.features().view().select_rows(&first).view())?;
-    if scores.iter().all(|score| (0.0..=1.0).contains(score)) {
-        return Ok(());
+    let is_probable =
+        |row: ArrayView1<'_, f32>| labels.iter().all(|&label| is_probability(row[label].into()));
+    match scores.rows().into_iter().all(is_probable) {
+        true => Ok(()),
+        false => refuse("needs probabilities, but scores of the method lie outside of 0 to 1"),
     }
-    let reason = "needs probabilities, but scores of the method lie outside of 0 to 1";
-    Err(ParameterError::conflict("decide", "f1", reason).into())
 }
 
 /// Default number of columns that target encoding makes of a feature.
@@ -259,6 +264,10 @@ impl Estimator for Configured {
             missing_categories: self.encodes_targets(),
             ..needs
         }
+    }
+
+    fn quantile_levels(&self) -> Vec<f64> {
+        self.inner.quantile_levels()
     }
 
     fn n_steps(&self) -> usize {
@@ -334,8 +343,10 @@ impl StreamingFit for Configured {
             .streaming()
             .expect("only methods that stream are asked to");
         let data = &*data.of_positive_weight();
+        let parameters = &self.recorded(data);
         self.prepare(data, context, |pipeline, prepared, context| {
             let destination = StreamDestination {
+                parameters,
                 pipeline: Some((pipeline, data)).filter(|(pipeline, _)| !pipeline.is_identity()),
                 ..*destination
             };

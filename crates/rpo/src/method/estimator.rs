@@ -38,6 +38,11 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Needs::default()
     }
 
+    /// The levels of the quantiles that models predict ([`Model::of_levels`]). Default: none.
+    fn quantile_levels(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// Number of steps of a fit: trees or boosting iterations. Default 1.
     fn n_steps(&self) -> usize {
         1
@@ -59,7 +64,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Fits a model. Callers use [`Model::fit`], which first checks the data against [`needs`](Self::needs).
+    /// Fits a model. Callers use [`Model::fit_with`], which first checks the data against [`needs`](Self::needs).
     ///
     /// # Errors
     /// Parameters that [`check`](Self::check) refuses, and data that the method cannot fit.
@@ -80,8 +85,10 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Fits a model in steps. Passes the model to `on_checkpoint` after each of the given numbers of steps, in
-    /// increasing order, and at the end; stops if the callback breaks. Default: one checkpoint at the end.
+    /// Fits a model in steps; callers use [`Model::fit_in_parts`]. Passes the model to `on_checkpoint` after each of the
+    /// given numbers of steps, in increasing order, and at the end; stops if the callback breaks. Default: one checkpoint
+    /// at the end.
+    ///
     /// # Errors
     /// As [`fit`](Self::fit), and errors of the callback.
     fn fit_in_parts(
@@ -97,7 +104,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Ok(model)
     }
 
-    /// The method's interface for writing a model to a file while it grows. Default: none.
+    /// The method's interface for writing a model to a file while it grows, for [`Model::fit_to_file`]. Default: none.
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         None
     }
@@ -261,22 +268,20 @@ fn withheld_samples(start: &Model) -> bool {
     (is_set("validation") || is_set("early_stopping")) && !is_set("refit_all")
 }
 
-/// The schema of a data set with the quantile levels of a model.
-fn schema_beside(start: &Model, data: &Dataset) -> Schema {
-    let schema = Schema::from(data);
-    match &start.schema().levels {
-        Some((_, levels)) => schema.with_levels(levels),
-        None => schema,
-    }
+/// Returns true if a model has the columns of a data set.
+fn has_columns_of(start: &Model, data: &Dataset) -> bool {
+    let expected = Schema::from(data).with_levels(start.quantile_levels());
+    expected.is_ok_and(|expected| *start.schema() == expected)
 }
 
 /// The training summary of a data set for the quantile levels of a model.
 fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
-    let levels = start.schema().levels.as_ref();
-    TrainingSummary::of(data).repeated(levels.map_or(1, |(_, levels)| levels.len()))
+    TrainingSummary::of(data).repeated(start.schema().outputs_per_target())
 }
 
-/// Options of a fit. None of them changes the model, except for withheld samples.
+/// Options of a fit that are no parameters of the method, and are not recorded in the model. Callbacks that only receive
+/// something do not change the model; [`stop`](Self::stop), [`wrap_projection`](Self::wrap_projection),
+/// [`validation`](Self::validation) and [`start`](Self::start) may.
 #[derive(Clone, Copy, Default)]
 pub struct FitContext<'a> {
     /// Called after every step, from any thread.
@@ -292,7 +297,8 @@ pub struct FitContext<'a> {
     /// Called with the number of steps and their score whenever boosting scores its steps on withheld samples, in
     /// order; not for the members of ensembles. Larger scores are better: losses and errors are negative.
     pub on_score: Option<&'a (dyn Fn(usize, f64) + Sync)>,
-    /// Wraps the output projection, for example to measure its time.
+    /// Wraps the output projection, for example to measure its time. A wrapper that projects otherwise gives another
+    /// model.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
     /// Samples withheld from the data to choose among settings. A method that withholds samples to choose its number of
     /// steps uses these instead, as the number of steps is a setting like any other.
@@ -342,7 +348,7 @@ impl FitContext<'_> {
             Some(_) if !estimator.continues() => {
                 "cannot continue a model; boosting can, and forests can be merged"
             }
-            Some(start) if start.schema() != &schema_beside(start, data) => {
+            Some(start) if !has_columns_of(start, data) => {
                 "continues a model only on the data to which it was fitted, but the features or outputs differ"
             }
             Some(start) if start.training().n_samples < data.n_samples() && withheld_samples(start) => {

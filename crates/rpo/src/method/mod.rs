@@ -51,7 +51,6 @@ use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
-use rpo_metrics::Metric;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -165,15 +164,6 @@ impl Method {
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.given.get("seed").and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    /// The default metric of its models: the pinball loss for quantiles, on which means of squared errors are
-    /// uninformative, otherwise [that of the task](Model::default_metric).
-    pub fn default_metric(&self, task: Task, n_outputs: usize) -> Metric {
-        match self.given("loss").and_then(Value::as_str) {
-            Some("quantile") => Metric::Pinball,
-            _ => Model::default_metric(task, n_outputs),
-        }
     }
 
     /// Builds the estimator that the parameters describe, for outputs of a task.
@@ -386,15 +376,29 @@ impl Estimator for Method {
         }
     }
 
-    /// Always true, as it depends on the kind of outputs; the fit refuses a model that it cannot continue.
+    fn quantile_levels(&self) -> Vec<f64> {
+        self.described()
+            .map_or_else(Vec::new, |own| own.quantile_levels())
+    }
+
+    fn n_steps(&self) -> usize {
+        self.described().map_or(1, |own| own.n_steps())
+    }
+
+    fn has_oob(&self) -> bool {
+        self.described().is_some_and(|own| own.has_oob())
+    }
+
+    fn keeps_best(&self) -> bool {
+        self.described().is_some_and(|own| own.keeps_best())
+    }
+
     fn continues(&self) -> bool {
-        true
+        self.described().is_some_and(|own| own.continues())
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        let estimator = self.estimator(data.task())?;
-        self.check_data(estimator.as_ref(), data)?;
-        estimator.fit(data, context)
+        self.checked(data)?.fit(data, context)
     }
 
     fn fit_leaving_one_out(
@@ -403,13 +407,57 @@ impl Estimator for Method {
         context: &FitContext<'_>,
         samples: &[usize],
     ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
-        let estimator = self.estimator(data.task())?;
-        self.check_data(estimator.as_ref(), data)?;
-        estimator.fit_leaving_one_out(data, context, samples)
+        self.checked(data)?.fit_leaving_one_out(data, context, samples)
+    }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        self.checked(data)?
+            .fit_in_parts(data, context, steps, on_checkpoint)
+    }
+
+    fn streaming(&self) -> Option<&dyn StreamingFit> {
+        self.described()?.streaming().is_some().then_some(self)
+    }
+}
+
+impl StreamingFit for Method {
+    fn fit_to_file(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        destination: &StreamDestination<'_>,
+    ) -> Result<u64, ModelError> {
+        let own = self.checked(data)?;
+        let Some(streaming) = own.streaming() else {
+            let method = self.entry.name.to_owned();
+            let problem = "cannot write models of these outputs to a file while they grow".to_owned();
+            return Err(MethodError::Data { method, problem }.into());
+        };
+        streaming.fit_to_file(data, context, destination)
     }
 }
 
 impl Method {
+    /// The estimator for labels or, if the method cannot have one, for numbers; `None` if parameters contradict each
+    /// other. What is asked of it does not depend on the kind of outputs.
+    fn described(&self) -> Option<Box<dyn Estimator>> {
+        let mut tasks = [Task::MultiLabel, Task::Regression].into_iter();
+        tasks.find_map(|task| self.estimator(task).ok())
+    }
+
+    /// The estimator for the task of the data, which meet its requirements.
+    fn checked(&self, data: &Dataset) -> Result<Box<dyn Estimator>, ModelError> {
+        let estimator = self.estimator(data.task())?;
+        self.check_data(estimator.as_ref(), data)?;
+        Ok(estimator)
+    }
+
     /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors

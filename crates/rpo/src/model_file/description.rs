@@ -51,7 +51,8 @@ pub(super) struct Description {
     /// Outputs of a model of numbers that are labels; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     labels_beside_numbers: Vec<usize>,
-    /// Levels of each target, with outputs named `target@level`; absent if outputs are targets.
+    /// Levels of the quantiles of each target, absent if outputs are no quantiles; several have outputs named
+    /// `target@level`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<f64>,
     /// Values of nominal features, by feature.
@@ -109,10 +110,7 @@ impl Description {
             label_column: schema.label_column.clone(),
             class_columns: schema.class_columns.clone(),
             labels_beside_numbers: schema.labels_beside_numbers.clone(),
-            levels: schema
-                .levels
-                .as_ref()
-                .map_or_else(Vec::new, |(_, levels)| levels.clone()),
+            levels: schema.levels.clone(),
             nominal: schema.nominal.iter().map(|(&j, v)| (j, v.to_vec())).collect(),
             texts: schema
                 .texts
@@ -184,19 +182,11 @@ impl Description {
 
     /// Adds the levels of the targets to the schema. This names every output, so the file must have that number of
     /// outputs.
-    pub(super) fn with_levels(&self, schema: Schema) -> Result<Schema, Kind> {
-        let levels = &self.levels[..];
-        if levels.is_empty() {
-            return Ok(schema);
-        }
-        if levels.windows(2).any(|pair| pair[0] >= pair[1]) {
-            let message = "its levels are not in increasing order".to_owned();
-            return Err(Kind::Description { message });
-        }
-        let n_outputs = schema.target_names().iter().len() * levels.len();
-        let checked = Mismatch::check("outputs of the levels", n_outputs, self.n_outputs);
-        checked.map_err(ModelError::from)?;
-        Ok(schema.with_levels(levels))
+    pub(super) fn with_levels(&self, schema: Schema) -> Result<Schema, ModelError> {
+        let per_target = self.levels.len().max(1);
+        let n_outputs = schema.target_names().iter().len().saturating_mul(per_target);
+        Mismatch::check("outputs of the levels", n_outputs, self.n_outputs)?;
+        schema.with_levels(&self.levels)
     }
 }
 

@@ -2,10 +2,13 @@
 
 mod rerank;
 
+pub(crate) use rerank::BY_PROPENSITY;
+
+use crate::blocks::best_by_blocks;
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
-use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, best_first, csr_of_rows, top_of};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -36,19 +39,15 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// A different number of features, features that the method does not support, and results above the limit.
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError>;
 
-    /// The k largest nonzero predictions of each sample, as CSR (samples x d). Default: selected from all predictions,
-    /// sample by sample.
+    /// The k largest nonzero predictions of each sample, as CSR (samples x d). Default: selected from all predictions
+    /// of some samples at a time.
     ///
     /// # Errors
     /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
         Domain::Count.check("k", k)?;
-        let mut best = Vec::with_capacity(x.n_rows());
-        for sample in 0..x.n_rows() {
-            let scores = self.predict_with_limit(x.select_rows(&[sample]).view(), usize::MAX);
-            let scores = scores.map_err(|e| e.in_block(sample))?;
-            best.push(top_of(scores.row(0), k));
-        }
+        let predict = |x: MatrixView<'_>| self.predict_with_limit(x, usize::MAX);
+        let best = best_by_blocks(x, self.n_outputs(), predict, |_, scores| Ok(top_of(scores, k)))?;
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
     }
 
@@ -142,6 +141,6 @@ pub type Stages = Box<dyn Iterator<Item = Result<Array2<f32>, ModelError>> + Sen
 
 /// Sorts features by importance, most important first; ties are in order of the features.
 pub(crate) fn ranked(mut ranked: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    ranked.sort_unstable_by(best_first);
     ranked
 }

@@ -1,10 +1,14 @@
 //! Finds the best labels by scores that give rare labels more weight.
 
-use crate::blocks::{BLOCK_BYTES, for_each_block};
+use crate::blocks::best_by_blocks;
 use crate::{Model, ModelError};
+use ndarray::{Array1, ArrayView1};
 use rpo_core::Predictor;
 use rpo_core::{CsrMatrix, Domain, MatrixView, Propensity, csr_of_rows, top_of};
 use rpo_metrics::{MetricError, is_probability};
+
+/// The name of the ranking in errors.
+pub(crate) const BY_PROPENSITY: &str = "ranking by propensity";
 
 impl Model {
     /// Returns the k best labels of each row. Without propensities these are those of
@@ -36,36 +40,40 @@ impl Model {
         rerank: Option<Propensity>,
     ) -> Result<CsrMatrix, ModelError> {
         match rerank {
-            Some(propensity) => self.predict_top_k_by_propensity(x, k, propensity),
+            Some(_) => {
+                Domain::Count.check("k", k)?;
+                let best = self.best_by_blocks(x, rerank, |values| top_of(values, k))?;
+                Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+            }
             None => self.predict_top_k(x, k),
         }
     }
 
-    fn predict_top_k_by_propensity(
+    /// Calls `keep` with the scores of each sample, or with their quotients by the propensities of a model, and returns
+    /// what it keeps.
+    pub(crate) fn best_by_blocks(
         &self,
         x: MatrixView<'_>,
-        k: usize,
-        propensity: Propensity,
-    ) -> Result<CsrMatrix, ModelError> {
-        Domain::Count.check("k", k)?;
-        let inverse = self.inverse_propensities("ranking by propensity", propensity)?;
-        let mut best = Vec::with_capacity(x.n_rows());
-        for_each_block(x, self.n_outputs(), BLOCK_BYTES, |samples, block| {
-            let scores = self.predict_with_limit(block, usize::MAX);
-            let mut scores = scores.map_err(|e| e.in_block(samples.start))?;
-            for (sample, mut scores) in samples.zip(scores.rows_mut()) {
-                for (label, (score, inverse)) in scores.iter_mut().zip(&inverse).enumerate() {
-                    let value = f64::from(*score);
-                    if !is_probability(value) {
-                        return Err(MetricError::NotAProbability { sample, label, value }.into());
-                    }
-                    *score = (value * inverse) as f32;
+        rerank: Option<Propensity>,
+        keep: impl Fn(ArrayView1<'_, f32>) -> Vec<(u32, f32)> + Sync,
+    ) -> Result<Vec<Vec<(u32, f32)>>, ModelError> {
+        let inverse = rerank.map(|propensity| self.inverse_propensities(BY_PROPENSITY, propensity));
+        let inverse = inverse.transpose()?;
+        let predict = |x: MatrixView<'_>| self.predict_with_limit(x, usize::MAX);
+        best_by_blocks(x, self.n_outputs(), predict, |sample, scores| {
+            let Some(inverse) = &inverse else {
+                return Ok(keep(scores));
+            };
+            let quotients = scores.iter().zip(inverse).enumerate();
+            let quotients = quotients.map(|(label, (score, inverse))| {
+                let value = f64::from(*score);
+                match is_probability(value) {
+                    true => Ok((value * inverse) as f32),
+                    false => Err(MetricError::NotAProbability { sample, label, value }),
                 }
-                best.push(top_of(scores.view(), k));
-            }
-            Ok::<(), ModelError>(())
-        })?;
-        Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+            });
+            Ok(keep(quotients.collect::<Result<Array1<_>, _>>()?.view()))
+        })
     }
 
     /// 1/p of each label by the label counts of the training set; `what` is named in errors.
@@ -74,10 +82,14 @@ impl Model {
         what: &str,
         propensity: Propensity,
     ) -> Result<Vec<f64>, ModelError> {
+        Ok(propensity.inverse(self.label_counts(what)?, self.training().n_samples)?)
+    }
+
+    /// The label counts of the training set, which `what` depends on.
+    pub(crate) fn label_counts(&self, what: &str) -> Result<&[usize], ModelError> {
         let counts = self.training().label_counts();
-        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
+        counts.ok_or_else(|| ModelError::MetricForLabels {
             metric: what.to_owned(),
-        })?;
-        Ok(propensity.inverse(counts, self.training().n_samples)?)
+        })
     }
 }

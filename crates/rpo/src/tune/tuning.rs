@@ -4,7 +4,7 @@ use super::{
     Holdout, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit, SearchResult, Setting,
     Space, SpaceError, Trial,
 };
-use crate::evaluate::EvaluateOptions;
+use crate::evaluate::{EvaluateOptions, default_metric};
 use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
 use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
@@ -89,7 +89,7 @@ pub struct Tuning {
     /// Scores models after a quarter and a half of their steps and stops those that are worse than the median of
     /// earlier models.
     pub stop_early: bool,
-    /// The metric to optimize; `None` for [the default of the method](Method::default_metric).
+    /// The metric to optimize; `None` for the [`default_metric`].
     pub metric: Option<Arc<dyn Score>>,
     /// Fraction of the samples withheld to score settings.
     pub validation: f64,
@@ -155,7 +155,8 @@ impl Tuning {
         let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
         method.check_data(method.estimator(data.task())?.as_ref(), data)?;
         let default = || {
-            let metric = self.method.default_metric(data.task(), data.n_outputs());
+            let levels = self.method.quantile_levels();
+            let metric = default_metric(data.task(), data.n_outputs(), &levels);
             Arc::new(metric) as Arc<dyn Score>
         };
         let metric = self.metric.clone().unwrap_or_else(default);
@@ -234,7 +235,7 @@ impl Tuning {
             validation,
             ..*context
         };
-        method.fit(refit.samples(everything, &tuned.holdout), &context)
+        Model::fit_with(&method, refit.samples(everything, &tuned.holdout), &context)
     }
 
     /// Refuses to fit the best setting to all samples if the method chooses its number of steps on withheld samples and
@@ -410,11 +411,10 @@ impl Objective<'_> {
         if !self.stop_early {
             return self.evaluate(&Model::fit_with(estimator, train, context)?);
         }
-        estimator.needs().check(estimator.method(), train)?;
         let n_steps = estimator.n_steps();
         let mut score = f64::NAN;
         let checkpoints = [n_steps / 4, n_steps / 2];
-        estimator.fit_in_parts(train, context, &checkpoints, &mut |steps, model| {
+        Model::fit_in_parts(estimator, train, context, &checkpoints, &mut |steps, model| {
             score = self.evaluate(model)?;
             match steps < n_steps {
                 true => Ok(trial.report(steps as u64, score)),

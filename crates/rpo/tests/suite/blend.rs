@@ -127,9 +127,12 @@ fn what_cannot_be_combined_is_named() {
         ("blend", "methods other than ensembles"),
         (
             "one-vs-rest --thresholds macro-f",
-            "sets `thresholds` or `decide`, which the ensemble would ignore",
+            "sets `thresholds`, `decide` or `intervals`, which the ensemble would ignore",
         ),
-        ("one-vs-rest --decide f1", "sets `thresholds` or `decide`"),
+        (
+            "one-vs-rest --decide f1",
+            "sets `thresholds`, `decide` or `intervals`",
+        ),
     ] {
         let params = BlendParams {
             members: Some(members.to_owned()),
@@ -287,8 +290,7 @@ fn members_decide_whether_outputs_may_be_missing() {
         };
         let model = blend("random-forest --trees 10; extra-trees --trees 10").unwrap();
         let scores = model.predict(data.features().view()).unwrap();
-        let metric = Model::default_metric(task, 2);
-        let score = model.evaluate(&data, &[metric]).unwrap()[0];
+        let score = model.evaluate(&data, &[model.default_metric()]).unwrap()[0];
         assert!(
             score > 0.9 && scores.iter().all(|score| score.is_finite()),
             "{task:?}: {score}"

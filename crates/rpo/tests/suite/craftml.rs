@@ -5,12 +5,13 @@ use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{ForestLearner, Learner, Matrix};
 use rpo::data::{Dataset, Task};
-use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
+use rpo::ensemble::{CraftmlPreset, EnsembleError};
 use rpo::metrics::{Gain, LabelSets, MissingTruth, TopK, gain_at_k};
 use rpo::tree::LeafKind;
 use rpo::{FitContext, Model, ModelError, StreamDestination, StreamingFit};
 use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
     (CraftmlPreset::Original, CentroidKind::Rows),
@@ -86,6 +87,37 @@ proptest! {
         prop_assert_eq!(bytes, whole.to_bytes().unwrap());
         prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
+}
+
+/// No file appears, and no tree grows after the first.
+#[test]
+fn a_fit_to_a_file_stops_between_trees() {
+    let case = Case {
+        craftml: Some(CraftmlPreset::Original),
+        ..Case::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.rpo");
+    let n_grown = AtomicUsize::new(0);
+    let on_step = || {
+        n_grown.fetch_add(1, Ordering::Relaxed);
+    };
+    let stop = || n_grown.load(Ordering::Relaxed) > 0;
+    let context = FitContext {
+        on_step: Some(&on_step),
+        stop: Some(&stop),
+        ..FitContext::default()
+    };
+    let destination = StreamDestination {
+        path: &path,
+        parameters: &serde_json::Map::new(),
+        pipeline: None,
+    };
+    let params = case.craftml_params(CraftmlPreset::Original);
+    let stopped = params.fit_to_file(&case.data(), &context, &destination);
+    assert_eq!(stopped, Err(ModelError::Ensemble(EnsembleError::Stopped)));
+    assert_eq!(n_grown.into_inner(), 1);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

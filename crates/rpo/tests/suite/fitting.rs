@@ -8,7 +8,8 @@ use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::Metric;
 use rpo::tune::Tuning;
-use rpo::{FitContext, Method, MethodError, Model, ModelError, Registry};
+use rpo::{Estimator, FitContext, Method, MethodError, Model, ModelError, Registry};
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -258,4 +259,38 @@ fn leaves_are_those_of_the_trees() {
     }
     let linear = Model::fit(&method("ridge", 1), &data).unwrap();
     assert_eq!(linear.apply(x), Ok(None));
+}
+
+/// A method is an estimator in all respects.
+#[test]
+fn a_method_fits_in_parts_and_to_a_file_as_its_estimator_does() {
+    let data = MultiLabelSet::new(60, 10, 5).generate(Seed::new(1)).unwrap();
+    let boosting: Method = "gbmort --iterations 6".parse().unwrap();
+    assert_eq!((boosting.n_steps(), boosting.continues()), (6, true));
+    let mut steps = Vec::new();
+    let model = Model::fit_in_parts(
+        &boosting,
+        &data,
+        &FitContext::default(),
+        &[2, 4],
+        &mut |step, _| {
+            steps.push(step);
+            Ok(ControlFlow::Continue(()))
+        },
+    );
+    assert_eq!(steps, [2, 4, 6]);
+    assert_eq!(model.unwrap(), Model::fit(&boosting, &data).unwrap());
+
+    let forest: Method = "random-forest --trees 7".parse().unwrap();
+    assert!(forest.has_oob() && !forest.continues() && !forest.keeps_best());
+    assert!(Method::named("auto").unwrap().keeps_best());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.rpo");
+    let to_file = |method: &Method| Model::fit_to_file(method, &data, &FitContext::default(), &path);
+    assert_eq!(to_file(&forest), Ok(None));
+    let craftml: Method = "craftml --trees 3".parse().unwrap();
+    let n_bytes = to_file(&craftml).unwrap().unwrap();
+    let whole = Model::fit(&craftml, &data).unwrap();
+    assert_eq!(n_bytes, whole.to_bytes().unwrap().len() as u64);
+    assert_eq!(Model::load(&path).unwrap(), whole);
 }

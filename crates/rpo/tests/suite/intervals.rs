@@ -143,7 +143,9 @@ fn what_cannot_be_calibrated_is_refused() {
     let refused = forest.with_intervals(IntervalSource::OutOfBag(0.9, &labels));
     assert_eq!(refused.unwrap_err(), ModelError::NoNumbers);
     let blend = Method::named("blend").unwrap();
-    let blend = blend.with("members", "ridge --intervals 0.9; extra-trees").unwrap();
+    let blend = blend
+        .with("members", "ridge --intervals 0.9; extra-trees")
+        .unwrap();
     let found = Model::fit(&blend, &data).unwrap_err().to_string();
     assert!(found.contains("set them for the ensemble"), "{found}");
 }

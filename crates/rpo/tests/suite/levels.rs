@@ -28,8 +28,7 @@ fn outputs_of_data_are_repeated_for_levels() {
     let model = Model::fit(&method(LEVELS), &dense).unwrap();
     let names: Vec<_> = model.schema().output_names.iter().collect();
     assert_eq!(names, ["0@0.25", "0@0.75", "1@0.25", "1@0.75"]);
-    let (targets, levels) = model.schema().levels.as_ref().unwrap();
-    assert_eq!((targets.iter().len(), &levels[..]), (2, &[0.25, 0.75][..]));
+    assert_eq!(model.schema().target_names().iter().len(), 2);
     let truth = y.select(ndarray::Axis(1), &[0, 0, 1, 1]);
     for data in [&dense, &sparse] {
         let aligned = model.schema().align_outputs(data).unwrap();
@@ -68,6 +67,16 @@ fn outputs_of_data_are_repeated_for_levels() {
     )
     .unwrap();
     assert_eq!(one.quantile_levels(), [0.9]);
+    assert_eq!(one.default_metric(), Metric::Pinball);
+    let names: Vec<_> = one.schema().output_names.iter().collect();
+    assert_eq!(names, ["0", "1"]);
+    // The record alone changes nothing, also not in a file.
+    let mut unrecorded = one.clone();
+    unrecorded.parameters.clear();
+    let unrecorded = Model::from_bytes(&unrecorded.to_bytes().unwrap()).unwrap();
+    let pinball = |model: &Model| model.evaluate(&dense, &[Metric::Pinball]).unwrap();
+    assert_eq!(unrecorded.quantile_levels(), [0.9]);
+    assert_eq!(pinball(&unrecorded), pinball(&one));
     let square = Model::fit(&method("gbmort --iterations 3"), &dense).unwrap();
     assert!(square.quantile_levels().is_empty());
     // A file stores targets and levels; columns in another order are found by name.

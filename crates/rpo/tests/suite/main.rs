@@ -7,6 +7,7 @@ mod blend;
 mod categories;
 mod common;
 mod craftml;
+mod custom;
 mod file_target;
 mod fitting;
 mod hostile;

@@ -1,9 +1,11 @@
 //! Models of which some outputs are labels and others numbers.
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
+use rpo::core::Propensity;
 use rpo::data::{Dataset, Task};
+use rpo::linear::{Prevalence, f1_decisions};
 use rpo::metrics::{Metric, Score};
-use rpo::{Method, Model, ModelError, Predictor};
+use rpo::{Decision, EvaluateOptions, Method, Model, ModelError, Predictor};
 
 /// Two labels around a number, which all depend on the features.
 fn data(n: usize) -> Dataset {
@@ -75,4 +77,63 @@ fn combined_labels_beside_numbers_are_clamped() {
             "{found} {first} {alone}"
         );
     }
+}
+
+#[test]
+fn what_evaluation_cannot_respect_is_refused_for_labels_and_numbers() {
+    let data = data(120);
+    let method = Method::named("gbmort").unwrap().with("iterations", "5").unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    let reranked = EvaluateOptions {
+        rerank: Some(Propensity::default()),
+        ..EvaluateOptions::default()
+    };
+    let refused = model.evaluate_with(&data, &[Metric::PrecisionAt(1)], reranked);
+    let metric = "ranking by propensity".to_owned();
+    assert_eq!(refused, Err(ModelError::MetricForLabels { metric }));
+    // The scores alone take 120 x 3 x 4 bytes; with copies of scores and outputs it is three times as much.
+    for (memory_limit, is_enough) in [(2 * 1440, false), (3 * 1440, true)] {
+        let options = EvaluateOptions {
+            memory_limit,
+            ..EvaluateOptions::default()
+        };
+        let evaluated = model.evaluate_with(&data, &[Metric::Mae], options);
+        match is_enough {
+            true => assert!(evaluated.is_ok(), "{evaluated:?}"),
+            false => assert!(
+                matches!(evaluated, Err(ModelError::MemoryLimit(_))),
+                "{evaluated:?}"
+            ),
+        }
+    }
+}
+
+/// The number is no probability, and no label.
+#[test]
+fn metrics_of_label_sets_follow_the_decision() {
+    let data = data(300);
+    let method = Method::named("gbmort").unwrap().with("iterations", "10").unwrap();
+    let mut model = Model::fit(&method, &data).unwrap();
+    let truth = data.outputs().view().to_dense(1 << 20).unwrap();
+    let scores = model.predict(data.features().view()).unwrap();
+    let mut found = Vec::new();
+    for decision in [Decision::Threshold, Decision::ExpectedF1] {
+        model.decision = decision;
+        let decided = model.decide(scores.view()).unwrap().to_dense();
+        let labels = [0, 2];
+        let wrong = labels.map(|j| (0..300).filter(|&i| decided[[i, j]] != truth[[i, j]]).count());
+        let expected = (wrong[0] + wrong[1]) as f64 / 600.0;
+        assert!(decided.column(1).iter().all(|value| *value == 0.0));
+        let value = model.evaluate(&data, &[Metric::Hamming]).unwrap()[0];
+        assert!(
+            (value - expected).abs() < 1e-12,
+            "{decision:?}: {value} {expected}"
+        );
+        found.push(decided);
+    }
+    assert_ne!(found[0], found[1], "the rules differ");
+    let means = model.training().output_means();
+    let of_labels = scores.select(Axis(1), &[0, 2]);
+    let expected = f1_decisions(of_labels.view(), Prevalence::Given(&[means[0], means[2]])).unwrap();
+    assert_eq!(found[1].select(Axis(1), &[0, 2]), expected.to_dense());
 }

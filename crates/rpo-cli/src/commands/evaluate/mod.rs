@@ -177,10 +177,7 @@ impl Evaluate {
             [] => {
                 let schema = model.schema();
                 default_metrics(&Predicted {
-                    first: match model.quantile_levels().is_empty() {
-                        true => Model::default_metric(schema.task, model.n_outputs()),
-                        false => Metric::Pinball,
-                    },
+                    first: model.default_metric(),
                     n_outputs: model.n_outputs(),
                     has_labels: !model.labels().is_empty(),
                     has_classes: !schema.class_columns.is_empty(),

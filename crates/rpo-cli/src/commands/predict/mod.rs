@@ -14,19 +14,16 @@ use crate::predicted_columns::PredictedColumns;
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use ndarray::ArrayView1;
-use rpo::core::{MatrixView, Propensity, csr_row};
+use rpo::core::{MatrixView, Propensity, best_first, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
-use rpo::{Model, ModelError, Predictor, for_each_block};
+use rpo::{BLOCK_BYTES, Model, ModelError, Predictor, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-
-/// Size in bytes of the dense scores held at a time.
-const BLOCK_BYTES: usize = 64 << 20;
 
 /// Predict for the samples of a file.
 ///
@@ -432,7 +429,7 @@ fn for_each_row(
     mut write: impl FnMut(usize, &[(u32, f32)]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let mut put = |row: usize, best: &mut Vec<(u32, f32)>| {
-        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        best.sort_unstable_by(best_first);
         write(row, best)?;
         best.clear();
         Ok::<(), CliError>(())

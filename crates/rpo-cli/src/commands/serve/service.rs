@@ -5,7 +5,7 @@ use super::request::{Pick, Request};
 use crate::json_outputs::{self, JsonOutputs, add};
 use crate::predicted_columns::PredictedColumns;
 use rpo::Predictor;
-use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
 use rpo::{Intervals, Model, ModelError};
@@ -141,7 +141,7 @@ impl Service {
                     let (labels, scores) = csr_row(&top, row);
                     let picked = labels.iter().copied().zip(scores.iter().copied());
                     separate(row, to);
-                    self.outputs.picked(&best_first(picked), to);
+                    self.outputs.picked(&sorted(picked), to);
                 }
             }
             Pick::Values => {
@@ -158,7 +158,7 @@ impl Service {
                     let labels = csr_row(&decided, row).0.iter();
                     let picked = labels.map(|&j| (j, scores[[row, j as usize]]));
                     separate(row, to);
-                    self.outputs.picked(&best_first(picked), to);
+                    self.outputs.picked(&sorted(picked), to);
                 }
             }
         }
@@ -267,9 +267,9 @@ impl Service {
 }
 
 /// Sorts labels by score, best first.
-fn best_first(picked: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
+fn sorted(picked: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
     let mut picked: Vec<(u32, f32)> = picked.collect();
-    picked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    picked.sort_unstable_by(best_first);
     picked
 }
 

@@ -1,6 +1,6 @@
 //! Fits boosting: withholds samples, stops early, and refits.
 
-use super::losses::with_losses_of;
+use super::losses::{quantile_levels, with_losses_of};
 use super::params::{Boosting, Withholding};
 use super::scorer::Scorer;
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, categorical, parameters_of};
@@ -115,10 +115,7 @@ fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted,
 
 /// Wraps boosted outputs, or levels of them, in a model.
 fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Model, ModelError> {
-    match params.quantile.as_deref() {
-        Some(levels) if levels.len() > 1 => Model::of_levels(boosted, data, levels),
-        _ => Model::new(boosted, data),
-    }
+    Model::of_levels(boosted, data, quantile_levels(params))
 }
 
 /// Refuses several quantile levels of classes, and of labels beside numbers.
@@ -151,6 +148,10 @@ impl Estimator for Boosting {
             equal_outputs: false,
             ..Needs::default()
         }
+    }
+
+    fn quantile_levels(&self) -> Vec<f64> {
+        quantile_levels(&self.params).to_vec()
     }
 
     fn n_steps(&self) -> usize {
@@ -264,6 +265,10 @@ impl Estimator for BoostingParams {
             equal_outputs: false,
             ..Needs::default()
         }
+    }
+
+    fn quantile_levels(&self) -> Vec<f64> {
+        quantile_levels(self).to_vec()
     }
 
     fn n_steps(&self) -> usize {

@@ -62,6 +62,14 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
     params.clone()
 }
 
+/// The levels of the predicted quantiles; empty for other losses.
+pub(super) fn quantile_levels(params: &BoostingParams) -> &[f64] {
+    match params.loss {
+        Some(LossKind::Quantile) => params.quantile.as_deref().unwrap_or(&[0.5]),
+        _ => &[],
+    }
+}
+
 /// For each output, true if its observed values are 0 and 1 and both occur.
 fn are_labels(outputs: MatrixView<'_>) -> Vec<bool> {
     let (mut n_ones, mut n_missing) = (vec![0; outputs.n_cols()], vec![0; outputs.n_cols()]);

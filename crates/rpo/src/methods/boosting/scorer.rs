@@ -1,7 +1,8 @@
 //! Scores boosting steps on withheld samples.
 
-use crate::Model;
+use super::losses::quantile_levels;
 use crate::align::repeated_columns;
+use crate::default_metric;
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
@@ -32,9 +33,8 @@ impl<'a> Scorer<'a> {
         let levels = params.quantile.as_deref().unwrap_or_default().to_vec();
         let metric = match metric {
             Some(metric) => metric,
-            None if params.loss == Some(LossKind::Quantile) => Metric::Pinball,
             None if samples.task() == Task::MultiLabel && predicts_probabilities(params) => Metric::LogLoss,
-            None => Model::default_metric(samples.task(), samples.n_outputs()),
+            None => default_metric(samples.task(), samples.n_outputs(), quantile_levels(params)),
         };
         let truth = match levels.len() {
             0 | 1 => Cow::Borrowed(samples.outputs()),

@@ -54,6 +54,7 @@ impl ForestMethod for CraftmlParams {
         Some(self)
     }
 }
+
 impl StreamingFit for CraftmlParams {
     fn fit_to_file(
         &self,
@@ -64,6 +65,9 @@ impl StreamingFit for CraftmlParams {
         let mut file = CraftmlFile::create(destination.path)?;
         let trainer = self.trainer(data.features().view(), data.outputs().view())?;
         for index in self.indices() {
+            if context.is_stopped() {
+                return Err(EnsembleError::Stopped.into());
+            }
             file.push(&trainer.tree(index)?)?;
             context.on_step.iter().for_each(|on_step| on_step());
         }

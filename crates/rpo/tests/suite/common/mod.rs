@@ -1,5 +1,7 @@
 //! Models of every kind on small generated data.
 
+pub(crate) mod echo;
+
 use ndarray::Array2;
 use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
