@@ -69,6 +69,7 @@ impl Dataset {
             labels_beside: Vec::new(),
             nominal: BTreeMap::new(),
             texts: Texts::new(),
+            dates: BTreeMap::new(),
             weights: Weights::default(),
             ids: None,
             empty_lines: None,

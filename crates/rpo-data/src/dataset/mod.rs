@@ -3,6 +3,7 @@
 mod class_column;
 mod columns;
 mod create;
+mod date_column;
 mod empty_lines;
 mod error;
 mod label_column;
@@ -16,6 +17,7 @@ mod weights;
 
 pub use class_column::{ClassColumn, TargetOutputs};
 pub use columns::Columns;
+pub use date_column::DateColumn;
 pub use empty_lines::EmptyLines;
 pub use error::DatasetError;
 pub use label_column::LabelColumn;
@@ -84,6 +86,7 @@ pub struct Dataset {
     labels_beside: Vec<usize>,
     nominal: BTreeMap<usize, Arc<[String]>>,
     texts: Texts,
+    dates: BTreeMap<usize, DateColumn>,
     weights: Weights,
     ids: Option<Arc<[String]>>,
 }

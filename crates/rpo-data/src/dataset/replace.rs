@@ -1,7 +1,7 @@
 //! Sets with some of their values, columns or identifiers replaced.
 
 use super::columns::check_names;
-use super::{Dataset, DatasetError, LabelColumn, LeftOut, Task};
+use super::{Dataset, DatasetError, DateColumn, LabelColumn, LeftOut, Task};
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use crate::text::{Counts, TextColumn, Texts};
@@ -57,8 +57,8 @@ impl Dataset {
             }
             builder.end_row();
         }
-        let nominal = self.nominal.clone();
-        self.replace_features(builder.finish(), Names::Given(names), nominal, firsts)
+        let (nominal, dates) = (self.nominal.clone(), self.dates.clone());
+        self.replace_features(builder.finish(), Names::Given(names), nominal, firsts, dates)
     }
 
     /// Returns this set with other features from a transform, which are trusted except for their names.
@@ -68,6 +68,7 @@ impl Dataset {
         feature_names: Names,
         nominal: BTreeMap<usize, Arc<[String]>>,
         texts: Texts,
+        dates: BTreeMap<usize, DateColumn>,
     ) -> Result<Self, DatasetError> {
         debug_assert_eq!(features.n_rows(), self.n_samples());
         check_names("feature", &feature_names, features.n_cols())?;
@@ -77,6 +78,7 @@ impl Dataset {
             feature_names,
             nominal,
             texts,
+            dates,
             ..self.without_matrices()
         })
     }
@@ -121,6 +123,7 @@ impl Dataset {
             labels_beside: self.labels_beside.clone(),
             nominal: self.nominal.clone(),
             texts: self.texts.clone(),
+            dates: self.dates.clone(),
             weights: self.weights.clone(),
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,
