@@ -48,7 +48,7 @@ impl From<&Dataset> for Schema {
             texts: data.texts().clone(),
             dates: data.dates().clone(),
             output_names: data.output_names().clone(),
-            label_column: data.label_column.clone(),
+            label_column: data.label_column().cloned(),
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
             levels: None,

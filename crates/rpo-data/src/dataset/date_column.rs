@@ -63,7 +63,8 @@ mod tests {
     use crate::dataset::{Columns, Dataset};
     use crate::read::{ColumnType, Format, ReadOptions, read_from};
 
-    const CSV: &str = "x,at,note,since\n1,2024-01-31T06:00,good day,2024-01-31\n2,2024-02-01T18:00,day,2024-02-01\n";
+    const CSV: &str =
+        "x,at,note,since\n1,2024-01-31T06:00,good day,2024-01-31\n2,2024-02-01T18:00,day,2024-02-01\n";
 
     fn read() -> Dataset {
         let options = ReadOptions {
@@ -107,8 +108,16 @@ mod tests {
         let names: Vec<String> = data.feature_names().iter().map(Into::into).collect();
         let renamed = |old: &str| {
             let names = names.iter();
-            let names = names.map(|name| if name == old { "new".to_owned() } else { name.clone() });
-            data.clone().with_names(Columns::Features, names.collect()).unwrap()
+            let names = names.map(|name| {
+                if name == old {
+                    "new".to_owned()
+                } else {
+                    name.clone()
+                }
+            });
+            data.clone()
+                .with_names(Columns::Features, names.collect())
+                .unwrap()
         };
         assert_eq!(columns(&renamed("x")), columns(&data));
         assert_eq!(columns(&renamed("at[hour]")), [(5, "since"), (8, "note")]);

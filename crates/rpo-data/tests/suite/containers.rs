@@ -273,7 +273,7 @@ fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
             ..ReadOptions::default()
         };
         let data = read(&last);
-        assert_eq!(data.index_columns, ["customer", "__index_level_1__"]);
+        assert_eq!(data.notes.index_columns, ["customer", "__index_level_1__"]);
         assert_eq!(
             (data.n_features(), data.output_names().get(0).as_deref()),
             (1, Some("y"))
@@ -287,12 +287,12 @@ fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
         let data = read(&named);
         assert_eq!(data.ids(), Some(&["70".to_owned(), "80".to_owned()][..]));
         assert_eq!(column(&data, 1), [5.0, 6.0]);
-        assert!(data.index_columns.is_empty());
+        assert!(data.notes.index_columns.is_empty());
         let ignored = ReadOptions {
             ignore: vec!["customer".to_owned()],
             ..ReadOptions::default()
         };
-        assert_eq!(read(&ignored).index_columns, ["__index_level_1__"]);
+        assert_eq!(read(&ignored).notes.index_columns, ["__index_level_1__"]);
         let target = options("__index_level_1__");
         assert_eq!(
             read(&target).output_names().get(0).as_deref(),
