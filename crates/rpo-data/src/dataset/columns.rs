@@ -16,8 +16,8 @@ pub enum Columns {
 }
 
 impl Dataset {
-    /// Sets the names of features or outputs. The terms of a text, and the parts of a date, become plain numbers if their
-    /// names change.
+    /// Sets the names of features or outputs. The terms of a text, and the parts of a date, become plain numbers if
+    /// their names change.
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].

@@ -219,6 +219,12 @@ fn every_type_is_a_number_a_word_or_a_date() {
                 "level"
             ]
         );
+        let times: Vec<_> = data
+            .dates()
+            .iter()
+            .filter(|(_, column)| column.has_time)
+            .collect();
+        assert_eq!((times.len(), *times[0].0, &*times[0].1.name), (1, 7, "time"));
         let first: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[0]).collect();
         let second: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[1]).collect();
         let nan = f32::NAN;

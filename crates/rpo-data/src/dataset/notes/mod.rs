@@ -8,8 +8,8 @@ pub use empty_lines::EmptyLines;
 pub use left_out::LeftOut;
 pub use rounded::{Rounded, Rounding};
 
-/// What a set does not hold of the file that it was read from, or holds otherwise: for messages to whoever reads it. Sets
-/// of the same data are equal whatever was noted, and what is selected from a set has its notes.
+/// What a set does not hold of the file that it was read from, or holds otherwise: for messages to whoever reads it.
+/// Sets of the same data are equal whatever was noted, and what is selected from a set has its notes.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadNotes {
