@@ -110,8 +110,9 @@ impl CliError {
                      train --impute stores what to fill in",
                 ),
                 ModelError::MissingColumn { what: "column", .. } => Some(
-                    "a model of texts takes the text columns, or one column for every term that it knows, as `rpo \
-                     convert` writes for the training file; converted versions of other files have other terms",
+                    "a model of texts or dates takes their columns, or one column for every term that it knows and \
+                     every part of a date, as `rpo convert` writes for the training file; converted versions of other \
+                     files have other terms",
                 ),
                 _ => None,
             };

@@ -28,8 +28,8 @@ pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
 pub use dataset::{
-    AUTO_DENSITY, ClassColumn, Columns, Dataset, DatasetError, EmptyLines, LabelColumn, Layout, LeftOut,
-    Rounded, Rounding, TargetOutputs, Task, Weighting,
+    AUTO_DENSITY, ClassColumn, Columns, Dataset, DatasetError, DateColumn, EmptyLines, LabelColumn, Layout,
+    LeftOut, ReadNotes, Rounded, Rounding, TargetOutputs, Task, Weighting,
 };
 pub use names::Names;
 pub use statistics::{Imbalance, LabelStatistics, Moments};

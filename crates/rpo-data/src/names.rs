@@ -57,6 +57,14 @@ impl Names {
         }
     }
 
+    /// Returns true if the columns from `first` on have these names.
+    pub fn are_at(&self, first: usize, names: impl IntoIterator<Item = String>) -> bool {
+        (0..).zip(names).all(|(i, name)| {
+            let column = first.checked_add(i);
+            column.and_then(|column| self.get(column)).as_deref() == Some(&*name)
+        })
+    }
+
     /// Returns the column of each of `others` in this set, `None` for a name that is not in it: the map from the
     /// columns of another set to those of this one. O((n + m) log n).
     pub fn positions(&self, others: &Self) -> Vec<Option<usize>> {
@@ -155,6 +163,14 @@ mod tests {
         assert_eq!(given.positions(&Names::Numbered(3)), [None, None, Some(1)]);
         assert_eq!(Names::Numbered(3).positions(&given), [None, Some(2), None]);
         assert_eq!(Names::Numbered(1).positions(&Names::Numbered(2)), [Some(0), None]);
+    }
+
+    #[test]
+    fn names_are_at_their_columns() {
+        let given: Names = ["a", "b", "c"].into_iter().collect();
+        let are_at = |first, names: &[&str]| given.are_at(first, names.iter().map(|&name| name.to_owned()));
+        assert!(are_at(1, &["b", "c"]) && are_at(3, &[]));
+        assert!(!are_at(0, &["b"]) && !are_at(2, &["c", "d"]) && !are_at(usize::MAX, &["a", "b"]));
     }
 
     #[test]

@@ -63,16 +63,20 @@ impl Schema {
         found.map_err(|e| self.missing_columns(e, data.feature_names()))
     }
 
-    /// Reports missing features. The terms of a text count as one column.
+    /// Reports missing features. The terms of a text count as one column, as do the parts of a date.
     fn missing_columns(&self, error: ModelError, given: &Names) -> ModelError {
-        if self.texts.is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
+        let wide: BTreeMap<usize, (usize, &str)> = self
+            .wide_columns()
+            .map(|(features, name, _)| (features.start, (features.end, name)))
+            .collect();
+        if wide.is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
             return error;
         }
         let is_given: BTreeSet<Option<usize>> = self.feature_names.positions(given).into_iter().collect();
         let column = |feature: usize| {
-            let before = self.texts.range(..=feature).next_back();
-            let text = before.filter(|(first, column)| feature < **first + column.n_features());
-            text.map_or_else(|| self.feature_name(feature), |(_, column)| column.name.clone())
+            let before = wide.range(..=feature).next_back();
+            let of_wide = before.filter(|(_, (end, _))| feature < *end);
+            of_wide.map_or_else(|| self.feature_name(feature), |(_, (_, name))| (*name).to_owned())
         };
         let missing =
             (0..self.feature_names.iter().len()).filter(|&feature| !is_given.contains(&Some(feature)));

@@ -75,6 +75,12 @@ pub enum ModelError {
         /// The column.
         name: String,
     },
+    /// A column of dates whose features are not the parts of dates.
+    #[error("the features of the column of dates {name:?} do not match its parts")]
+    Dates {
+        /// The column.
+        name: String,
+    },
     /// An invalid number in the summary of the training set.
     #[error("the {what} of output {output} is {value}; expected {expected}")]
     Summary {
@@ -124,7 +130,7 @@ pub enum ModelError {
     /// A feature or output of the model that the data lacks.
     #[error("the data has no {what} {name:?}, which the model needs{}", and_more(*.more))]
     MissingColumn {
-        /// "feature", "output", or "column" where some are texts.
+        /// "feature", "output", or "column" where some are texts or dates.
         what: &'static str,
         /// The name of the first that is missing.
         name: String,

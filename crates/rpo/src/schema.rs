@@ -4,9 +4,10 @@ use crate::ModelError;
 use rpo_core::{Domain, ParameterError};
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
-use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, TargetOutputs, Task};
+use rpo_data::{ClassColumn, Dataset, DatasetError, DateColumn, LabelColumn, Names, TargetOutputs, Task};
 use rpo_ensemble::List;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The task and columns that a model was trained on: names of features and outputs, and values of nominal features.
@@ -23,6 +24,8 @@ pub struct Schema {
     pub nominal: BTreeMap<usize, Arc<[String]>>,
     /// The columns of texts, indexed by the feature of their first term.
     pub texts: BTreeMap<usize, Arc<TextColumn>>,
+    /// The columns of dates, indexed by the feature of their first part.
+    pub dates: BTreeMap<usize, DateColumn>,
     /// Names of the outputs.
     pub output_names: Names,
     /// The column of the training file in which labels were listed, if there was one; labels are read from this column
@@ -48,8 +51,9 @@ impl From<&Dataset> for Schema {
             feature_names: data.feature_names().clone(),
             nominal: data.nominal().clone(),
             texts: data.texts().clone(),
+            dates: data.dates().clone(),
             output_names: data.output_names().clone(),
-            label_column: data.label_column.clone(),
+            label_column: data.label_column().cloned(),
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
             levels: Vec::new(),
@@ -122,6 +126,7 @@ impl Schema {
             feature_names,
             nominal,
             texts,
+            dates: BTreeMap::new(),
             output_names,
             label_column: None,
             class_columns: Vec::new(),
@@ -129,6 +134,21 @@ impl Schema {
             levels: Vec::new(),
             targets: None,
         })
+    }
+
+    /// Sets the columns of dates.
+    ///
+    /// # Errors
+    /// [`ModelError::Dates`] for a column whose features are not its parts.
+    pub(crate) fn with_dates(self, dates: BTreeMap<usize, DateColumn>) -> Result<Self, ModelError> {
+        let names = &self.feature_names;
+        let other = dates.iter();
+        let mut other = other.filter(|(first, column)| !names.are_at(**first, column.feature_names()));
+        if let Some((_, column)) = other.next() {
+            let name = column.name.clone();
+            return Err(ModelError::Dates { name });
+        }
+        Ok(Self { dates, ..self })
     }
 
     /// Sets the column in which labels were listed.
@@ -164,6 +184,7 @@ impl Schema {
             feature_names: data.feature_names().clone(),
             nominal: data.nominal().clone(),
             texts: data.texts().clone(),
+            dates: data.dates().clone(),
             ..self
         }
     }
@@ -181,59 +202,32 @@ impl Schema {
         })
     }
 
+    /// The columns of dates and of texts: their features, names and types.
+    pub(crate) fn wide_columns(&self) -> impl Iterator<Item = (Range<usize>, &str, ColumnType)> {
+        let dates = self.dates.iter();
+        let dates = dates.map(|(&first, c)| (first..first + c.n_features(), &*c.name, c.kind()));
+        let texts = self.texts.iter();
+        let texts = texts.map(|(&first, c)| (first..first + c.n_features(), &*c.name, ColumnType::Text));
+        dates.chain(texts)
+    }
+
     /// Types of the columns of a CSV file with the model's features; `None` if they are numbered.
     fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
         let Names::Given(names) = &self.feature_names else {
             return None;
         };
-        let is_term: BTreeSet<usize> = self
-            .texts
-            .iter()
-            .flat_map(|(&first, column)| first..first + column.n_features())
-            .collect();
-        let names: Vec<(usize, &String)> = names
+        let wide: Vec<(Range<usize>, &str, ColumnType)> = self.wide_columns().collect();
+        let is_of_wide: BTreeSet<usize> = wide.iter().flat_map(|(features, ..)| features.clone()).collect();
+        let others = names
             .iter()
             .enumerate()
-            .filter(|(feature, _)| !is_term.contains(feature))
-            .collect();
-        let all: BTreeSet<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
-        let has = |column: &str, part: &str| all.contains(&*format!("{column}{part}"));
-        // A column of dates has all of these parts, and a feature may have the name of one of them by chance.
-        let is_date = |column: &&str| {
-            !all.contains(column)
-                && ["[days]", "[month]", "[weekday]"]
-                    .iter()
-                    .all(|part| has(column, part))
-        };
-        let dates = all.iter().filter_map(|name| name.strip_suffix("[days]"));
-        let dates: BTreeSet<&str> = dates.filter(is_date).collect();
-        let is_part = |name: &str| {
-            ["[days]", "[month]", "[weekday]", "[hour]"].iter().any(|part| {
-                name.strip_suffix(part)
-                    .is_some_and(|column| dates.contains(column))
-            })
-        };
-        let mut types: BTreeMap<String, ColumnType> = dates
-            .iter()
-            .map(|column| {
-                let has_hours = has(column, "[hour]");
-                let kind = if has_hours {
-                    ColumnType::DateTime
-                } else {
-                    ColumnType::Date
-                };
-                ((*column).to_owned(), kind)
-            })
-            .collect();
-        for (feature, name) in names.into_iter().filter(|(_, name)| !is_part(name)) {
-            let kind = match self.nominal.get(&feature) {
-                Some(values) if !are_positions(values) => ColumnType::Category,
-                _ => ColumnType::Number,
-            };
-            types.insert(name.clone(), kind);
-        }
-        let texts = self.texts.values();
-        types.extend(texts.map(|column| (column.name.clone(), ColumnType::Text)));
+            .filter(|(feature, _)| !is_of_wide.contains(feature));
+        let others = others.map(|(feature, name)| match self.nominal.get(&feature) {
+            Some(values) if !are_positions(values) => (name.clone(), ColumnType::Category),
+            _ => (name.clone(), ColumnType::Number),
+        });
+        let mut types: BTreeMap<String, ColumnType> = others.collect();
+        types.extend(wide.into_iter().map(|(_, name, kind)| (name.to_owned(), kind)));
         Some(types)
     }
 

@@ -89,6 +89,37 @@ fn lines_are_predicted_as_files_are() {
     }
 }
 
+/// The parts of dates in a converted file are numbers: nothing but their names tells that they were dates.
+#[test]
+fn a_converted_file_is_served_as_it_is() {
+    let folder = Folder::new();
+    trained(&folder);
+    folder.ok("convert --data table.csv --targets label_* --out parts.csv");
+    let head = folder.read("parts.csv").lines().next().unwrap().to_owned();
+    assert_eq!(
+        head,
+        "city,since[days],since[month],since[weekday],age,label_a,label_b"
+    );
+    folder.ok("train --data parts.csv --targets label_* --trees 10 --seed 1 --model parts.rpo");
+    let row = json!({"city": "Oslo", "since[days]": 19725, "since[month]": 1, "since[weekday]": 3, "age": 7});
+    let of_parts = lines(&folder, "--model parts.rpo", &format!("{row}\n"));
+    let row = json!({"city": "Oslo", "since": "2024-01-03", "age": 7});
+    let of_dates = lines(&folder, "--model m.rpo", &format!("{row}\n"));
+    assert!(of_parts[0]["predictions"].is_array(), "{}", of_parts[0]);
+    assert_eq!(of_parts, of_dates);
+    let expected = folder.ok("predict --data table.csv --model m.rpo");
+    // The model of the dates takes them as they are or converted, that of the numbers only numbers.
+    for model in ["m.rpo", "parts.rpo"] {
+        let found = folder.ok(&format!("predict --data parts.csv --model {model}"));
+        assert_eq!(found, expected, "{model}");
+    }
+    let message = folder.fail("predict --data table.csv --model parts.rpo");
+    assert!(
+        message.contains("the data has no feature \"since[days]\", which the model needs (and lacks 2 more)"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_bad_row_ends_nothing() {
     let folder = Folder::new();

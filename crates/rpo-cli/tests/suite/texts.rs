@@ -234,7 +234,7 @@ fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
     let message = folder.fail("predict --model m.rpo --data other.csv");
     assert!(
         message.contains("the data has no column \"review\", which the model needs")
-            && message.contains("help: a model of texts takes the text columns"),
+            && message.contains("help: a model of texts or dates takes their columns"),
         "{message}"
     );
 }

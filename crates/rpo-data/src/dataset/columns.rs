@@ -16,7 +16,8 @@ pub enum Columns {
 }
 
 impl Dataset {
-    /// Sets the names of features or outputs.
+    /// Sets the names of features or outputs. The terms of a text, and the parts of a date, become plain numbers if
+    /// their names change.
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].
@@ -24,6 +25,10 @@ impl Dataset {
         match of {
             Columns::Features => {
                 check_names("feature", &names, self.n_features())?;
+                self.texts
+                    .retain(|&first, column| names.are_at(first, column.feature_names()));
+                self.dates
+                    .retain(|&first, column| names.are_at(first, column.feature_names()));
                 self.feature_names = names;
             }
             Columns::Outputs => {

@@ -1,7 +1,7 @@
 //! Creates a set from checked values.
 
 use super::weights::Weights;
-use super::{Dataset, DatasetError, LeftOut, Task, find};
+use super::{Dataset, DatasetError, ReadNotes, Task, find};
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use crate::text::Texts;
@@ -60,24 +60,20 @@ impl Dataset {
         };
         Ok(Self {
             name: String::new(),
+            notes: ReadNotes::default(),
             task,
             feature_names: Names::Numbered(features.n_cols()),
             output_names: Names::Numbered(outputs.n_cols()),
             features,
             outputs,
+            label_column: None,
             class_columns: Vec::new(),
             labels_beside: Vec::new(),
             nominal: BTreeMap::new(),
             texts: Texts::new(),
+            dates: BTreeMap::new(),
             weights: Weights::default(),
             ids: None,
-            empty_lines: None,
-            label_column: None,
-            other_labels: LeftOut::default(),
-            other_features: LeftOut::default(),
-            rounded: Vec::new(),
-            index_columns: Vec::new(),
-            n_blank_columns: 0,
         })
     }
 }

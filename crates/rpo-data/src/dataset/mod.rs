@@ -3,25 +3,24 @@
 mod class_column;
 mod columns;
 mod create;
-mod empty_lines;
+mod date_column;
+mod equality;
 mod error;
 mod label_column;
 mod layout;
-mod left_out;
+mod notes;
 mod replace;
-mod rounded;
 mod select;
 mod task;
 mod weights;
 
 pub use class_column::{ClassColumn, TargetOutputs};
 pub use columns::Columns;
-pub use empty_lines::EmptyLines;
+pub use date_column::DateColumn;
 pub use error::DatasetError;
 pub use label_column::LabelColumn;
 pub use layout::{AUTO_DENSITY, Layout};
-pub use left_out::LeftOut;
-pub use rounded::{Rounded, Rounding};
+pub use notes::{EmptyLines, LeftOut, ReadNotes, Rounded, Rounding};
 pub use task::Task;
 pub use weights::Weighting;
 
@@ -54,36 +53,24 @@ use weights::Weights;
 /// assert_eq!(data.label_statistics().counts, [0, 1, 2]);
 /// # Ok::<(), rpo_data::DatasetError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Dataset {
     /// The name of the set; empty unless given.
     pub name: String,
-    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file with empty lines
-    /// between samples.
-    pub empty_lines: Option<EmptyLines>,
-    /// The column of a file in which the labels were listed, if there was one.
-    pub label_column: Option<LabelColumn>,
-    /// Labels of samples that were not to be read ([`LabelList::labels`](crate::read::LabelList::labels),
-    /// [`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
-    pub other_labels: LeftOut,
-    /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
-    pub other_features: LeftOut,
-    /// The columns of the file whose numbers changed noticeably when they were rounded.
-    pub rounded: Vec<Rounded>,
-    /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
-    pub index_columns: Vec<String>,
-    /// Number of columns of a CSV file that were not read, as they have neither a name nor a value.
-    pub n_blank_columns: usize,
+    /// What was noted when the set was read from a file.
+    pub notes: ReadNotes,
     task: Task,
     features: Matrix,
     outputs: Matrix,
     feature_names: Names,
     output_names: Names,
+    label_column: Option<LabelColumn>,
     class_columns: Vec<ClassColumn>,
     /// Outputs of a set of numbers that are labels, increasing.
     labels_beside: Vec<usize>,
     nominal: BTreeMap<usize, Arc<[String]>>,
     texts: Texts,
+    dates: BTreeMap<usize, DateColumn>,
     weights: Weights,
     ids: Option<Arc<[String]>>,
 }
@@ -112,6 +99,11 @@ impl Dataset {
     /// Names of the outputs.
     pub fn output_names(&self) -> &Names {
         &self.output_names
+    }
+
+    /// The column of a file in which the labels were listed, if there was one.
+    pub fn label_column(&self) -> Option<&LabelColumn> {
+        self.label_column.as_ref()
     }
 
     /// The nominal features and their values.

@@ -1,7 +1,7 @@
 //! Sets with some of their values, columns or identifiers replaced.
 
 use super::columns::check_names;
-use super::{Dataset, DatasetError, LabelColumn, LeftOut, Task};
+use super::{Dataset, DatasetError, DateColumn, LabelColumn, LeftOut, ReadNotes, Task};
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use crate::text::{Counts, TextColumn, Texts};
@@ -34,7 +34,10 @@ impl Dataset {
             class_columns: Vec::new(),
             labels_beside: Vec::new(),
             label_column: Some(column),
-            other_labels: others,
+            notes: ReadNotes {
+                other_labels: others,
+                ..self.notes
+            },
             ..self
         })
     }
@@ -57,8 +60,8 @@ impl Dataset {
             }
             builder.end_row();
         }
-        let nominal = self.nominal.clone();
-        self.replace_features(builder.finish(), Names::Given(names), nominal, firsts)
+        let (nominal, dates) = (self.nominal.clone(), self.dates.clone());
+        self.replace_features(builder.finish(), Names::Given(names), nominal, firsts, dates)
     }
 
     /// Returns this set with other features from a transform, which are trusted except for their names.
@@ -68,6 +71,7 @@ impl Dataset {
         feature_names: Names,
         nominal: BTreeMap<usize, Arc<[String]>>,
         texts: Texts,
+        dates: BTreeMap<usize, DateColumn>,
     ) -> Result<Self, DatasetError> {
         debug_assert_eq!(features.n_rows(), self.n_samples());
         check_names("feature", &feature_names, features.n_cols())?;
@@ -77,6 +81,7 @@ impl Dataset {
             feature_names,
             nominal,
             texts,
+            dates,
             ..self.without_matrices()
         })
     }
@@ -112,24 +117,20 @@ impl Dataset {
         let empty = || Matrix::Dense(ndarray::Array2::zeros((0, 0)));
         Self {
             name: self.name.clone(),
+            notes: self.notes.clone(),
             task: self.task,
             features: empty(),
             outputs: empty(),
             feature_names: self.feature_names.clone(),
             output_names: self.output_names.clone(),
+            label_column: self.label_column.clone(),
             class_columns: self.class_columns.clone(),
             labels_beside: self.labels_beside.clone(),
             nominal: self.nominal.clone(),
             texts: self.texts.clone(),
+            dates: self.dates.clone(),
             weights: self.weights.clone(),
             ids: self.ids.clone(),
-            empty_lines: self.empty_lines,
-            label_column: self.label_column.clone(),
-            other_labels: self.other_labels.clone(),
-            other_features: self.other_features.clone(),
-            rounded: self.rounded.clone(),
-            index_columns: self.index_columns.clone(),
-            n_blank_columns: self.n_blank_columns,
         }
     }
 }

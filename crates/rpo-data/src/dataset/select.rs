@@ -29,7 +29,7 @@ impl Dataset {
     }
 
     /// Returns the given features with their names and kinds, in increasing order without repetition, whatever the
-    /// given order. The terms of a text become plain numbers if some of them are left out.
+    /// given order. The terms of a text, and the parts of a date, become plain numbers if some of them are left out.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -41,19 +41,24 @@ impl Dataset {
             .enumerate()
             .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
             .collect();
-        // A text column is kept only if it has all its terms.
-        let texts = self.texts.iter().filter_map(|(&first, column)| {
+        // A column of several features is kept only if it has all of them.
+        let whole = |first: usize, n: usize| {
             let new = kept.binary_search(&first).ok()?;
-            let last = kept.get(new + column.n_features() - 1)?;
-            (*last == first + column.n_features() - 1).then(|| (new, Arc::clone(column)))
-        });
-        let texts = texts.collect();
+            let last = kept.get(new + n - 1)?;
+            (*last == first + n - 1).then_some(new)
+        };
+        let texts = self.texts.iter();
+        let texts = texts.filter_map(|(&first, c)| Some((whole(first, c.n_features())?, Arc::clone(c))));
+        let dates = self.dates.iter();
+        let dates = dates.filter_map(|(&first, c)| Some((whole(first, c.n_features())?, c.clone())));
+        let (texts, dates) = (texts.collect(), dates.collect());
         Ok(Self {
             features: select_columns(self.features.view(), &kept),
             outputs: self.outputs.clone(),
             feature_names: self.feature_names.select(&kept),
             nominal,
             texts,
+            dates,
             ..self.without_matrices()
         })
     }
@@ -92,6 +97,7 @@ impl Dataset {
             (self.labels_beside == other.labels_beside, "labels"),
             (self.nominal == other.nominal, "nominal features"),
             (self.texts == other.texts, "texts"),
+            (self.dates == other.dates, "dates"),
             (self.weights.is_like(&other.weights), "weights: one has them"),
             (
                 self.ids().is_some() == other.ids().is_some(),

@@ -4,9 +4,9 @@ use super::{Nominal, PreprocessError, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
-use crate::text::Texts;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The columns that replace the nominal features of three or more values. A feature of two values already is an
@@ -75,10 +75,10 @@ impl Expansion {
         moved(&self.replaced[..n_before], feature)
     }
 
-    /// Maps text columns to their positions in the result.
-    pub(super) fn texts(&self, before: &Texts) -> Texts {
-        let texts = before.iter();
-        let moved = texts.map(|(&first, column)| (self.moved(first), Arc::clone(column)));
+    /// Maps columns of several features, none of them nominal, to their positions in the result.
+    pub(super) fn kept<C: Clone>(&self, before: &BTreeMap<usize, C>) -> BTreeMap<usize, C> {
+        let columns = before.iter();
+        let moved = columns.map(|(&first, column)| (self.moved(first), column.clone()));
         moved.collect()
     }
 

@@ -64,7 +64,8 @@ impl Transform for OneHot {
             features,
             Names::Given(names.collect()),
             self.nominal(),
-            self.columns.texts(data.texts()),
+            self.columns.kept(data.texts()),
+            self.columns.kept(data.dates()),
         )?)
     }
 }

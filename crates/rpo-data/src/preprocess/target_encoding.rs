@@ -225,7 +225,8 @@ impl TargetEncoding {
             features,
             Names::Given(names.collect()),
             self.columns.kept_nominal(),
-            self.columns.texts(data.texts()),
+            self.columns.kept(data.texts()),
+            self.columns.kept(data.dates()),
         )?)
     }
 }

@@ -1,11 +1,12 @@
 //! Types of the columns of a CSV file, declared by the caller or inferred from the values.
 
 use super::csv::CsvReader;
-use super::date::{Moment, part_name, parts};
+use super::date::Moment;
 use super::error::{ReadError, ReadErrorKind};
 use super::number::{self, NotANumber};
 use super::options::{ColumnType, ReadOptions, Targets};
 use super::pattern::matching;
+use crate::dataset::DateColumn;
 use crate::message::lossy;
 use crate::names::nearest;
 use std::collections::BTreeMap;
@@ -126,10 +127,13 @@ pub(super) fn check_unique(columns: &[String], uses: &[Option<ColumnUse>]) -> Re
 /// Returns the names of the features of a column of dates, or of texts that are read with the vocabulary of another
 /// set.
 fn features(name: &str, kind: ColumnType, options: &ReadOptions) -> Vec<String> {
-    let text = options.texts.iter().find(|column| column.name == name);
-    match (kind, text) {
-        (ColumnType::Text, Some(column)) => column.feature_names().collect(),
-        _ => parts(kind).iter().map(|part| part_name(name, part)).collect(),
+    match kind {
+        ColumnType::Number | ColumnType::Category => Vec::new(),
+        ColumnType::Date | ColumnType::DateTime => DateColumn::new(name, kind).feature_names().collect(),
+        ColumnType::Text => {
+            let text = options.texts.iter().find(|column| column.name == name);
+            text.map_or_else(Vec::new, |column| column.feature_names().collect())
+        }
     }
 }
 

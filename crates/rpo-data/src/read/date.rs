@@ -1,31 +1,14 @@
 //! ISO 8601 dates and times.
 
 use super::number;
-use super::options::ColumnType;
+use crate::dataset::DateColumn;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use std::fmt;
 
-/// The features of a date, in order; the last one applies only to dates with times.
-const PARTS: [&str; 4] = ["days", "month", "weekday", "hour"];
-
 /// Nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400_000_000_000;
-
-/// Returns the names of the parts as which a column of dates is read.
-pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
-    match kind {
-        ColumnType::Number | ColumnType::Category | ColumnType::Text => &[],
-        ColumnType::Date => &PARTS[..3],
-        ColumnType::DateTime => &PARTS,
-    }
-}
-
-/// Returns the name of the feature for a part of a column of dates.
-pub(super) fn part_name(column: &str, part: &str) -> String {
-    format!("{column}[{part}]")
-}
 
 /// A date, possibly with a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,23 +50,24 @@ impl Moment {
         Some(Self { time, has_time: true })
     }
 
-    /// Returns the value of each part.
-    pub(super) fn values(self, kind: ColumnType) -> impl Iterator<Item = f64> {
+    /// Returns the days since 1970-01-01.
+    fn days(self) -> f64 {
         const DAY: f64 = 86_400.0;
-        let since = self
-            .time
-            .duration_since(Date::constant(1970, 1, 1).at(0, 0, 0, 0));
+        let start = Date::constant(1970, 1, 1).at(0, 0, 0, 0);
+        self.time.duration_since(start).as_secs_f64() / DAY
+    }
+
+    /// Returns the value of each feature of a column.
+    pub(super) fn values(self, column: &DateColumn) -> impl Iterator<Item = f64> {
         let midnight = self.time.date().at(0, 0, 0, 0);
         let hours = self.time.duration_since(midnight).as_secs_f64() / 3_600.0;
-        let days = since.as_secs_f64() / DAY;
-        let days = if kind == ColumnType::Date {
-            days.floor()
-        } else {
-            days
+        let days = match column.has_time {
+            true => self.days(),
+            false => self.days().floor(),
         };
         let (month, weekday) = (self.time.month(), self.time.weekday().to_monday_one_offset());
         let values = [days, f64::from(month), f64::from(weekday), hours];
-        values.into_iter().take(parts(kind).len())
+        values.into_iter().take(column.n_features())
     }
 }
 
@@ -107,7 +91,7 @@ impl fmt::Display for Moment {
 /// ```
 pub fn time_of(text: &str) -> Option<f64> {
     match Moment::parse(text.as_bytes()) {
-        Some(moment) => moment.values(ColumnType::DateTime).next(),
+        Some(moment) => Some(moment.days()),
         None => number::parse(text.as_bytes()).ok(),
     }
 }
@@ -116,15 +100,17 @@ pub fn time_of(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn values(text: &str, kind: ColumnType) -> Vec<f64> {
-        Moment::parse(text.as_bytes()).unwrap().values(kind).collect()
+    fn values(text: &str, has_time: bool) -> Vec<f64> {
+        let name = String::new();
+        let moment = Moment::parse(text.as_bytes()).unwrap();
+        moment.values(&DateColumn { name, has_time }).collect()
     }
 
     #[test]
     fn dates_and_times_have_parts() {
         // 2024-01-31 was a Wednesday.
-        assert_eq!(values("2024-01-31", ColumnType::Date), [19_753.0, 1.0, 3.0]);
-        assert_eq!(values("1969-12-31", ColumnType::DateTime), [-1.0, 12.0, 3.0, 0.0]);
+        assert_eq!(values("2024-01-31", false), [19_753.0, 1.0, 3.0]);
+        assert_eq!(values("1969-12-31", true), [-1.0, 12.0, 3.0, 0.0]);
         for text in [
             "2024-01-31T18:30",
             "2024-01-31 18:30:00",
@@ -132,11 +118,11 @@ mod tests {
             "2024-01-31T18:30:00.000Z",
         ] {
             assert_eq!(
-                values(text, ColumnType::DateTime),
+                values(text, true),
                 [19_753.0 + 18.5 / 24.0, 1.0, 3.0, 18.5],
                 "{text}"
             );
-            assert_eq!(values(text, ColumnType::Date)[0], 19_753.0);
+            assert_eq!(values(text, false)[0], 19_753.0);
         }
     }
 

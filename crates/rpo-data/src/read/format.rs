@@ -51,9 +51,9 @@ pub enum Format {
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
     /// around the text of a field are dropped, and blank lines are skipped. Columns with neither a name nor a value are
-    /// not read ([`Dataset::n_blank_columns`](crate::Dataset::n_blank_columns)), and names repeat only in columns that
-    /// the options leave out. A field that is empty or `NA` is a missing
-    /// value, and so are those of [`missing_values`](super::ReadOptions::missing_values).
+    /// not read ([`ReadNotes::n_blank_columns`](crate::ReadNotes::n_blank_columns)), and names repeat only in columns
+    /// that the options leave out. A field that is empty or `NA` is a missing value, and so are those of
+    /// [`missing_values`](super::ReadOptions::missing_values).
     Csv,
     /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and times.
     Parquet,

@@ -75,7 +75,7 @@ pub struct LabelList {
     /// The character that separates labels; a semicolon by default.
     pub separator: char,
     /// The labels to read, such as those of a model; others are left out and counted in
-    /// [`Dataset::other_labels`](crate::Dataset::other_labels). The default is every label that a sample has, in
+    /// [`ReadNotes::other_labels`](crate::ReadNotes::other_labels). The default is every label that a sample has, in
     /// alphabetical order.
     pub labels: Option<Vec<String>>,
 }
@@ -193,9 +193,9 @@ pub struct ReadOptions {
     /// The required number of outputs, in the same sense.
     pub n_outputs: Option<usize>,
     /// Leaves out the features and labels of an svmlight file beyond `n_features` and `n_outputs`, and counts them in
-    /// [`Dataset::other_features`](crate::Dataset::other_features) and
-    /// [`Dataset::other_labels`](crate::Dataset::other_labels). For files read for a model, whose training set need not
-    /// contain the last columns. False by default: a larger index is an error.
+    /// [`ReadNotes::other_features`](crate::ReadNotes::other_features) and
+    /// [`ReadNotes::other_labels`](crate::ReadNotes::other_labels). For files read for a model, whose training set need
+    /// not contain the last columns. False by default: a larger index is an error.
     pub leave_out: bool,
     /// Treatment of missing features; kept by default.
     pub missing: Missing,
@@ -216,10 +216,10 @@ pub struct ReadOptions {
     /// values: numbers, dates, or else categories; a column in which most, but not all, values are numbers is an error.
     /// In Parquet and Arrow, it is that of the file: numbers and booleans are numbers, texts and dictionaries are
     /// categories, as they are written; null, and NaN among floats, is a missing value; the columns of an index of
-    /// pandas that no option names are not read ([`Dataset::index_columns`](crate::Dataset::index_columns)). In a name
-    /// that is not that of a column, `*` matches any characters and `?` matches one; an exact name takes precedence
-    /// over a pattern. Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they ignore the
-    /// types.
+    /// pandas that no option names are not read ([`ReadNotes::index_columns`](crate::ReadNotes::index_columns)). In a
+    /// name that is not that of a column, `*` matches any characters and `?` matches one; an exact name takes
+    /// precedence over a pattern. Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they
+    /// ignore the types.
     pub types: BTreeMap<String, ColumnType>,
     /// The conversion of text columns to features.
     pub text: TextOptions,
@@ -229,8 +229,8 @@ pub struct ReadOptions {
     pub texts: Vec<Arc<TextColumn>>,
     /// The columns of classes of another set: those in [`Dataset::class_columns`](crate::Dataset::class_columns) and in
     /// the schema of a model. Targets with these names have these classes; others in the file are left out and counted
-    /// in [`Dataset::other_labels`](crate::Dataset::other_labels), and other targets have no classes. The default, `None`,
-    /// is what the words of a target are: 0 and 1 in one of several spellings make a label, others classes, in
+    /// in [`ReadNotes::other_labels`](crate::ReadNotes::other_labels), and other targets have no classes. The default,
+    /// `None`, is what the words of a target are: 0 and 1 in one of several spellings make a label, others classes, in
     /// alphabetical order, or in numerical order if all are numbers; those of an ARFF file in the order of their
     /// declaration. Not part of the serialized form.
     #[serde(skip)]

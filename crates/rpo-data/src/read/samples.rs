@@ -52,9 +52,9 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
         }
         Ok((more, reader.line()))
     })?;
-    data.empty_lines = reader.empty_lines();
-    data.other_features = others.features;
-    data.other_labels = others.labels;
+    data.notes.empty_lines = reader.empty_lines();
+    data.notes.other_features = others.features;
+    data.notes.other_labels = others.labels;
     Ok(data)
 }
 
@@ -142,6 +142,6 @@ fn assemble(
     }
     let data = Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel);
     let mut data = data.map_err(ReadErrorKind::from)?;
-    data.rounded = narrow.finish(|feature| format!("feature {feature}"));
+    data.notes.rounded = narrow.finish(|feature| format!("feature {feature}"));
     Ok(data)
 }

@@ -2,7 +2,7 @@
 
 use super::columns::{ColumnUse, parse_number};
 use super::csv::CsvReader;
-use super::date::{DAY, Moment, part_name, parts};
+use super::date::{DAY, Moment};
 use super::error::{ReadError, ReadErrorKind};
 use super::label_lists::LabelLists;
 use super::label_words::LabelWords;
@@ -10,6 +10,7 @@ use super::number::{self, NotANumber};
 use super::options::{ColumnType, Missing, ReadOptions};
 use super::row::Row;
 use super::text::utf8;
+use crate::dataset::DateColumn;
 use crate::message::lossy;
 use crate::text::{Counts, TextColumn, TextRows};
 use rpo_core::Matrix;
@@ -164,7 +165,7 @@ enum Column {
     Category(Categories),
     /// A label, whose values are words, of a model.
     Label(LabelWords),
-    Date(ColumnType),
+    Date(DateColumn),
     Text(TextRows),
     Labels(LabelLists),
 }
@@ -175,6 +176,8 @@ pub(super) struct Finished {
     pub(super) ids: Option<Vec<String>>,
     /// The values of each category column, by its position in the file.
     pub(super) categories: BTreeMap<usize, Categories>,
+    /// The columns of dates, by their positions in the file.
+    pub(super) dates: BTreeMap<usize, DateColumn>,
     /// The texts, in column order.
     pub(super) texts: Vec<(Arc<TextColumn>, Counts)>,
     /// The labels, if a column lists them.
@@ -200,7 +203,9 @@ impl<S: Fields> TypedReader<S> {
                     Column::Label(LabelWords::default())
                 }
                 ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
-                ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
+                ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => {
+                    Column::Date(DateColumn::new(name, *kind))
+                }
                 ColumnUse::Value(ColumnType::Text) => Column::Text(text(name)),
             });
         let columns = columns.collect();
@@ -219,7 +224,7 @@ impl<S: Fields> TypedReader<S> {
         let names = columns.map(|(name, column)| match column {
             Column::Ignored | Column::Id | Column::Text(_) | Column::Labels(_) => Vec::new(),
             Column::Number | Column::Category(_) | Column::Label(_) => vec![name.clone()],
-            Column::Date(kind) => parts(*kind).iter().map(|part| part_name(name, part)).collect(),
+            Column::Date(column) => column.feature_names().collect(),
         });
         names.collect()
     }
@@ -255,12 +260,12 @@ impl<S: Fields> TypedReader<S> {
                         text: lossy(&text),
                     })?);
                 }
-                (Column::Date(kind), Field::Missing) => {
-                    parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN));
+                (Column::Date(column), Field::Missing) => {
+                    (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN));
                 }
-                (Column::Date(kind), field) => {
+                (Column::Date(column), field) => {
                     let moment = field.moment(name())?;
-                    moment.values(*kind).for_each(|value| row.push_dense(value));
+                    moment.values(column).for_each(|value| row.push_dense(value));
                 }
                 (Column::Text(_), Field::Missing) if refuse_missing => {
                     return Err(ReadErrorKind::MissingFeature(name().to_owned()));
@@ -277,23 +282,28 @@ impl<S: Fields> TypedReader<S> {
 
     /// Returns the remaining data of the columns after the last row.
     pub(super) fn finish(self, options: &ReadOptions) -> Result<Finished, ReadErrorKind> {
-        let (mut categories, mut texts, mut labels) = (BTreeMap::new(), Vec::new(), None);
+        let (mut categories, mut dates) = (BTreeMap::new(), BTreeMap::new());
+        let (mut texts, mut labels) = (Vec::new(), None);
         for (j, column) in self.columns.into_iter().enumerate() {
             match column {
                 Column::Category(values) => {
                     categories.insert(j, values);
+                }
+                Column::Date(column) => {
+                    dates.insert(j, column);
                 }
                 Column::Text(rows) => texts.push(rows.finish().ok_or_else(|| ReadErrorKind::NoTerms {
                     column: self.names[j].clone(),
                     min_samples: options.text.min_samples,
                 })?),
                 Column::Labels(lists) => labels = Some(lists),
-                Column::Ignored | Column::Id | Column::Number | Column::Label(_) | Column::Date(_) => {}
+                Column::Ignored | Column::Id | Column::Number | Column::Label(_) => {}
             }
         }
         Ok(Finished {
             ids: self.ids,
             categories,
+            dates,
             texts,
             labels,
         })

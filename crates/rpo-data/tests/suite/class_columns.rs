@@ -117,7 +117,10 @@ fn known_classes_are_those_of_another_set() {
     assert_eq!(data.class_columns(), train.class_columns());
     assert_eq!(outputs(&data), [[0.0, 1.0, 0.0, 1.0], [0.0; 4]]);
     assert_eq!(
-        (data.other_labels.count, data.other_labels.first.as_deref()),
+        (
+            data.notes.other_labels.count,
+            data.notes.other_labels.first.as_deref()
+        ),
         (1, Some("grade=copper"))
     );
     let arff = "@relation r\n@attribute x numeric\n@attribute grade {gold,copper}\n@attribute churn {0,1}\n@data\n\
@@ -218,5 +221,5 @@ fn known_numbers_are_classes_by_value() {
     };
     let data = read_from("x,k\n1,10.0\n2,1e0\n3,3\n".as_bytes(), &known).unwrap();
     assert_eq!(outputs(&data), [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0; 3]]);
-    assert_eq!(data.other_labels.first.as_deref(), Some("k=3"));
+    assert_eq!(data.notes.other_labels.first.as_deref(), Some("k=3"));
 }

@@ -219,6 +219,12 @@ fn every_type_is_a_number_a_word_or_a_date() {
                 "level"
             ]
         );
+        let times: Vec<_> = data
+            .dates()
+            .iter()
+            .filter(|(_, column)| column.has_time)
+            .collect();
+        assert_eq!((times.len(), *times[0].0, &*times[0].1.name), (1, 7, "time"));
         let first: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[0]).collect();
         let second: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[1]).collect();
         let nan = f32::NAN;
@@ -273,7 +279,7 @@ fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
             ..ReadOptions::default()
         };
         let data = read(&last);
-        assert_eq!(data.index_columns, ["customer", "__index_level_1__"]);
+        assert_eq!(data.notes.index_columns, ["customer", "__index_level_1__"]);
         assert_eq!(
             (data.n_features(), data.output_names().get(0).as_deref()),
             (1, Some("y"))
@@ -287,12 +293,12 @@ fn the_index_of_a_data_frame_is_not_read_unless_it_is_named() {
         let data = read(&named);
         assert_eq!(data.ids(), Some(&["70".to_owned(), "80".to_owned()][..]));
         assert_eq!(column(&data, 1), [5.0, 6.0]);
-        assert!(data.index_columns.is_empty());
+        assert!(data.notes.index_columns.is_empty());
         let ignored = ReadOptions {
             ignore: vec!["customer".to_owned()],
             ..ReadOptions::default()
         };
-        assert_eq!(read(&ignored).index_columns, ["__index_level_1__"]);
+        assert_eq!(read(&ignored).notes.index_columns, ["__index_level_1__"]);
         let target = options("__index_level_1__");
         assert_eq!(
             read(&target).output_names().get(0).as_deref(),

@@ -46,7 +46,11 @@ fn labels_are_those_of_the_lists() {
     let expected: [&[&str]; 6] = [&["red", "round"], &[], &[], &["big, blue"], &["round"], &[]];
     assert_eq!(labels(&data), expected);
     assert_eq!(
-        (data.n_features(), data.nominal().len(), data.other_labels.count),
+        (
+            data.n_features(),
+            data.nominal().len(),
+            data.notes.other_labels.count
+        ),
         (2, 1, 0)
     );
     let commas = LabelList {
@@ -73,7 +77,7 @@ fn others_than_the_labels_there_are_are_counted() {
     );
     assert_eq!(labels(&data)[0], ["round", "red"]);
     assert_eq!(
-        (data.other_labels.count, data.label_statistics().counts),
+        (data.notes.other_labels.count, data.label_statistics().counts),
         (1, vec![2, 0, 1])
     );
 }

@@ -484,13 +484,15 @@ fn no_sample_comes_or_goes_by_a_blank_line() {
 fn empty_lines_between_samples_are_counted() {
     let empty = |text: &[u8]| {
         let data = read_from(text, &options(Format::SvmLight)).unwrap();
-        data.empty_lines.map(|lines| (lines.count, lines.first_line))
+        data.notes
+            .empty_lines
+            .map(|lines| (lines.count, lines.first_line))
     };
     assert_eq!(empty(b"\n0 1:1\n# c\n1 2:1\n\n\n"), None);
     assert_eq!(empty(b"0 1:1\n\n1 2:1\n\n\n0 1:1\n\n"), Some((3, 2)));
     let data = read_from(&b"0 1:1\n\n1 2:1\n"[..], &options(Format::SvmLight)).unwrap();
     let note = "line 2 is empty: it is skipped; a sample without labels and features is written \" qid:0\"";
-    assert_eq!(data.empty_lines.unwrap().to_string(), note);
+    assert_eq!(data.notes.empty_lines.unwrap().to_string(), note);
 }
 
 #[test]
@@ -627,9 +629,9 @@ fn what_is_beyond_the_columns_of_a_model_is_left_out_where_that_is_asked_for() {
         (same.features(), same.outputs())
     );
     let of = |others: &rpo_data::LeftOut| (others.count, others.first.clone(), others.n_distinct());
-    assert_eq!(of(&found.other_labels), (3, Some("4".to_owned()), 2));
-    assert_eq!(of(&found.other_features), (2, Some("9".to_owned()), 2));
-    assert_eq!(of(&same.other_features), (0, None, 0));
+    assert_eq!(of(&found.notes.other_labels), (3, Some("4".to_owned()), 2));
+    assert_eq!(of(&found.notes.other_features), (2, Some("9".to_owned()), 2));
+    assert_eq!(of(&same.notes.other_features), (0, None, 0));
     // If a number is not given, the columns are those of the file.
     let features_alone = ReadOptions {
         n_outputs: None,

@@ -54,17 +54,10 @@ impl LeafMembers {
     /// Sorts samples into leaves: `leaf_of[i]` is the leaf of sample i.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 leaves.
+    /// [`TreeError::Mismatch`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 samples or
+    /// leaves.
     pub fn from_assignment(leaf_of: &[u32], n_leaves: usize) -> Result<Self, TreeError> {
-        // As many as a tree has on the largest number of rows.
-        let limit = 1 << 31;
-        if n_leaves > limit {
-            return Err(TreeError::TooLarge {
-                what: "the number of leaves",
-                given: n_leaves,
-                limit,
-            });
-        }
+        check_sizes(leaf_of.len(), n_leaves)?;
         let mut start = vec![0_u32; n_leaves + 1];
         for &leaf in leaf_of {
             let Some(count) = start.get_mut(leaf as usize + 1) else {
@@ -364,6 +357,19 @@ impl Leaves {
     }
 }
 
+/// Checks the numbers of samples and leaves. A tree is grown on at most as many samples, and has no more leaves.
+fn check_sizes(n_samples: usize, n_leaves: usize) -> Result<(), TreeError> {
+    let limit = 1 << 31;
+    let sizes = [
+        ("the number of samples", n_samples),
+        ("the number of leaves", n_leaves),
+    ];
+    match sizes.into_iter().find(|(_, given)| *given > limit) {
+        Some((what, given)) => Err(TreeError::TooLarge { what, given, limit }),
+        None => Ok(()),
+    }
+}
+
 /// Checks the inputs of labelling.
 fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
     check_csr("outputs", outputs.view())?;
@@ -414,6 +420,25 @@ impl LeafModel for Leaves {
             Self::Dense(l) => l.for_each(leaf, f),
             Self::Sparse(l) => l.for_each(leaf, f),
             Self::Samples(l) => l.for_each(leaf, f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_a_tree() {
+        let limit = 1 << 31;
+        assert_eq!(check_sizes(limit, limit), Ok(()));
+        for (sizes, what) in [
+            ((limit + 1, 1), "the number of samples"),
+            ((1, limit + 1), "the number of leaves"),
+        ] {
+            let given = limit + 1;
+            let refused = Err(TreeError::TooLarge { what, given, limit });
+            assert_eq!(check_sizes(sizes.0, sizes.1), refused);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
 use rpo_data::text::{TextColumn, TextOptions};
-use rpo_data::{ClassColumn, LabelColumn, Names, Task};
+use rpo_data::{ClassColumn, DateColumn, LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -61,6 +61,9 @@ pub(super) struct Description {
     /// Columns of texts, by the feature of their first term.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     texts: BTreeMap<usize, TextDescription>,
+    /// Columns of dates, by the feature of their first part.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    dates: BTreeMap<usize, DateColumn>,
     /// Absent if labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
@@ -117,6 +120,7 @@ impl Description {
                 .iter()
                 .map(|(&j, column)| (j, text(column)))
                 .collect(),
+            dates: schema.dates.clone(),
             decision: None,
             interval_level: None,
             fields,
@@ -176,6 +180,7 @@ impl Description {
         let schema = Schema::new(self.task, feature_names, nominal.collect(), texts, output_names)?;
         let class_columns = std::mem::take(&mut self.class_columns);
         schema
+            .with_dates(std::mem::take(&mut self.dates))?
             .with_label_column(self.label_column.take())
             .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
     }

@@ -190,3 +190,37 @@ fn check_size(what: &str, n: usize) -> Result<(), Kind> {
     let message = format!("{what} is {n}; at most {} expected", u32::MAX);
     Err(Kind::Description { message })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    /// The texts in quotes in the second cell of a row of the format's table of keys.
+    fn documented(key: &str) -> BTreeSet<String> {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/model-format.md");
+        let page = fs::read_to_string(page).unwrap();
+        let mut rows = page.lines().map(|line| line.split('|').collect::<Vec<_>>());
+        let is_of_key =
+            |cells: &Vec<&str>| cells.get(1).is_some_and(|cell| cell.trim() == format!("`{key}`"));
+        let row = rows.find(is_of_key).unwrap();
+        row[2].split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_of_the_format_has_the_kinds_that_can_be_loaded() {
+        let kinds = Registry::standard().kinds();
+        let kinds: BTreeSet<String> = kinds.map(|kind| kind.name.to_owned()).collect();
+        assert_eq!(documented("kind"), kinds);
+    }
+
+    #[test]
+    fn the_page_of_the_format_has_the_decisions_that_are_stored() {
+        let stored = serde_json::to_value(Decision::ExpectedF1).unwrap();
+        assert_eq!(
+            documented("decision"),
+            [stored.as_str().unwrap().to_owned()].into()
+        );
+    }
+}

@@ -198,6 +198,26 @@ fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
     );
 }
 
+#[test]
+fn features_named_like_the_parts_of_a_date_are_numbers() {
+    let parts = "t[days],t[month],t[weekday]";
+    let types = |text: &str| {
+        let schema = Schema::from(&csv(text, Targets::Last(1)));
+        let types = schema.read_options().unwrap().types;
+        let types = types.into_iter().map(|(name, kind)| format!("{name} {kind}"));
+        types.collect::<Vec<_>>()
+    };
+    let expected = ["t[days] number", "t[month] number", "t[weekday] number"];
+    assert_eq!(types(&format!("{parts},y\n19723,1,1,0\n")), expected);
+    assert_eq!(types("t,y\n2024-01-01,0\n"), ["t date"]);
+    let schema = Schema::from(&csv("t,w,y\n2024-01-01,1,0\n", Targets::Last(1)));
+    let lacking = csv("w\n1\n", Targets::None);
+    assert_eq!(
+        schema.align_features(&lacking).unwrap_err().to_string(),
+        "the data has no column \"t\", which the model needs"
+    );
+}
+
 /// A number is accepted as a position in the model's list only if the list has that position.
 #[test]
 fn numbers_of_nominal_features_are_looked_up() {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Learner};
 use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
+use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::ensemble::{CraftmlPreset, EnsembleError, FitOptions, Forest, ForestParams};
@@ -374,6 +375,34 @@ fn what_is_wrong_with_categories_is_named() {
     check(&|p| p.array("category.bits").3.fill(0), "have a member");
     let of_numbers = |p: &mut Parts| p.array("node.kind").3.iter_mut().for_each(|kind| *kind &= !6);
     check(&of_numbers, "array \"node.kind\"");
+}
+
+#[test]
+fn columns_of_dates_have_their_parts() {
+    let text = "x,since,y\n1,2024-01-31,0\n2,2024-02-01,1\n";
+    let options = ReadOptions {
+        format: Format::Csv,
+        targets: Targets::Last(1),
+        ..ReadOptions::default()
+    };
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    let model = Model::fit(&"random-forest --trees 2".parse::<Method>().unwrap(), &data).unwrap();
+    let mut parts = Parts::of(&model);
+    let date = |has_time: bool| json!({"name": "since", "has_time": has_time});
+    assert_eq!(parts.description["dates"], json!({"1": date(false)}));
+    assert_eq!(&parts.load().unwrap(), &model);
+    for dates in [
+        json!({"0": date(false)}),
+        json!({"1": date(true)}),
+        json!({"18446744073709551615": date(false)}),
+    ] {
+        parts.description["dates"] = dates;
+        let error = parts.load().unwrap_err().to_string();
+        assert!(
+            error.contains("the column of dates \"since\" do not match"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -120,7 +120,7 @@ impl Describe {
         };
         let features = schema.align_features(&test).map_err(misfit)?.into_owned();
         let outputs = schema.align_outputs(&test).map_err(misfit)?.into_owned();
-        let n_others = test.other_labels.n_distinct();
+        let n_others = test.notes.other_labels.n_distinct();
         let test = Dataset::with_missing(features, outputs, data.task());
         let test = test.map_err(|source| misfit(source.into()))?;
         report.set("n_test", test.n_samples());

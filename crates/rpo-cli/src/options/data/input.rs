@@ -251,7 +251,7 @@ impl InputOptions {
         if data.n_samples() == 0 {
             return Err(self.problem("the set is empty: it has no samples"));
         }
-        if let Some(lines) = data.empty_lines {
+        if let Some(lines) = data.notes.empty_lines {
             note(&lines.to_string());
         }
         note_index(&data);

@@ -8,7 +8,8 @@ pub(super) const THE_MODEL: &str = "the model's";
 
 /// Notes labels and features of samples that are not among these columns.
 pub(super) fn note_left_out(data: &Dataset, owner: &str) {
-    for (what, others) in [("label", &data.other_labels), ("feature", &data.other_features)] {
+    let notes = &data.notes;
+    for (what, others) in [("label", &notes.other_labels), ("feature", &notes.other_features)] {
         let LeftOut { count, first, .. } = others;
         let Some(first) = first else { continue };
         let times = match count {

@@ -5,7 +5,7 @@ use rpo::data::Dataset;
 
 /// Notes the columns that hold the index of a data frame.
 pub(super) fn note_index(data: &Dataset) {
-    let columns = &data.index_columns;
+    let columns = &data.notes.index_columns;
     let Some(first) = columns.first() else { return };
     let names: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
     let (holds, is) = match names.len() {
@@ -21,7 +21,7 @@ pub(super) fn note_index(data: &Dataset) {
 
 /// Notes columns without names and values.
 pub(super) fn note_blank(data: &Dataset) {
-    match data.n_blank_columns {
+    match data.notes.n_blank_columns {
         0 => {}
         1 => note("a column has neither a name nor a value: it is not read"),
         n => note(&format!(

@@ -9,7 +9,8 @@ const MOST: usize = 8;
 /// Notes the columns with numbers that were rounded, in one note for each way in which they changed.
 pub(super) fn note_rounded(data: &Dataset) {
     for rounding in [Rounding::Large, Rounding::Differences, Rounding::Zero] {
-        let columns = data.rounded.iter().filter(|rounded| rounded.rounding == rounding);
+        let columns = data.notes.rounded.iter();
+        let columns = columns.filter(|rounded| rounded.rounding == rounding);
         note_columns(rounding, &columns.collect::<Vec<_>>());
     }
 }

@@ -35,6 +35,6 @@ pub(in crate::read) fn read_container(
     let uses = container::uses(container.schema(), &declared)?;
     let rows = container::rows(container, &uses, options.memory_limit);
     let mut data = read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)?;
-    data.index_columns = index_columns;
+    data.notes.index_columns = index_columns;
     Ok(data)
 }

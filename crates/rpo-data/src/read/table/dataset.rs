@@ -37,8 +37,8 @@ pub(super) fn dataset(
         .and_then(|data| data.with_class_columns(outputs.class_columns))
         .and_then(|data| data.with_nominal(names.nominal));
     let mut data = data.map_err(ReadErrorKind::from)?;
-    data.rounded = parts.rounded;
-    data.other_labels = outputs.others;
+    data.notes.rounded = parts.rounded;
+    data.notes.other_labels = outputs.others;
     Ok(data.with_labels_beside(outputs.labels_beside))
 }
 

@@ -124,7 +124,7 @@ pub(super) fn read_csv<'a>(
     }
     let uses = infer(open()?, &declared)?;
     let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
-    data.n_blank_columns = n_blank;
+    data.notes.n_blank_columns = n_blank;
     Ok(data)
 }
 

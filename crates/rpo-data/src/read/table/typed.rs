@@ -55,11 +55,14 @@ pub(super) fn read_typed(
     let Finished {
         ids,
         categories,
+        dates,
         texts,
         labels,
     } = reader.finish(options)?;
+    // The first column of the rows that is made of a column of the file.
+    let first_of = |file_column: usize| names[..file_column].iter().map(Vec::len).sum::<usize>();
     for (file_column, categories) in categories {
-        let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
+        let column = first_of(file_column);
         let values = match is_words[file_column] {
             true => categories.words().into(),
             false => categories.sort(&mut parts.features, roles.columns[column].index as usize),
@@ -68,7 +71,9 @@ pub(super) fn read_typed(
             columns[column].kind = AttributeKind::Nominal(values);
         }
     }
-    let mut data = dataset(columns, &roles, parts, options)?;
+    let dates = dates.into_iter();
+    let dates = dates.map(|(j, column)| (roles.columns[first_of(j)].index as usize, column));
+    let mut data = dataset(columns, &roles, parts, options)?.with_dates(dates.collect());
     if !texts.is_empty() {
         data = data.with_texts(&texts).map_err(ReadErrorKind::from)?;
     }

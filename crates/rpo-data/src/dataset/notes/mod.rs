@@ -1,0 +1,29 @@
+//! What a reader notes about a file besides its data.
+
+mod empty_lines;
+mod left_out;
+mod rounded;
+
+pub use empty_lines::EmptyLines;
+pub use left_out::LeftOut;
+pub use rounded::{Rounded, Rounding};
+
+/// What a set does not hold of the file that it was read from, or holds otherwise: for messages to whoever reads it.
+/// Sets of the same data are equal whatever was noted, and what is selected from a set has its notes.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ReadNotes {
+    /// The empty lines that were skipped, if there are some between the samples of an svmlight file.
+    pub empty_lines: Option<EmptyLines>,
+    /// Labels of samples that were not to be read ([`LabelList::labels`](crate::read::LabelList::labels),
+    /// [`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    pub other_labels: LeftOut,
+    /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
+    pub other_features: LeftOut,
+    /// The columns whose numbers changed noticeably when they were rounded.
+    pub rounded: Vec<Rounded>,
+    /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
+    pub index_columns: Vec<String>,
+    /// Number of columns of a CSV file that were not read, as they have neither a name nor a value.
+    pub n_blank_columns: usize,
+}
