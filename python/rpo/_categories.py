@@ -139,6 +139,11 @@ def has_numbers(values: list[str]) -> bool:
     return any(_number(value) is not None for value in values)
 
 
+def are_numbers(values: list[str]) -> bool:
+    """Return true if all values are numbers, of which an array can have those of a category."""
+    return all(_number(value) is not None for value in values)
+
+
 def _equal_texts(name: str, value: Any, other: Any) -> str:
     return (
         f"column {name} has the categories {value!r} and {other!r}, which are one as text; "

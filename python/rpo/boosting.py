@@ -248,6 +248,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
+        the list of other categories.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 
@@ -469,6 +471,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
+        the list of other categories.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 

@@ -179,7 +179,9 @@ class Model:
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features in the model's order; the columns of a DataFrame are found by name.
+            Features in the model's order; the columns of a DataFrame are found by name. For a feature that is a
+            category, other forms have positions in the list of its values in training: whole numbers from 0, or NaN
+            where missing.
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         memory_limit : int, optional
@@ -189,6 +191,8 @@ class Model:
         ------
         MemoryError
             For a result over the memory limit; `predict_top_k` needs no array of that size.
+        ValueError
+            For features that do not fit the model, such as a number that is no position in the list of a category.
         """
         x = self._features(X)
         with _limited(memory_limit) as limit:
