@@ -28,7 +28,7 @@ from ._categories import FROM_DTYPE, are_numbers, categories_of, chosen, numbers
 from ._frames import Nominal, column_names, is_frame, library, read_frame, without_batches
 from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
-from ._precision import check_features
+from ._precision import check_features, weights_in_single
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from ._state import check_same_data, digests, unchanged_by_failure
@@ -166,7 +166,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             check_finite(frame.values, "X", frame.names, allow_nan=self._takes_missing)
             return check_array(frame.values, dtype=np.float32, ensure_all_finite=False, estimator=self, input_name="X")
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": False}
-        given, X = X, validate_data(self, X, reset=reset, **options)
+        with np.errstate(over="ignore"):
+            given, X = X, validate_data(self, X, reset=reset, **options)
         check_finite(X, "X", column_names(given) if is_frame(given) else None, allow_nan=self._takes_missing)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
@@ -222,7 +223,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         weights = np.asarray(sample_weight)
         if weights.ndim != 2 or not self._weighs_outputs:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return np.ascontiguousarray(weights, np.float32)
+        return weights_in_single(weights, "sample_weight", stacklevel=5)
 
     @with_callbacks
     def _grow(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._categories import categories_of, declared_categories, has_numbers, numbers_of
+from ._single import check_single
 
 Nominal = dict[int, list[str]]
 """The values of categories by column."""
@@ -152,7 +153,9 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
             if numbers is None:
                 why = "categorical_features does not name it" if nominal is None else "it was a number in training"
                 raise ValueError(f"column {name!r} is a category; {why}")
-            values[:, j] = numbers
+            with np.errstate(over="ignore"):
+                values[:, j] = numbers
+            check_single(numbers, values[:, j], f"column {name!r}")
     return Frame(values, names, found)
 
 

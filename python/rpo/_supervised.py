@@ -19,9 +19,9 @@ from ._class_weights import weights_of_classes
 from ._estimator import Estimator
 from ._frames import are_numbered, is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
-from ._matrix import check_finite, check_real
-from ._outputs import output_names, outputs_as_array
-from ._precision import check_precision
+from ._matrix import check_real
+from ._outputs import check_outputs, output_names, outputs_as_array
+from ._precision import check_precision, weights_in_single
 from ._samples import Samples
 from ._scores import accuracy, r2
 from .model import PROPENSITY
@@ -149,10 +149,10 @@ class Classifier(ClassifierMixin, Supervised):
             raise ValueError(
                 f"sample_weight must have the shape {by_class.shape[:1]} or {by_class.shape}, got {weights.shape}"
             )
-        if weights is not None and weights.ndim == 2:
-            return np.asarray(by_class * weights, np.float32)
-        by_class = by_class[:, 0] if self.n_outputs_ == 1 else by_class
-        return np.asarray(by_class if weights is None else (by_class.T * weights).T, np.float32)
+        if weights is None or weights.ndim < 2:
+            by_class = by_class[:, 0] if self.n_outputs_ == 1 else by_class
+        product = by_class if weights is None else (by_class.T * weights.T).T
+        return weights_in_single(product, "class_weight", stacklevel=5)
 
     def _column(self, y: Any) -> Any:
         """Return a single column of classes as a vector, and labels that may be missing as numbers."""

@@ -19,7 +19,7 @@ from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import outputs_as_array
 from ._parameters import as_json
-from ._precision import check_features, check_precision
+from ._precision import check_features, check_precision, weights_in_single
 from ._types import Borrowed, Path
 
 # The parameters A and B of the propensity model.
@@ -114,15 +114,14 @@ class Model:
             X, nominal = frame.values, frame.nominal
             feature_names = frame.names if feature_names is None else feature_names
         x = borrow(X, "X")
-        if not isinstance(x, tuple):
-            check_features(given, x, feature_names, nominal, stacklevel=2)
-        if is_frame(Y) and output_names is None:
-            output_names = column_names(Y)
-        Y = outputs_as_array(Y)
+        check_features(given, given if isinstance(x, tuple) else x, feature_names, nominal, stacklevel=2)
+        if output_names is None:
+            output_names = names_of_outputs(Y)
+        Y = as_columns(outputs_as_array(Y))
         output_names = None if output_names is None else names_of("output_names", output_names)
         if not flag("labels", labels):
             check_precision(Y, output_names, stacklevel=2)
-        weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32)
+        weights = None if sample_weight is None else weights_in_single(sample_weight, "sample_weight", stacklevel=2)
         of_samples = weights is None or weights.ndim == 1
         data = _native.Dataset.from_arrays(
             x,
@@ -133,7 +132,7 @@ class Model:
             output_names=output_names,
             nominal=nominal,
             weights=weights if of_samples else None,
-            cell_weights=None if of_samples else dense(weights, "sample_weight"),
+            cell_weights=None if of_samples else weights,
         )
         text = parameters_as_json({"method": method, **parameters})
         native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
