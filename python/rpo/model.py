@@ -17,7 +17,8 @@ from . import _native
 from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, check_finite, csr, dense
-from ._outputs import outputs_as_array
+from ._outputs import as_columns, check_outputs, outputs_as_array
+from ._outputs import output_names as names_of_outputs
 from ._parameters import as_json
 from ._precision import check_features, check_precision, weights_in_single
 from ._types import Borrowed, Path
@@ -81,7 +82,7 @@ class Model:
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features, NaN where missing.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_outputs)
+        Y : array, sparse matrix or DataFrame of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         method : str, default="random-forest"
             The name of the method.
@@ -119,6 +120,8 @@ class Model:
             output_names = names_of_outputs(Y)
         Y = as_columns(outputs_as_array(Y))
         output_names = None if output_names is None else names_of("output_names", output_names)
+        if not flag("missing_outputs", missing_outputs) and Y.dtype.kind == "f":
+            check_outputs(Y, "Y", output_names, "missing_outputs=True leaves them out, if the method can do so")
         if not flag("labels", labels):
             check_precision(Y, output_names, stacklevel=2)
         weights = None if sample_weight is None else weights_in_single(sample_weight, "sample_weight", stacklevel=2)
@@ -127,7 +130,7 @@ class Model:
             x,
             borrow(Y, "Y"),
             labels=bool(labels),
-            missing_outputs=flag("missing_outputs", missing_outputs),
+            missing_outputs=bool(missing_outputs),
             feature_names=None if feature_names is None else names_of("feature_names", feature_names),
             output_names=output_names,
             nominal=nominal,
@@ -188,10 +191,10 @@ class Model:
 
         Raises
         ------
-        MemoryError
-            For a result over the memory limit; `predict_top_k` needs no array of that size.
         ValueError
             For features that do not fit the model, such as a number that is no position in the list of a category.
+        MemoryError
+            For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
         x = self._features(X)
         with _limited(memory_limit) as limit:
@@ -519,7 +522,7 @@ class Model:
         names = self._native.target_names
         return _native.Dataset.from_arrays(
             self._features(X),
-            borrow(outputs_as_array(Y), "Y"),
+            borrow(as_columns(outputs_as_array(Y)), "Y"),
             labels=self.is_multilabel,
             missing_outputs=True,
             feature_names=self._native.feature_names,
