@@ -9,14 +9,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._categories import is_missing, numbers_of
-from ._frames import column_names, is_frame, is_series_of_pandas, outputs_of
+from ._frames import are_numbered, column_names, is_frame, is_series_of_pandas, outputs_of
 from ._matrix import check_finite
 
 
 def output_names(y: Any) -> list[str] | None:
-    """Return the names of the columns of y, if it has any."""
+    """Return the names of the columns of y, if it has any; a single column that pandas numbers by default has none."""
     if is_frame(y):
-        return column_names(y)
+        names = column_names(y)
+        return None if len(names) == 1 and are_numbered(y) else names
     name = getattr(y, "name", None)
     return [name] if isinstance(name, str) and name and hasattr(y, "dtype") else None
 
