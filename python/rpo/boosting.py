@@ -203,9 +203,9 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     learning_rate : float, default=0.1
         Factor in (0, 1] by which every step is multiplied.
     loss : {"log_loss", "squared_error", "absolute_error"} or list of these, default="log_loss"
-        Loss to minimize. With "log_loss" scores are probabilities; more than two classes, or two words of a y with a
-        name, are boosted jointly with the softmax loss, except with the method "single-target-gbrt", which boosts each
-        class against the others. A list has one loss per label.
+        Loss to minimize. With "log_loss" scores are probabilities; more than two classes, or two of a y with a name
+        other than 0 and 1, are boosted jointly with the softmax loss, except with the method "single-target-gbrt",
+        which boosts each class against the others. A list has one loss per label.
     subsample : float, default=1.0
         Fraction of the samples on which each tree grows.
     max_depth : int or None, default=3
