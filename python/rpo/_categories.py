@@ -139,6 +139,11 @@ def has_numbers(values: list[str]) -> bool:
     return any(_number(value) is not None for value in values)
 
 
+def are_numbers(values: list[str]) -> bool:
+    """Return true if all values are numbers, of which an array can have those of a category."""
+    return all(_number(value) is not None for value in values)
+
+
 def _equal_texts(name: str, value: Any, other: Any) -> str:
     return (
         f"column {name} has the categories {value!r} and {other!r}, which are one as text; "
@@ -191,8 +196,11 @@ def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[n
     return mask
 
 
-def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
-    """Return a column of numbers or Python objects as numbers, NaN where missing; None if a value is not a number."""
+def numbers_of(column: NDArray[Any], dtype: Any = np.float32) -> NDArray[Any] | None:
+    """Return a column of numbers or Python objects as numbers, NaN where missing; None if a value is not a number.
+
+    Objects become numbers of this type.
+    """
     if column.dtype.kind in "biuf":
         return column
     if column.dtype.kind != "O":
@@ -201,7 +209,8 @@ def numbers_of(column: NDArray[Any]) -> NDArray[Any] | None:
     pairs = list(zip(column, missing, strict=True))
     if not all(absent or isinstance(value, (Real, Decimal, np.bool_)) for value, absent in pairs):
         return None
-    return np.array([np.nan if absent else value for value, absent in pairs], np.float32)
+    with np.errstate(over="ignore"):
+        return np.array([np.nan if absent else value for value, absent in pairs], np.float64).astype(dtype)
 
 
 def observed_in(column: NDArray[Any]) -> NDArray[np.bool_]:

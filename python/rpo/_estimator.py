@@ -24,11 +24,11 @@ from sklearn.utils.validation import (
 from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
-from ._categories import FROM_DTYPE, categories_of, chosen, numbers_of
+from ._categories import FROM_DTYPE, are_numbers, categories_of, chosen, numbers_of
 from ._frames import Nominal, column_names, is_frame, library, read_frame, without_batches
 from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
-from ._precision import check_features
+from ._precision import check_features, weights_in_single
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from ._state import check_same_data, digests, unchanged_by_failure
@@ -74,9 +74,6 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """The selection of categories, for estimators that have it as a parameter."""
 
     _nominal: Nominal
-    _encodes: bool
-    """True if arrays contain the values of categories, as in training, instead of their positions."""
-
     _digests: Mapping[str, bytes]
     """Digests of the samples, for estimators with a warm start."""
 
@@ -165,18 +162,20 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             frame = read_frame(X, None if reset else nominal, chosen(choice, X.shape[1], names) if reset else None)
             _check_n_features(self, frame.values, reset=reset)
             if reset:
-                self._nominal, self._encodes = frame.nominal, False
+                self._nominal = frame.nominal
             check_finite(frame.values, "X", frame.names, allow_nan=self._takes_missing)
             return check_array(frame.values, dtype=np.float32, ensure_all_finite=False, estimator=self, input_name="X")
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": False}
-        given, X = X, validate_data(self, X, reset=reset, **options)
+        with np.errstate(over="ignore"):
+            given, X = X, validate_data(self, X, reset=reset, **options)
         check_finite(X, "X", column_names(given) if is_frame(given) else None, allow_nan=self._takes_missing)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
-            self._nominal, self._encodes = {}, mask is not None and bool(mask.any())
+            self._nominal = {}
             columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
         else:
-            columns = list(nominal) if self._encodes else []
+            # An array has no words, but positions of them.
+            columns = [j for j, values in nominal.items() if are_numbers(values)]
         return self._encoded(X, given, columns, reset=reset) if columns else X
 
     def _encoded(self, X: Any, given: Any, columns: list[int], *, reset: bool) -> Any:
@@ -185,7 +184,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         The values are those of the array as it was given, as single precision makes large numbers equal.
         """
         if sp.issparse(X):
-            raise ValueError("categorical_features is for dense X; encode the categories of sparse X as indicators")
+            raise ValueError("categories are for dense X; encode the categories of sparse X as indicators")
         X = X.copy()
         given = np.asarray(given)
         for j in columns:
@@ -224,7 +223,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         weights = np.asarray(sample_weight)
         if weights.ndim != 2 or not self._weighs_outputs:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return np.ascontiguousarray(weights, np.float32)
+        return weights_in_single(weights, "sample_weight", stacklevel=5)
 
     @with_callbacks
     def _grow(

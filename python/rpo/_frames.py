@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._categories import categories_of, declared_categories, has_numbers, numbers_of
+from ._single import check_single
 
 Nominal = dict[int, list[str]]
 """The values of categories by column."""
@@ -152,7 +153,9 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
             if numbers is None:
                 why = "categorical_features does not name it" if nominal is None else "it was a number in training"
                 raise ValueError(f"column {name!r} is a category; {why}")
-            values[:, j] = numbers
+            with np.errstate(over="ignore"):
+                values[:, j] = numbers
+            check_single(numbers, values[:, j], f"column {name!r}")
     return Frame(values, names, found)
 
 
@@ -191,21 +194,35 @@ def _of_pandas(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
     return column.to_numpy(object if exact else np.float32, na_value=np.nan), None
 
 
-def outputs_of_pandas(y: Any) -> NDArray[Any]:
-    """Return a pandas table as an array, with numbers also for columns that are categories, nullable or sparse."""
+def outputs_of(y: Any) -> NDArray[Any]:
+    """Return a table as an array: numbers also of columns that are categories, nullable or sparse.
 
-    def plain(column: Any) -> NDArray[Any]:
-        # Neither numpy's types, nor categories and sparse columns have a type of numpy beside their own.
-        if column.dtype.kind not in "biuf" or not hasattr(column.dtype, "numpy_dtype"):
-            return np.asarray(column)
-        if column.isna().any():
-            numbers: NDArray[Any] = column.to_numpy(np.float64, na_value=np.nan)
-            return numbers
-        return np.asarray(column, column.dtype.numpy_dtype)
-
-    if all(isinstance(dtype, np.dtype) for dtype in y.dtypes):
+    Numbers of any types become numbers of one that holds them all, and beside words all are objects.
+    """
+    y = without_batches(y)
+    kind = library(y)
+    if kind == "pandas" and len(set(y.dtypes)) == 1 and isinstance(y.dtypes.iloc[0], np.dtype):
         return np.asarray(y)
-    return np.column_stack([plain(y.iloc[:, j]) for j in range(y.shape[1])])
+    columns = [_output_of_pandas(y.iloc[:, j]) if kind == "pandas" else _output(y, j) for j in range(y.shape[1])]
+    if any(column.dtype.kind not in "biuf" for column in columns):
+        columns = [column.astype(object) for column in columns]
+    return np.column_stack(columns) if columns else np.empty(y.shape)
+
+
+def _output_of_pandas(column: Any) -> NDArray[Any]:
+    # Neither numpy's types, nor categories and sparse columns have a type of numpy beside their own.
+    if column.dtype.kind not in "biuf" or not hasattr(column.dtype, "numpy_dtype"):
+        return np.asarray(column)
+    if column.isna().any():
+        numbers: NDArray[Any] = column.to_numpy(np.float64, na_value=np.nan)
+        return numbers
+    return np.asarray(column, column.dtype.numpy_dtype)
+
+
+def _output(y: Any, j: int) -> NDArray[Any]:
+    column: NDArray[Any]
+    column, declared = _READERS[library(y)](y, j, False)
+    return column if declared is None else np.array([*declared, None], object)[column]
 
 
 def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | None]:

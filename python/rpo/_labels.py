@@ -15,18 +15,22 @@ from ._types import ClassColumn
 MULTILABEL = "multilabel-indicator"
 MULTIOUTPUT = "multiclass-multioutput"
 
+_PAIRS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
+"""Words for 0 and 1, in any case, which the command reads as such."""
+
 
 class Labels:
     """The classes of y and the labels that represent them.
 
     A column of an indicator matrix is a label. Two classes are represented by one label, that of the second; more
-    classes have a label each, as have those of each of several outputs.
+    classes have a label each, as have those of each of several outputs. So have the two classes of a named column,
+    unless they are 0 and 1, or words for them such as no and yes: the command reads such a table in the same way.
     """
 
     classes: Any
     """The classes of each output."""
 
-    def __init__(self, y: Any, *, missing: bool):
+    def __init__(self, y: Any, *, missing: bool, is_column: bool = False):
         self.sparse = sp.issparse(y)
         self.missing = missing
         if missing and y.ndim == 1:
@@ -34,9 +38,6 @@ class Labels:
         elif self.sparse or missing:
             self.kind = MULTILABEL
         else:
-            _check_present(y)
-            _check_words(y)
-            check_classification_targets(y)
             self.kind = _kind(y)
         self.n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if self.kind == MULTILABEL:
@@ -45,17 +46,23 @@ class Labels:
         elif missing:
             self.classes = [np.array([0, 1])]
         else:
-            columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
-            self.classes = [np.unique(column) for column in columns]
+            self.classes = [np.unique(column) for column in _columns(y)]
             if self.kind != MULTIOUTPUT and self.n_outputs == 1:
-                self.kind = "binary" if len(self.classes[0]) == 2 else "multiclass"
+                is_label = len(self.classes[0]) == 2 and (not is_column or self._is_label())
+                self.kind = "binary" if is_label else "multiclass"
+
+    def _is_label(self) -> bool:
+        """Return true if the two classes are 0 and 1, or words for them."""
+        classes = self.classes[0]
+        if classes.dtype.kind in "biuf":
+            return bool((classes == [0, 1]).all())
+        return tuple(str(value).lower() for value in classes) in _PAIRS
 
     def encode(self, y: Any) -> Any:
         """Return y as a matrix of labels."""
         if self.kind == MULTILABEL or self.missing:
             return y.reshape(-1, 1) if y.ndim == 1 else y
-        columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
-        places = [_places(column, classes) for column, classes in zip(columns, self.classes, strict=True)]
+        places = [_places(column, classes) for column, classes in zip(_columns(y), self.classes, strict=True)]
         n = len(places[0])
         if self.kind == "binary":
             return places[0].astype(np.float32).reshape(-1, 1)
@@ -73,6 +80,8 @@ class Labels:
             outputs = outputs or [str(j) for j in range(self.n_outputs)]
             pairs = zip(outputs, self.classes, strict=True)
             names = [f"{output}={value}" for output, classes in pairs for value in classes]
+        elif self.kind == "binary" and self._is_label() and outputs is not None:
+            return outputs
         else:
             classes = self.classes[0]
             names = [str(value) for value in (classes[1:] if self.kind == "binary" else classes)]
@@ -119,6 +128,18 @@ class Labels:
         return np.cumsum([len(classes) for classes in self.classes])[:-1]
 
 
+def _columns(y: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the columns of y, those of numbers beside words as numbers."""
+    columns = list(y.reshape(-1, 1).T if y.ndim == 1 else y.T)
+    if y.dtype.kind != "O" or not any(_is_words(column) for column in columns):
+        return columns
+    return [column if _is_words(column) else np.array(column.tolist()) for column in columns]
+
+
+def _is_words(column: NDArray[Any]) -> bool:
+    return column.dtype.kind == "O" and len(column) > 0 and isinstance(column[0], str | bytes)
+
+
 def _check_present(y: NDArray[Any]) -> None:
     """Refuse missing classes, which scikit-learn reports as unknown among words."""
     if y.dtype.kind == "O":
@@ -129,8 +150,9 @@ def _check_present(y: NDArray[Any]) -> None:
 
 def _check_words(y: NDArray[Any]) -> None:
     """Refuse objects that are no words, as scikit-learn does, and say what helps."""
-    if y.dtype.kind == "O" and y.size > 0 and not isinstance(y.flat[0], str | bytes):
-        kind = type(y.flat[0]).__name__
+    other = [] if y.dtype.kind != "O" else [value for value in y if not isinstance(value, str | bytes)]
+    if other:
+        kind = type(other[0]).__name__
         raise ValueError(
             f"Unknown label type: unknown. y has the dtype object and holds {kind}, which scikit-learn does not take "
             "for classes; convert it, for example with y.astype(int) or y.astype(str)"
@@ -147,6 +169,17 @@ def indicators(y: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _kind(y: NDArray[Any]) -> str:
+    """Return scikit-learn's type of classes or labels; refuse what is neither."""
+    _check_present(y)
+    columns = _columns(y)
+    for column in columns:
+        _check_words(column)
+    if len({column.dtype.kind == "O" for column in columns}) > 1:
+        # scikit-learn cannot compare words with numbers.
+        for column in columns:
+            check_classification_targets(column)
+        return MULTIOUTPUT
+    check_classification_targets(y)
     kind = str(type_of_target(y, input_name="y"))
     # scikit-learn treats any two values as indicators.
     if kind == MULTILABEL and not np.isin(y, (0, 1)).all():

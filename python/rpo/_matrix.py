@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
 from ._frames import check_in_memory
+from ._single import check_single, place_of_first
 from ._types import Borrowed, CsrArrays
 
 
@@ -36,11 +37,14 @@ def dense(matrix: Any, name: str, dtype: Any = np.float32) -> NDArray[Any]:
     check_in_memory(matrix)
     check_real(matrix, name)
     try:
-        array: NDArray[Any] = np.require(matrix, dtype, ["C", "A"])
+        given = np.asarray(matrix)
+        with np.errstate(over="ignore"):
+            array: NDArray[Any] = np.require(given, dtype, ["C", "A"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers: {error}") from error
     if array.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got {array.ndim}")
+    check_single(given, array, name)
     return array
 
 
@@ -78,18 +82,9 @@ def check_finite(matrix: Any, name: str, columns: Sequence[str] | None, *, allow
     try:
         assert_all_finite(values, allow_nan=allow_nan, input_name=name)
     except ValueError as error:
-        row, *column = _place_of_first(given, np.isinf(values) if allow_nan else ~np.isfinite(values))
+        row, *column = place_of_first(given, np.isinf(values) if allow_nan else ~np.isfinite(values))
         named = [repr(columns[j]) if columns is not None else str(j) for j in column]
         raise ValueError(f"{error} The first is in {', column '.join([f'row {row}', *named])}.") from None
-
-
-def _place_of_first(matrix: Any, entries: NDArray[np.bool_]) -> list[int]:
-    """Return the row, and the column if there are two dimensions, of the first true entry."""
-    first = int(np.flatnonzero(entries)[0])
-    if isinstance(matrix, tuple):
-        _, indices, indptr, *_ = matrix
-        return [int(np.searchsorted(indptr, first, side="right")) - 1, int(indices[first])]
-    return [int(i) for i in np.unravel_index(first, matrix.shape)]
 
 
 def _borrow_csr(matrix: Any, name: str) -> Borrowed:
@@ -102,12 +97,12 @@ def _borrow_csr(matrix: Any, name: str) -> Borrowed:
     n_rows, n_columns = matrix.shape
     if n_columns > np.iinfo(np.uint32).max:
         raise ValueError(f"a matrix has {n_columns} columns; at most {np.iinfo(np.uint32).max} are possible")
-    return (
-        np.require(matrix.data, np.float32, ["C", "A"]),
-        _unsigned(matrix.indices, np.uint32),
-        _unsigned(matrix.indptr, np.uintp),
-        (n_rows, n_columns),
-    )
+    with np.errstate(over="ignore"):
+        values = np.require(matrix.data, np.float32, ["C", "A"])
+    columns, starts = _unsigned(matrix.indices, np.uint32), _unsigned(matrix.indptr, np.uintp)
+    borrowed = (values, columns, starts, (n_rows, n_columns))
+    check_single(matrix, borrowed, name)
+    return borrowed
 
 
 def _unsigned(numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from ._frames import column_names, is_frame, is_series_of_pandas, library, outputs_of_pandas
+from ._categories import is_missing, numbers_of
+from ._frames import are_numbered, column_names, is_frame, is_series_of_pandas, outputs_of
+from ._matrix import check_finite
 
 
 def output_names(y: Any) -> list[str] | None:
-    """Return the names of the columns of y, if it has any."""
+    """Return the names of the columns of y, if it has any; a single column that pandas numbers by default has none."""
     if is_frame(y):
-        return column_names(y)
+        names = column_names(y)
+        return None if len(names) == 1 and are_numbered(y) else names
     name = getattr(y, "name", None)
     return [name] if isinstance(name, str) and name and hasattr(y, "dtype") else None
 
@@ -31,10 +35,8 @@ def outputs_as_array(y: Any) -> Any:
 def _as_array(y: Any) -> Any:
     if sp.issparse(y):
         return y
-    if library(y) == "pandas":
-        return outputs_of_pandas(y)
-    if is_series_of_pandas(y):
-        return outputs_of_pandas(y.to_frame())[:, 0]
+    if (table := of_table(y)) is not None:
+        return _without_none(table)
     sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"
     try:
         y = np.asarray(y)
@@ -44,4 +46,40 @@ def _as_array(y: Any) -> Any:
         raise ValueError(sets)
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
-    return y
+    return _without_none(y)
+
+
+def check_outputs(y: Any, name: str, names: list[str] | None, advice: str | None) -> None:
+    """Refuse infinite outputs and, with advice on what helps, missing ones; they are allowed without advice.
+
+    Raises
+    ------
+    ValueError
+        With the place of the first.
+    """
+    try:
+        check_finite(y, name, names, allow_nan=advice is None)
+    except ValueError as error:
+        if not str(error).startswith(f"Input {name} contains NaN"):
+            raise
+        raise ValueError(f"{error} Outputs are missing: {advice}") from None
+
+
+def as_columns(y: Any) -> Any:
+    """Return outputs as a matrix; a vector is one column."""
+    return y.reshape(-1, 1) if y.ndim == 1 else y
+
+
+def of_table(values: Any) -> NDArray[Any] | None:
+    """Return a table, or a column of pandas, as an array; None for other objects."""
+    if is_frame(values):
+        return outputs_of(values)
+    return outputs_of(values.to_frame())[:, 0] if is_series_of_pandas(values) else None
+
+
+def _without_none(y: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as numbers, NaN where missing, if all that are not missing are numbers and some are missing."""
+    if y.dtype.kind != "O" or not any(is_missing(value) for value in y.flat):
+        return y
+    numbers = numbers_of(y.ravel(), np.float64)
+    return y if numbers is None else numbers.reshape(y.shape)

@@ -10,7 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._frames import numbers_of_column
+from ._frames import is_frame, numbers_of_column
+from ._matrix import check_real
+from ._single import check_single
 
 _FAR = 1000.0
 """Distance from 0, in standard deviations, from which on equal numbers are warned of.
@@ -34,13 +36,13 @@ _NARROW = 1e-4
 
 
 class PrecisionWarning(UserWarning):
-    """Different numbers of a column are equal in single precision, so that the model does not tell them apart."""
+    """Different numbers are equal in single precision, or 0, so that the model does not tell them apart."""
 
 
 def check_precision(y: Any, names: list[str] | None, *, stacklevel: int) -> None:
-    """Refuse numbers beyond single precision, and warn once if an output has different numbers that are equal in it.
+    """Refuse numbers beyond single precision, and warn if an output has different numbers that are equal in it, or 0.
 
-    Sparse outputs are left out: beside zeros, rounding errors are small.
+    Of sparse outputs only those that are 0 are warned of: beside zeros, rounding errors are small.
 
     Parameters
     ----------
@@ -56,10 +58,14 @@ def check_precision(y: Any, names: list[str] | None, *, stacklevel: int) -> None
     ValueError
         For a number that is too large.
     """
-    if sp.issparse(y) or y.size == 0 or y.dtype.kind not in "iuf" or np.can_cast(y.dtype, np.float32):
+    if sp.issparse(y):
+        _warn_of_zeros("output", y, y, names, stacklevel=stacklevel + 1)
+        return
+    if y.size == 0 or y.dtype.kind not in "iuf" or np.can_cast(y.dtype, np.float32):
         return
     columns = y.reshape(len(y), -1)
     found = [(j, pair) for j in _far_from_zero(columns, names) if (pair := _equal_pair(columns[:, j])) is not None]
+    _warn_of_zeros("output", columns, columns.astype(np.float32), names, stacklevel=stacklevel + 1)
     if not found:
         return
     j, (low, high) = found[0]
@@ -75,11 +81,11 @@ def check_precision(y: Any, names: list[str] | None, *, stacklevel: int) -> None
 def check_features(
     given: Any, values: Any, names: Sequence[str] | None, categories: Collection[int], *, stacklevel: int
 ) -> None:
-    """Warn once if features have different numbers that are equal in single precision, where these matter.
+    """Warn if features have numbers that are 0 in single precision, or different ones that are equal, where it matters.
 
-    They do among whole numbers beyond 2^24, such as identifiers and times, and among numbers that are close to each
-    other and far from 0; of many other numbers some are equal by chance. Sparse features are left out, as their numbers
-    are beside zeros.
+    Equal ones matter among whole numbers beyond 2^24, such as identifiers and times, and among numbers that are close
+    to each other and far from 0; of many other numbers some are equal by chance. Of sparse features only those that are
+    0 are warned of.
 
     Parameters
     ----------
@@ -94,6 +100,7 @@ def check_features(
     stacklevel : int
         As for `warnings.warn`, counted from the caller.
     """
+    _warn_of_zeros("feature", given, values, names, categories, stacklevel=stacklevel + 1)
     dtype = getattr(given, "dtype", None)
     if sp.issparse(values) or len(values) == 0 or (dtype is not None and np.can_cast(dtype, np.float32)):
         return
@@ -121,6 +128,94 @@ def check_features(
         PrecisionWarning,
         stacklevel=stacklevel + 1,
     )
+
+
+def weights_in_single(weights: Any, name: str, *, stacklevel: int) -> NDArray[np.float32]:
+    """Return weights in single precision; warn of positive ones that become 0, as samples of weight 0 are left out.
+
+    Parameters
+    ----------
+    weights : array of shape (n_samples,) or (n_samples, n_outputs)
+        Weights of the samples, or of each output of each sample.
+    name : str
+        The name of the argument.
+    stacklevel : int
+        As for `warnings.warn`, counted from the caller.
+
+    Raises
+    ------
+    ValueError
+        For a weight that is too large, or if all positive weights become 0.
+    """
+    given = np.asarray(weights)
+    check_real(given, name)
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(given, np.float32)
+    check_single(given, single, name)
+    lost = _is_lost(given)
+    if lost.any():
+        message = (
+            f"{name} has numbers that are 0 in single precision, such as {given[lost][0]}; multiply all weights by a "
+            "constant"
+        )
+        if not (single > 0).any():
+            raise ValueError(message)
+        warnings.warn(message, PrecisionWarning, stacklevel=stacklevel + 1)
+    return single
+
+
+def _warn_of_zeros(
+    kind: str,
+    given: Any,
+    values: Any,
+    names: Sequence[str] | None,
+    categories: Collection[int] = (),
+    *,
+    stacklevel: int,
+) -> None:
+    """Warn once of numbers other than 0 that are 0 in single precision."""
+    found = list(_zeros(given, values, categories))
+    if not found:
+        return
+    j, number = found[0]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    warnings.warn(
+        f"{kind} {_name(j, names)}{more} has numbers that are 0 in single precision, such as {number!r}; multiply "
+        "them by a constant before the fit",
+        PrecisionWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _zeros(given: Any, values: Any, categories: Collection[int]) -> Iterator[tuple[int, float]]:
+    """Yield the columns with numbers other than 0 that are 0 in single precision, and the first such number of each."""
+    if hasattr(given, "tocsr"):
+        matrix = given.tocsr()
+        lost = _is_lost(matrix.data)
+        columns, first = np.unique(matrix.indices[lost], return_index=True)
+        yield from zip(columns.tolist(), matrix.data[lost][first].tolist(), strict=True)
+        return
+    if not is_frame(given):
+        given = np.asarray(given)
+        # Counts, which take little time, tell whether there is such a number at all.
+        if np.can_cast(given.dtype, np.float32) or np.count_nonzero(given) == np.count_nonzero(values):
+            return
+    for j in np.flatnonzero((values == 0).any(axis=0)).tolist():
+        if j in categories:
+            continue
+        column = numbers_of_column(given, j)
+        lost = _is_lost(column)
+        if lost.any():
+            yield j, column[lost][0].item()
+
+
+def _is_lost(numbers: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return a mask of the numbers other than 0 that are 0 in single precision."""
+    if numbers.dtype.kind != "f":
+        return np.zeros(numbers.shape, bool)
+    with np.errstate(over="ignore"):
+        is_lost: NDArray[np.bool_] = (numbers != 0) & (numbers.astype(np.float32) == 0)
+    return is_lost
 
 
 def _far_from_zero(columns: NDArray[Any], names: list[str] | None) -> Iterator[int]:

@@ -75,7 +75,9 @@ def _digest(matrix: Any, more: str) -> bytes:
         digest.update(repr(array.shape).encode())
         rows = max(_BLOCK * len(array) // max(array.size, 1), 1)
         for start in range(0, len(array), rows):
-            digest.update(np.ascontiguousarray(array[start : start + rows], dtype).data)
+            # Numbers that are too large are refused later, with their place.
+            with np.errstate(over="ignore"):
+                digest.update(np.ascontiguousarray(array[start : start + rows], dtype).data)
     return digest.digest()
 
 

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from ._bases import ClassifierMixin, RegressorMixin
 from ._class_weights import weights_of_classes
 from ._estimator import Estimator
-from ._frames import are_numbered, is_frame
+from ._frames import are_numbered, column_names, is_frame
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
-from ._matrix import check_finite, check_real
-from ._outputs import output_names, outputs_as_array
-from ._precision import check_precision
+from ._matrix import check_real
+from ._outputs import check_outputs, output_names, outputs_as_array
+from ._precision import check_precision, weights_in_single
 from ._samples import Samples
 from ._scores import accuracy, r2
 from .model import PROPENSITY
@@ -48,10 +48,22 @@ class Supervised(Estimator):
 
     def _remember_outputs(self, y: Any) -> list[str] | None:
         """Return the names of the columns of y, and remember those of a table."""
-        names = output_names(y)
-        self._y_names = names if is_frame(y) else None
+        self._y_names = column_names(y) if is_frame(y) else None
         self._numbered = is_frame(y) and are_numbered(y)
-        return names
+        return output_names(y)
+
+    def _check_outputs(self, y: Any, names: list[str] | None) -> None:
+        """Refuse infinite outputs and, unless they are allowed, missing ones; say what helps."""
+        values = y.data if hasattr(y, "indptr") else y
+        if self.missing_outputs:
+            advice = None
+        elif self._labels and not np.isin(values[~np.isnan(values)], (0, 1)).all():
+            advice = "leave out samples without a class"
+        elif "missing_outputs" in self.get_params(deep=False):
+            advice = "missing_outputs=True leaves them out"
+        else:
+            advice = "forests and boosting take missing outputs with missing_outputs=True"
+        check_outputs(y, "y", names, advice)
 
     def _same_outputs(self, y: Any) -> Any:
         """Return y as an array or a sparse matrix; its columns must be those of training.
@@ -61,7 +73,7 @@ class Supervised(Estimator):
         ValueError
             For other columns, or the same columns in another order.
         """
-        names, expected = output_names(y) if is_frame(y) else None, self._y_names
+        names, expected = column_names(y) if is_frame(y) else None, self._y_names
         y = outputs_as_array(y)
         n_outputs = 1 if y.ndim == 1 else y.shape[1]
         if n_outputs != self.n_outputs_:
@@ -95,7 +107,11 @@ class Classifier(ClassifierMixin, Supervised):
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
         check_consistent_length(features, y)
-        self._encoding = encoding = Labels(y, missing=self.missing_outputs)
+        if y.dtype.kind == "f":
+            self._check_outputs(y, names)
+        # A rule decides on one label.
+        is_column = names is not None and not self._rules()
+        self._encoding = encoding = Labels(y, missing=self.missing_outputs, is_column=is_column)
         self._has_rule = self._takes_rule(encoding.kind)
         single = encoding.kind not in (MULTILABEL, MULTIOUTPUT)
         self.n_outputs_ = encoding.n_outputs
@@ -118,14 +134,18 @@ class Classifier(ClassifierMixin, Supervised):
         ValueError
             For a rule that has no effect, as the most probable of several classes is predicted.
         """
-        params = self.params if isinstance(self.params, Mapping) else {}
-        rules = [name for name in _RULES if params.get(name) not in _NO_RULES]
+        rules = self._rules()
         if rules and kind not in (MULTILABEL, "binary"):
             raise ValueError(
                 f"params has {rules[0]!r}, which decides labels and two classes; y is {kind}, and of more classes the "
                 "most probable is predicted"
             )
         return bool(rules)
+
+    def _rules(self) -> list[str]:
+        """Return the parameters that set how labels are decided."""
+        params = self.params if isinstance(self.params, Mapping) else {}
+        return [name for name in _RULES if params.get(name) not in _NO_RULES]
 
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:
@@ -149,10 +169,10 @@ class Classifier(ClassifierMixin, Supervised):
             raise ValueError(
                 f"sample_weight must have the shape {by_class.shape[:1]} or {by_class.shape}, got {weights.shape}"
             )
-        if weights is not None and weights.ndim == 2:
-            return np.asarray(by_class * weights, np.float32)
-        by_class = by_class[:, 0] if self.n_outputs_ == 1 else by_class
-        return np.asarray(by_class if weights is None else (by_class.T * weights).T, np.float32)
+        if weights is None or weights.ndim < 2:
+            by_class = by_class[:, 0] if self.n_outputs_ == 1 else by_class
+        product = by_class if weights is None else (by_class.T * weights.T).T
+        return weights_in_single(product, "class_weight", stacklevel=5)
 
     def _column(self, y: Any) -> Any:
         """Return a single column of classes as a vector, and labels that may be missing as numbers."""
@@ -315,7 +335,7 @@ class Regressor(RegressorMixin, Supervised):
         y = check_array(
             y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=False, input_name="y"
         )
-        check_finite(y, "y", self.output_names_, allow_nan=self.missing_outputs)
+        self._check_outputs(y, self.output_names_)
         return y if sp.issparse(y) else vector(y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, memory_limit: int | None = None) -> float:

@@ -26,9 +26,6 @@ class _Auto(Estimator):
 
     _n_steps: ClassVar[int] = 15
 
-    missing_outputs: bool = False
-    """Most members need every output."""
-
     def __init__(
         self,
         time: float | None = None,
@@ -36,6 +33,7 @@ class _Auto(Estimator):
         configurations: int | None = None,
         combine: str | None = None,
         portfolio: str | None = None,
+        missing_outputs: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -45,6 +43,7 @@ class _Auto(Estimator):
         self.configurations = configurations
         self.combine = combine
         self.portfolio = portfolio
+        self.missing_outputs = missing_outputs
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -62,7 +61,7 @@ class _Auto(Estimator):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features; missing values are filled in for members that need every value.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
-            Outputs.
+            Outputs; NaN where missing, with `missing_outputs`.
         """
         return self._fit(X, y)
 
@@ -83,6 +82,8 @@ class AutoClassifier(_Auto, Classifier):
         Rule for the weights of members.
     portfolio : str, optional
         File with another list of configurations.
+    missing_outputs : bool, default=False
+        Allows missing outputs (NaN), which are left out everywhere; only methods that can do so are tried.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them.
     random_state : int, RandomState or None, default=None
@@ -148,6 +149,8 @@ class AutoRegressor(_Auto, Regressor):
         Rule for the weights of members.
     portfolio : str, optional
         File with another list of configurations.
+    missing_outputs : bool, default=False
+        Allows missing outputs (NaN), which are left out everywhere; only methods that can do so are tried.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them.
     random_state : int, RandomState or None, default=None

@@ -203,9 +203,9 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     learning_rate : float, default=0.1
         Factor in (0, 1] by which every step is multiplied.
     loss : {"log_loss", "squared_error", "absolute_error"} or list of these, default="log_loss"
-        Loss to minimize. With "log_loss" scores are probabilities; more than two classes are boosted jointly with the
-        softmax loss, except with the method "single-target-gbrt", which boosts each class against the others. A list
-        has one loss per label.
+        Loss to minimize. With "log_loss" scores are probabilities; more than two classes, or two of a y with a name
+        other than 0 and 1, are boosted jointly with the softmax loss, except with the method "single-target-gbrt",
+        which boosts each class against the others. A list has one loss per label.
     subsample : float, default=1.0
         Fraction of the samples on which each tree grows.
     max_depth : int or None, default=3
@@ -248,6 +248,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
+        the list of other categories.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 
@@ -469,6 +471,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
+        the list of other categories.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 

@@ -60,7 +60,7 @@ def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
     check_consistent_length(features, outputs)
     missing = _has_missing(outputs)
     if _are_labels(outputs) if labels is None else labels:
-        encoding = Labels(outputs, missing=missing)
+        encoding = Labels(outputs, missing=missing, is_column=names is not None)
         names, outputs, labels = encoding.names(names), encoding.encode(outputs), True
     else:
         check_precision(outputs, names, stacklevel=2)

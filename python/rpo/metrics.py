@@ -1,7 +1,8 @@
 """Metrics of multi-label classification and multi-output regression.
 
-Truth may be dense or CSR. NaN entries are missing and left out, as if they and their predictions had been removed.
-Scores may be dense, or CSR with the best labels of each sample if a metric only uses those.
+Truth may be dense, CSR or a table, or a vector for one output. NaN entries are missing and left out, as if they and
+their predictions had been removed. Scores may be dense, or CSR if a metric uses the best labels of each sample or sets
+of labels. All samples count equally: there are no weights of samples.
 
 `evaluate` and functions that rank the labels of a sample use single precision: scores that differ by less are ties. The
 functions for areas per label and for errors of numbers use double precision.
@@ -27,12 +28,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _native
 from ._arguments import names_of, whole
 from ._frames import check_in_memory
 from ._matrix import borrow, dense
+from ._outputs import as_columns, of_table
+from ._types import Borrowed
 
 __all__ = [
     "arrmse",
@@ -108,8 +112,8 @@ def evaluate(
     metrics = names_of("metrics", metrics)
     values = _native.evaluate(
         metrics,
-        borrow(truth, "truth"),
-        borrow(scores, "scores"),
+        _borrowed(truth, "truth"),
+        _borrowed(scores, "scores"),
         inverse_propensities=_floats(inverse_propensities),
         train_means=_floats(train_means),
         empty_samples=empty_samples,
@@ -193,7 +197,9 @@ def average_precision(truth: Any, scores: Any, *, average: str | None = "macro")
 
 
 def _label_scores(what: str, truth: Any, scores: Any) -> NDArray[np.float64]:
-    return _native.label_scores(what, borrow(truth, "truth"), dense(scores, "scores", np.float64))
+    return _native.label_scores(
+        what, _borrowed(truth, "truth"), dense(_columns(scores, "scores"), "scores", np.float64)
+    )
 
 
 def _averaged(values: NDArray[np.float64], average: str | None) -> Any:
@@ -244,9 +250,9 @@ def confusion_counts(truth: Any, predicted: Any) -> dict[str, NDArray[np.int64]]
     """Return for each label the true positives, false positives and false negatives."""
     whats = ("true-positives", "false-positives", "false-negatives")
     return {
-        what.replace("-", "_"): _native.set_scores(what, borrow(truth, "truth"), borrow(predicted, "predicted")).astype(
-            np.int64
-        )
+        what.replace("-", "_"): _native.set_scores(
+            what, _borrowed(truth, "truth"), _borrowed(predicted, "predicted")
+        ).astype(np.int64)
         for what in whats
     }
 
@@ -255,8 +261,8 @@ def _set_score(what: str, truth: Any, predicted: Any, average: str | None = "mic
     average_name = _choice({"micro": "micro", "macro": "macro", "samples": "samples", None: "none"}, average)
     values = _native.set_scores(
         what,
-        borrow(truth, "truth"),
-        borrow(predicted, "predicted"),
+        _borrowed(truth, "truth"),
+        _borrowed(predicted, "predicted"),
         average=average_name,
         zero_division=float(zero_division),
     )
@@ -329,9 +335,23 @@ def _regression(
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:
     """Return numbers with one column for each output."""
+    return dense(_columns(values.toarray() if hasattr(values, "toarray") else values, name), name, np.float64)
+
+
+def _borrowed(values: Any, name: str) -> Borrowed:
+    return borrow(_columns(values, name), name)
+
+
+def _columns(values: Any, name: str) -> Any:
+    """Return a table as an array, NaN where missing, and a vector as one column."""
     check_in_memory(values)
-    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
-    return dense(array.reshape(-1, 1) if array.ndim == 1 else array, name, np.float64)
+    if sp.issparse(values):
+        return values
+    table = of_table(values)
+    try:
+        return as_columns(np.asarray(values) if table is None else table)
+    except ValueError as error:
+        raise ValueError(f"{name} must be numbers: {error}") from error
 
 
 def _choice(choices: dict[str | None, str], average: str | None) -> str:

@@ -17,9 +17,10 @@ from . import _native
 from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
 from ._matrix import borrow, check_finite, csr, dense
-from ._outputs import outputs_as_array
+from ._outputs import as_columns, check_outputs, outputs_as_array
+from ._outputs import output_names as names_of_outputs
 from ._parameters import as_json
-from ._precision import check_features, check_precision
+from ._precision import check_features, check_precision, weights_in_single
 from ._types import Borrowed, Path
 
 # The parameters A and B of the propensity model.
@@ -81,7 +82,7 @@ class Model:
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features, NaN where missing.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_outputs)
+        Y : array, sparse matrix or DataFrame of shape (n_samples,) or (n_samples, n_outputs)
             Outputs.
         method : str, default="random-forest"
             The name of the method.
@@ -114,26 +115,27 @@ class Model:
             X, nominal = frame.values, frame.nominal
             feature_names = frame.names if feature_names is None else feature_names
         x = borrow(X, "X")
-        if not isinstance(x, tuple):
-            check_features(given, x, feature_names, nominal, stacklevel=2)
-        if is_frame(Y) and output_names is None:
-            output_names = column_names(Y)
-        Y = outputs_as_array(Y)
+        check_features(given, given if isinstance(x, tuple) else x, feature_names, nominal, stacklevel=2)
+        if output_names is None:
+            output_names = names_of_outputs(Y)
+        Y = as_columns(outputs_as_array(Y))
         output_names = None if output_names is None else names_of("output_names", output_names)
+        if not flag("missing_outputs", missing_outputs) and Y.dtype.kind == "f":
+            check_outputs(Y, "Y", output_names, "missing_outputs=True leaves them out, if the method can do so")
         if not flag("labels", labels):
             check_precision(Y, output_names, stacklevel=2)
-        weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32)
+        weights = None if sample_weight is None else weights_in_single(sample_weight, "sample_weight", stacklevel=2)
         of_samples = weights is None or weights.ndim == 1
         data = _native.Dataset.from_arrays(
             x,
             borrow(Y, "Y"),
             labels=bool(labels),
-            missing_outputs=flag("missing_outputs", missing_outputs),
+            missing_outputs=bool(missing_outputs),
             feature_names=None if feature_names is None else names_of("feature_names", feature_names),
             output_names=output_names,
             nominal=nominal,
             weights=weights if of_samples else None,
-            cell_weights=None if of_samples else dense(weights, "sample_weight"),
+            cell_weights=None if of_samples else weights,
         )
         text = parameters_as_json({"method": method, **parameters})
         native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
@@ -179,7 +181,9 @@ class Model:
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features in the model's order; the columns of a DataFrame are found by name.
+            Features in the model's order; the columns of a DataFrame are found by name. For a feature that is a
+            category, other forms have positions in the list of its values in training: whole numbers from 0, or NaN
+            where missing.
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         memory_limit : int, optional
@@ -187,6 +191,8 @@ class Model:
 
         Raises
         ------
+        ValueError
+            For features that do not fit the model, such as a number that is no position in the list of a category.
         MemoryError
             For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
@@ -517,7 +523,7 @@ class Model:
         names = self._native.target_names
         return _native.Dataset.from_arrays(
             self._features(X),
-            borrow(outputs_as_array(Y), "Y"),
+            borrow(as_columns(outputs_as_array(Y)), "Y"),
             labels=self.is_multilabel,
             missing_outputs=True,
             feature_names=self._native.feature_names,

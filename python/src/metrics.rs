@@ -68,7 +68,7 @@ pub(crate) fn evaluate(
 ) -> PyResult<Vec<f64>> {
     let parsed: Result<Vec<Metric>, _> = names.iter().map(|name| name.parse()).collect();
     let metrics = parsed.map_err(value_error)?;
-    let options = EvaluationOptions {
+    let mut options = EvaluationOptions {
         missing: MissingTruth::Skip,
         inverse_propensities: inverse_propensities.as_deref(),
         train_means: train_means.as_deref(),
@@ -95,6 +95,15 @@ pub(crate) fn evaluate(
             Some(compute(py, select)?)
         }
     };
+    let sets = match scores {
+        // The best labels are too few for label sets.
+        MatrixView::Sparse(scores) if metrics.iter().any(|metric| metric.needs() == Needs::LabelSets) => {
+            let select = || LabelSets::from_csr(scores, &options.thresholds);
+            Some(compute(py, select)?)
+        }
+        _ => None,
+    };
+    options.label_sets = sets.as_ref();
     let scores = match (scores, &top) {
         (MatrixView::Dense(scores), _) => Scores::Dense(scores),
         (MatrixView::Sparse(_), top) => Scores::TopK(top.as_ref().expect("selected above")),

@@ -50,3 +50,15 @@ def test_what_is_out_of_range_is_refused():
         rpo.AutoClassifier(configurations=0).fit(X, Y)
     with pytest.raises(ValueError, match="cannot be combined with"):
         rpo.AutoClassifier(5, configurations=2).fit(X, Y)
+
+
+def test_missing_outputs_are_left_out(labels, numbers):
+    X, Y = labels
+    holes = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)
+    model = rpo.AutoClassifier(configurations=2, random_state=0, missing_outputs=True).fit(X, holes)
+    expected = rpo.Model.fit(X, holes, labels=True, method="auto", missing_outputs=True, configurations=2, seed=0)
+    assert np.array_equal(model.model_.predict(X), expected.predict(X))
+    assert model.score(X, holes) > 0.5
+    X, Y = numbers
+    holes = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)
+    assert rpo.AutoRegressor(configurations=2, random_state=0, missing_outputs=True).fit(X, holes).score(X, holes) > 0.5

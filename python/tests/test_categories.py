@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -176,3 +177,44 @@ def test_importances_are_those_of_features(encoding, coded):
             assert importances.sum() == pytest.approx(1.0)
             assert importances.argmax() == first.index("b")
         assert SelectFromModel(model, prefit=True).transform(table).shape[1] < 5
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_an_array_has_the_numbers_of_the_categories_of_a_table(dtype):
+    values = np.array([10, 20, 30, 40])[np.random.default_rng(4).integers(4, size=200)]
+    frame = pd.DataFrame({"size": np.arange(200.0), "kind": pd.Categorical(values)})
+    y = np.isin(values, (10, 40)).astype(int)
+    for estimator in (rpo.GradientBoostingClassifier(20), rpo.ExtraTreesClassifier(10, random_state=0)):
+        model = estimator.fit(frame, y)
+        array = frame.astype(dtype).to_numpy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # without names of features
+            assert np.array_equal(model.predict_proba(array), model.predict_proba(frame))
+            assert model.score(array, y) > 0.95
+        with pytest.warns(UserWarning, match="'25' of column 1, which did not occur in training"):
+            model.predict(np.array([[1.0, 25.0]]))
+
+
+def test_numbers_that_are_no_positions_are_refused_in_prediction():
+    words = np.array(["red", "green", "blue"])[np.arange(90) % 3]
+    frame = pd.DataFrame({"size": np.arange(90.0), "kind": pd.Categorical(words)})
+    y = (words == "red").astype(int)
+    for given in (y, np.column_stack([y, 1 - y])):
+        model = rpo.Model.fit(frame, given, labels=True, trees=5, seed=0)
+        positions = np.column_stack([frame["size"], frame["kind"].cat.codes])
+        assert np.array_equal(model.predict(positions), model.predict(frame))
+        for value in (3.0, 10.0, 1.5, -3.0):
+            wrong = positions.copy()
+            wrong[7, 1] = value
+            for call in (
+                model.predict,
+                model.predict_labels,
+                model.predict_values,
+                model.apply,
+                lambda X: model.predict_top_k(X, 1),  # noqa: B023
+                lambda X: model.evaluate(X, given),  # noqa: B023
+            ):
+                with pytest.raises(ValueError, match=r"nominal feature 1 of sample 7 is .*; its values are 0 to 3"):
+                    call(wrong)
+        positions[7, 1] = np.nan
+        assert model.predict(positions).shape[0] == 90

@@ -136,3 +136,40 @@ def test_a_pickled_model_is_kept_by_skops(labels):
     loaded = skops.loads(content, trusted=trusted)
     assert loaded.model_ == fitted.model_
     assert np.array_equal(loaded.predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("values", [(0, 1), (False, True), ("no", "yes"), ("F", "T"), ("die", "live"), (1, 2)])
+def test_two_classes_of_a_named_column_are_what_the_command_makes_of_them(values, command, classes, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, grade, _ = classes
+    y = pd.Series(np.array(values)[(grade == "gold").astype(int)], name="survived")
+    table = pd.DataFrame(X).add_prefix("x")
+    fitted = rpo.RandomForestClassifier(5, random_state=0).fit(table[:100], y[:100])
+    is_label = values not in (("die", "live"), (1, 2))
+    assert fitted.output_names_ == (["survived"] if is_label else [str(value) for value in values])
+    predicted = fitted.model_.predict_values(table[100:])["survived"]
+    second = values[1] if is_label else str(values[1])
+    assert np.array_equal(predicted if is_label else predicted == second, fitted.predict(table[100:]) == values[1])
+    model, path = tmp_path / "survived.rpo", tmp_path / "test.csv"
+    fitted.model_.save(model)
+    table.assign(survived=y)[100:].to_csv(path, index=False)
+    found = command("predict", "--model", model, "--data", path, "--values").split()
+    assert found[0] == "survived"
+    assert len(set(zip(found[1:], predicted, strict=True))) == 2
+    found = command("evaluate", "--model", model, "--data", path, "--metrics", "subset-accuracy", "--json")
+    assert json.loads(found)["subset-accuracy"] == pytest.approx(fitted.score(table[100:], y[100:]))
+
+
+def test_two_classes_are_one_label_without_a_name_and_with_a_rule(classes):
+    pd = pytest.importorskip("pandas")
+    X, grade, _ = classes
+    words = np.where(grade == "gold", "gold", "other")
+    forest = rpo.RandomForestClassifier(5, random_state=0)
+    plain = forest.fit(X, words).predict_proba(X)
+    assert forest.output_names_ == ["other"]
+    assert rpo.RandomForestClassifier(2).fit(X, pd.DataFrame(words)).output_names_ == ["other"]
+    named = pd.Series(words, name="grade")
+    assert np.allclose(rpo.RandomForestClassifier(5, random_state=0).fit(X, named).predict_proba(X), plain)
+    ruled = rpo.RandomForestClassifier(5, random_state=0, params={"decide": "f1"}).fit(X, named)
+    assert ruled.output_names_ == ["other"]
+    assert set(ruled.predict(X)) == {"gold", "other"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 
@@ -138,3 +139,58 @@ def test_features_whose_numbers_stay_different_are_not_warned_of(numbers):
     ):
         assert warned(lambda column=column: regressor().fit(np.column_stack([X, column]), Y)) == []
     assert warned(lambda: regressor().fit(sp.csr_array(np.column_stack([X, SECONDS])), Y)) == []
+
+
+def test_numbers_that_become_zero_are_warned_of(numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    weights = np.where(np.arange(100) < 3, 1e-50, 1.0)
+    tiny = X * [1.0, 1e-50, 1e-50, 1.0, 1.0]
+    table = pd.DataFrame(tiny, columns=list("abcde"))
+    for fit, message in (
+        (lambda: regressor().fit(X, Y * [1.0, 1e-50, 1.0]), "output 1 has numbers that are 0 in single precision"),
+        (lambda: regressor().fit(X, sp.csr_array(Y * [1.0, 1e-50, 1.0])), "output 1 has numbers that are 0"),
+        (lambda: regressor().fit(tiny, Y), "feature 1 (and 1 more) has numbers that are 0 in single precision"),
+        (lambda: regressor().fit(sp.csr_array(tiny), Y), "feature 1 (and 1 more) has numbers that are 0"),
+        (lambda: regressor().fit(table, Y), "feature 'b' (and 1 more) has numbers that are 0"),
+        (lambda: regressor().fit(X, Y, weights), "sample_weight has numbers that are 0 in single precision"),
+        (lambda: rpo.Model.fit(tiny, Y, labels=False, trees=2), "feature 1 (and 1 more) has numbers that are 0"),
+        (lambda: rpo.Model.fit(sp.csr_array(tiny), Y, labels=False, trees=2), "feature 1 (and 1 more) has numbers"),
+        (lambda: rpo.Model.fit(X, Y * 1e-50, labels=False, trees=2), "output 0 (and 2 more) has numbers that are 0"),
+        (lambda: rpo.Model.fit(X, Y, labels=False, trees=2, sample_weight=weights), "sample_weight has numbers"),
+        (
+            lambda: rpo.GradientBoostingClassifier(2, class_weight={0: 1e-50, 1: 1.0}).fit(
+                X, (Y[:, 0] > 0).astype(int)
+            ),
+            "class_weight has numbers that are 0",
+        ),
+    ):
+        (found,) = warned(fit)
+        assert found.startswith(message)
+        assert "by a constant" in found
+    assert warned(lambda: regressor().fit(np.where(X > 0, X * 1e-30, 0.0), Y * 1e-30, weights.round())) == []
+    with pytest.raises(ValueError, match="sample_weight has numbers that are 0 in single precision, such as 1e-50"):
+        regressor().fit(X, Y, np.full(100, 1e-50))
+
+
+def test_what_is_too_large_is_not_called_infinite(numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    large, weights = X.astype(np.float64), np.ones(100)
+    large[7, 1] = weights[7] = 1e300
+    fit = lambda X, y, w=None: rpo.Model.fit(X, y, labels=False, trees=2, sample_weight=w)  # noqa: E731
+    for call, place in (
+        (lambda: fit(large, Y), "X has 1e+300 in row 7, column 1"),
+        (lambda: fit(sp.csr_array(large), Y), "X has 1e+300 in row 7, column 1"),
+        (lambda: fit(pd.DataFrame(large, columns=list("abcde")), Y), "column 'b' has 1e+300 in row 7"),
+        (lambda: fit(X, sp.csr_array(large)), "Y has 1e+300 in row 7, column 1"),
+        (lambda: fit(X, Y, weights), "sample_weight has 1e+300 in row 7"),
+        (lambda: regressor().fit(X, Y, weights), "sample_weight has 1e+300 in row 7"),
+        (lambda: regressor().fit(X, sp.csr_array(large)), "y has 1e+300 in row 7, column 1"),
+        (lambda: regressor().fit(large, Y), None),
+    ):
+        message = r"or a value too large for dtype\('float32'\)" if place is None else re.escape(f"{place}, too large")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=message):
+                call()

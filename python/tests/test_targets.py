@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -377,3 +380,93 @@ def test_times_and_complex_numbers_are_no_numbers(numbers):
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def tables(table):
+    """Return a table of pandas and those of other libraries with its content."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    return table, pl.from_pandas(table), pa.table(table)
+
+
+def test_numbers_and_truth_values_side_by_side_are_labels(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    table = pd.DataFrame({"number": Y[:, 0], "truth": Y[:, 1].astype(bool)})
+    expected = forest().fit(X, table.astype(int))
+    for y in tables(table):
+        assert forest().fit(X, y).model_ == expected.model_
+
+
+def test_words_and_numbers_are_classes_side_by_side(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    table = pd.DataFrame({"word": np.where(Y[:, 0] == 1, "gold", "iron"), "number": Y[:, 1] + 2 * Y[:, 2]})
+    expected = forest().fit(X, table.astype(str))
+    assert expected.output_names_[:3] == ["word=gold", "word=iron", "number=0"]
+    for y in (*tables(table), table.astype({"word": "category"}), table.astype({"number": "Int64"})):
+        model = forest().fit(X, y)
+        assert model.model_ == expected.model_
+        assert [classes.tolist() for classes in model.classes_] == [["gold", "iron"], [0, 1, 2, 3]]
+        predicted = model.predict(X)
+        assert np.array_equal(predicted.astype(str), expected.predict(X))
+        assert model.score(X, y) == (predicted == table.to_numpy()).all(axis=1).mean()
+        assert rpo.describe(X, y)["n_outputs"] == 6
+    boosting = rpo.GradientBoostingClassifier(3, class_weight="balanced").fit(X, table, eval_set=(X, table))
+    assert boosting.predict(X).shape == (120, 2)
+    mixed = table.astype(object)
+    mixed.loc[3, "word"] = 7
+    with pytest.raises(ValueError, match=r"Unknown label type: unknown.* holds int"):
+        forest().fit(X, mixed)
+
+
+def test_missing_outputs_are_refused_with_their_place_and_what_helps(labels, numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    holes = Y.astype(float)
+    holes[7, 1] = np.nan
+    helped = "row 7, column {}. Outputs are missing: missing_outputs=True leaves them out"
+    elsewhere = "Outputs are missing: forests and boosting take missing outputs with missing_outputs=True"
+    numbers = numbers[1].copy()
+    numbers[7, 1] = np.nan
+    objects = np.where(np.isnan(numbers), None, numbers)
+    classes = np.where(np.arange(120) == 7, np.nan, np.arange(120) % 3)
+    many = rpo.GradientBoostingRegressor(2)
+    for fit, message in (
+        (lambda: forest().fit(X, holes), helped.format(1)),
+        (lambda: forest().fit(X, pd.DataFrame(holes, columns=list("abcdef"))), helped.format("'b'")),
+        (lambda: forest().fit(X, np.where(np.isnan(holes), None, holes)), helped.format(1)),
+        (lambda: rpo.AutoClassifier(configurations=1).fit(X, holes), helped.format(1)),
+        (lambda: rpo.LinearOneVsRestClassifier().fit(X, holes), elsewhere),
+        (lambda: forest().fit(X, classes), "row 7. Outputs are missing: leave out samples without a class"),
+        (lambda: many.fit(X[:100], numbers), helped.format(1)),
+        (lambda: many.fit(X[:100], objects), helped.format(1)),
+        (lambda: rpo.Model.fit(X, holes, labels=True), "Input Y contains NaN. The first is in " + helped.format(1)),
+        (lambda: rpo.Model.fit(X[:100], numbers, labels=False), helped.format(1)),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=re.escape(message)):
+                fit()
+    objects = np.where(np.isnan(holes), None, holes)
+    expected = forest(missing_outputs=True).fit(X, holes).model_
+    assert forest(missing_outputs=True).fit(X, objects).model_ == expected
+
+
+def test_missing_labels_beside_truth_values_are_described():
+    pl = pytest.importorskip("polars")
+    for y in (
+        pl.DataFrame({"a": [True, None, False], "b": [True, True, False]}),
+        np.array([[True, True], [None, True], [False, False]], object),
+    ):
+        figures = rpo.describe(np.eye(3), y)
+        assert (figures["task"], figures["missing_outputs"], figures["cardinality"]) == ("multi-label", 1, 1.0)
+
+
+def test_models_take_a_vector_of_outputs(numbers):
+    pd = pytest.importorskip("pandas")
+    X, Y = numbers
+    fit = lambda y: rpo.Model.fit(X, y, labels=False, trees=2, seed=1)  # noqa: E731
+    model = fit(Y[:, :1])
+    assert fit(Y[:, 0]) == model
+    assert model.evaluate(X, Y[:, 0]) == model.evaluate(X, Y[:, :1])
+    assert fit(pd.Series(Y[:, 0], name="size")).output_names == ["size"]

@@ -3,7 +3,7 @@
 use crate::{MetricError, MissingTruth, Real, TopK, real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, csr_row};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -142,6 +142,25 @@ impl<'a> LabelSets<'a> {
                 .collect()
         };
         Ok(LabelSets::collect(scores.ncols(), scores.nrows(), pick))
+    }
+
+    /// Creates sets of the stored labels of CSR scores whose score reaches its threshold: those of the dense matrix if
+    /// thresholds are positive, however many labels a sample has.
+    ///
+    /// # Errors
+    /// As [`from_scores`](Self::from_scores); a matrix compressed by columns.
+    pub fn from_csr(scores: CsrView<'_>, thresholds: &Thresholds) -> Result<LabelSets<'static>, MetricError> {
+        thresholds.check(scores.cols())?;
+        real::check_csr("scores", &scores, f32::is_finite)?;
+        let pick = |i: usize| {
+            let (columns, values) = csr_row(&scores, i);
+            let stored = columns.iter().zip(values);
+            stored
+                .filter(|&(&j, &s)| f64::from(s) >= thresholds.of(j as usize))
+                .map(|(&j, _)| j)
+                .collect()
+        };
+        Ok(LabelSets::collect(scores.cols(), scores.rows(), pick))
     }
 
     /// Creates sets of the labels among the best k whose score reaches its threshold.
@@ -450,6 +469,11 @@ mod tests {
         let scores = array![[0.5_f32, 0.25, 0.75], [0.0, 0.5, 1.0]];
         let sets = LabelSets::from_scores(scores.view(), &Thresholds::default()).unwrap();
         assert_eq!(sets, LabelSets::from_lists(3, &[[0, 2], [1, 2]]).unwrap());
+        let stored = MatrixView::from(&scores).to_csr();
+        assert_eq!(
+            LabelSets::from_csr(stored.view(), &Thresholds::default()).unwrap(),
+            sets
+        );
         let per_label = Thresholds::PerLabel(vec![0.0, 0.75, 1.0]);
         let sets = LabelSets::from_scores(scores.view(), &per_label).unwrap();
         assert_eq!(sets, LabelSets::from_lists(3, &[vec![0], vec![0, 2]]).unwrap());

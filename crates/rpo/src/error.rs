@@ -259,6 +259,7 @@ impl ModelError {
         if let Self::MissingFeature { row, .. }
         | Self::Linear(LinearError::Score { row, .. })
         | Self::Ensemble(EnsembleError::Prediction { row, .. })
+        | Self::Dataset(DatasetError::NotAPosition { sample: row, .. })
         | Self::Metric(MetricError::NotAProbability { sample: row, .. }) = &mut self
         {
             *row += start;

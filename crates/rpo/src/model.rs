@@ -9,7 +9,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
 use rpo_data::preprocess::Pipeline;
-use rpo_data::{ClassColumn, Dataset, Task};
+use rpo_data::{ClassColumn, Dataset, Task, check_positions};
 use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
@@ -62,7 +62,7 @@ impl PartialEq for Model {
 }
 
 /// Features (n x p) are unprepared and in the order of the schema (see [`Schema::align_features`]). A value outside a
-/// nominal feature's list is an error.
+/// nominal feature's list is an error ([`DatasetError::NotAPosition`](rpo_data::DatasetError::NotAPosition)).
 impl Predictor for Model {
     type Error = ModelError;
 
@@ -446,12 +446,13 @@ impl Model {
         self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))
     }
 
-    /// Calls the predictor with features prepared by the pipeline.
+    /// Calls the predictor with features prepared by the pipeline. Trees would take any number for a position.
     fn with_features<T>(
         &self,
         x: MatrixView<'_>,
         predict: impl FnOnce(&dyn Predict, MatrixView<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
+        check_positions(x, &self.schema.nominal)?;
         let predicted = match &self.pipeline {
             None => predict(self.predictor.as_ref(), x),
             Some(pipeline) => predict(self.predictor.as_ref(), pipeline.transform(x)?.view()),

@@ -2,7 +2,7 @@
 
 use super::{Dataset, DatasetError, check_range, find};
 use crate::names::Names;
-use rpo_core::Mismatch;
+use rpo_core::{MatrixView, Mismatch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,26 +50,42 @@ impl Dataset {
             if let Some((&j, _)) = nominal.iter().find(|(_, values)| values.is_empty()) {
                 return Err(DatasetError::NoValues(j));
             }
-            let mut limits = vec![f32::INFINITY; self.n_features()];
-            nominal
-                .iter()
-                .for_each(|(&j, values)| limits[j] = values.len() as f32);
-            let found = find(self.features.view(), |j, v| {
-                limits[j].is_finite() && !(v.is_nan() || (v >= 0.0 && v < limits[j] && v.fract() == 0.0))
-            });
-            if let Some((sample, feature, value)) = found {
-                let n_values = nominal[&feature].len();
-                return Err(DatasetError::NotAPosition {
-                    sample,
-                    feature,
-                    value,
-                    n_values,
-                });
-            }
+            check_positions(self.features.view(), &nominal)?;
         }
         self.nominal = nominal;
         Ok(self)
     }
+}
+
+/// Refuses values of nominal features that are neither positions in the feature's list nor missing. A feature that there
+/// is no column for has no values.
+///
+/// # Errors
+/// [`DatasetError::NotAPosition`] with the first such value.
+pub fn check_positions(
+    features: MatrixView<'_>,
+    nominal: &BTreeMap<usize, Arc<[String]>>,
+) -> Result<(), DatasetError> {
+    if nominal.is_empty() {
+        return Ok(());
+    }
+    let mut limits = vec![f32::INFINITY; features.n_cols()];
+    for (&j, values) in nominal {
+        if let Some(limit) = limits.get_mut(j) {
+            *limit = values.len() as f32;
+        }
+    }
+    let found = find(features, |j, v| {
+        limits[j].is_finite() && !(v.is_nan() || (v >= 0.0 && v < limits[j] && v.fract() == 0.0))
+    });
+    found.map_or(Ok(()), |(sample, feature, value)| {
+        Err(DatasetError::NotAPosition {
+            sample,
+            feature,
+            value,
+            n_values: nominal[&feature].len(),
+        })
+    })
 }
 
 pub(super) fn check_names(what: &'static str, names: &Names, columns: usize) -> Result<(), DatasetError> {

@@ -15,7 +15,7 @@ mod task;
 mod weights;
 
 pub use class_column::{ClassColumn, TargetOutputs};
-pub use columns::Columns;
+pub use columns::{Columns, check_positions};
 pub use date_column::DateColumn;
 pub use error::DatasetError;
 pub use label_column::LabelColumn;

@@ -3,7 +3,7 @@
 use ndarray::{Array2, array};
 use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, TreeEnsemble};
-use rpo::data::{Dataset, Layout, Task};
+use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::Boosted;
 use rpo::ensemble::{Forest, ForestTree, SingleTargetForest};
 use rpo::tree::AxisRule;
@@ -106,12 +106,37 @@ fn trees_split_subsets_of_values_and_the_file_keeps_them() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let again = pool.install(|| fit(options, &train)).unwrap();
             assert_eq!(again, model, "{options}");
-            // Stored rows are predicted like dense ones, and values unseen in training like missing values.
-            let x = array![[0.5, 3.0], [0.0, 0.0], [0.25, f32::NAN], [0.25, 150.0]];
+            // Stored rows are predicted like dense ones.
+            let x = array![[0.5, 3.0], [0.0, 0.0], [0.25, f32::NAN]];
             let csr = MatrixView::from(&x).to_csr();
             let dense = model.predict((&x).into()).unwrap();
             assert_eq!(model.predict(MatrixView::Sparse(csr.view())).unwrap(), dense);
-            assert_eq!(dense.row(2), dense.row(3));
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_no_positions_are_refused_whatever_the_encoding() {
+    let train = data(5, 200, Task::Regression);
+    for options in [
+        "extra-trees --trees 3",
+        "extra-trees --trees 3 --nominal codes",
+        "gbmort --iterations 3",
+        "ridge",
+    ] {
+        let model = fit(options, &train).unwrap();
+        for value in [100.0, 1.5, -3.0] {
+            let x = array![[0.5, 99.0], [0.5, value]];
+            let expected = ModelError::Dataset(DatasetError::NotAPosition {
+                sample: 1,
+                feature: 1,
+                value,
+                n_values: 100,
+            });
+            let x = MatrixView::from(&x);
+            assert_eq!(model.predict(x).as_ref(), Err(&expected), "{options}");
+            assert_eq!(model.predict_top_k(x, 1).as_ref(), Err(&expected), "{options}");
+            assert_eq!(model.apply(x).as_ref(), Err(&expected), "{options}");
         }
     }
 }

@@ -1,0 +1,60 @@
+"""The forms of truth and predictions that metrics take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rpo import metrics
+
+SETS = (
+    "hamming subset-accuracy jaccard micro-f1 macro-f1 example-f1 mcc g-mean balanced-accuracy".split()  # noqa: SIM905
+)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("beside", [[], ["p@1"], ["p@3"]])
+def test_label_sets_of_sparse_scores_are_those_of_dense_ones(name, beside):
+    rng = np.random.default_rng(6)
+    truth = (rng.random((40, 12)) < 0.4).astype(np.float32)
+    scores = np.where(rng.random((40, 12)) < 0.5, rng.random((40, 12)), 0.0).astype(np.float32)
+    names = [name, *beside]
+    assert metrics.evaluate(truth, sp.csr_array(scores), names) == metrics.evaluate(truth, scores, names)
+    sparse = sp.csr_array(truth)
+    assert metrics.evaluate(sparse, sparse, names) == metrics.evaluate(truth, truth, names)
+    holes = np.where(rng.random((40, 12)) < 0.1, np.nan, truth)
+    assert metrics.evaluate(holes, sp.csr_array(scores), names) == metrics.evaluate(holes, scores, names)
+
+
+def test_tables_are_what_their_arrays_are():
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    truth = np.array([[1.0, 1.0], [0.0, 0.0], [np.nan, 1.0]])
+    scores = np.array([[0.9, 0.2], [0.1, 0.6], [0.4, 0.7]])
+    nullable = pd.DataFrame({"a": pd.array([1, 0, None], "Int64"), "b": pd.array([True, False, True], "boolean")})
+    for table in (nullable, nullable.astype("Float64"), pl.DataFrame({"a": [1, 0, None], "b": [True, False, True]})):
+        for score in (
+            metrics.lrap,
+            metrics.roc_auc,
+            metrics.mse,
+            lambda truth, scores: metrics.f1(truth, scores > 0.5),
+            lambda truth, scores: metrics.evaluate(truth, pd.DataFrame(scores), ["micro-f1", "p@1"]),
+        ):
+            assert score(table, scores) == score(truth, scores)
+
+
+def test_a_vector_is_one_output():
+    pd = pytest.importorskip("pandas")
+    truth, scores = np.array([0, 1, 1]), np.array([0.2, 0.9, 0.4])
+    columns = truth[:, None], scores[:, None]
+    for given in (truth, truth.tolist(), pd.Series(truth, dtype="Int64")):
+        assert metrics.evaluate(given, scores, ["micro-f1"]) == metrics.evaluate(*columns, ["micro-f1"])
+        assert metrics.roc_auc(given, scores) == metrics.roc_auc(*columns)
+        assert metrics.f1(given, scores > 0.5) == metrics.f1(columns[0], columns[1] > 0.5)
+        assert metrics.mse(given, scores) == metrics.mse(*columns)
+
+
+def test_scores_beyond_single_precision_are_refused_as_such():
+    with pytest.raises(ValueError, match=r"scores has 1e\+300 in row 1, column 0, too large for single precision"):
+        metrics.evaluate([[0], [1]], [[0.5], [1e300]], ["micro-f1"])
