@@ -11,12 +11,12 @@ mod recorded;
 use anyhow::{Context, bail};
 use order::{Scored, order, report};
 use recorded::Recorded;
+use rpo::Model;
 use rpo::auto::{Configuration, Portfolio};
 use rpo::combine::CombineRule;
 use rpo::core::Seed;
 use rpo::data::split::{TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, Task};
-use rpo::Model;
 use serde::Deserialize;
 use std::path::Path;
 use std::time::Instant;
@@ -223,6 +223,7 @@ fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo::Estimator;
     use rpo::data::generate::{Generator, MultiLabelSet};
 
     #[test]
