@@ -223,6 +223,7 @@ fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo::Estimator;
     use rpo::data::generate::{Generator, MultiLabelSet};
 
     #[test]
