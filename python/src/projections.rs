@@ -24,6 +24,7 @@ pub(crate) fn projection_matrix<'py>(
     let input = ProjectionInput {
         features: x.as_ref().map(Borrowed::view).transpose()?,
         outputs: y.view()?,
+        weights: None,
     };
     let pool = crate::threads::pool(0)?;
     let fit = || {

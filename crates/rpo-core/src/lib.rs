@@ -21,6 +21,7 @@ pub mod text;
 mod top;
 mod vectorized;
 mod weights;
+mod wide_sum;
 
 /// The dense arrays in the signatures of this crate, in the same version.
 pub use ndarray;
@@ -41,3 +42,4 @@ pub use seed::{Seed, StreamRng};
 pub use top::{best_first, csr_of_rows, keep_top, top_of};
 pub use vectorized::vectorized;
 pub use weights::WeightError;
+pub use wide_sum::WideSum;

@@ -1,5 +1,6 @@
 //! Scaling of outputs to a common unit, so that the outputs of the largest numbers do not decide all splits.
 
+use crate::missing::observed_sums;
 use rpo_core::MatrixView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,26 +50,8 @@ fn are_labels(y: MatrixView<'_>) -> bool {
 /// Returns the weighted variance of the observed values of each output; 0 if the values differ only by rounding.
 fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
     let weight = |row: usize| weights.map_or(1.0, |w| f64::from(w[row]));
-    // Per output: the weight of stored observed values, the weight of missing values, and the weighted sum.
-    let mut sums = vec![(0.0, 0.0, 0.0); y.n_cols()];
-    let mut total = 0.0;
-    for row in 0..y.n_rows() {
-        let c = weight(row);
-        total += c;
-        y.for_each_in_row(row, |j, value| {
-            let (stored, missing, sum) = &mut sums[j as usize];
-            if value.is_nan() {
-                *missing += c;
-            } else {
-                *stored += c;
-                *sum += c * f64::from(value);
-            }
-        });
-    }
-    let means: Vec<f64> = sums
-        .iter()
-        .map(|(_, missing, sum)| sum / (total - missing))
-        .collect();
+    let sums = observed_sums(y, weights);
+    let means: Vec<f64> = sums.iter().map(|sum| sum.mean()).collect();
     let mut squares = vec![0.0; y.n_cols()];
     for row in 0..y.n_rows() {
         y.for_each_in_row(row, |j, value| {
@@ -79,10 +62,9 @@ fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
         });
     }
     let variance = |j: usize| {
-        let ((stored, missing, _), mean) = (sums[j], means[j]);
-        let observed = total - missing;
+        let (sum, mean) = (&sums[j], means[j]);
         // Entries that are not stored are 0.
-        let variance = (squares[j] + (observed - stored).max(0.0) * mean * mean) / observed;
+        let variance = (squares[j] + sum.absent * mean * mean) / sum.weight;
         if variance > 1e-12 * mean * mean {
             variance
         } else {

@@ -1,6 +1,6 @@
 //! Errors of drawing, fitting and applying projections.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
 
 /// The error of every fallible function of this crate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -46,6 +46,9 @@ pub enum ProjectionError {
     /// Two sizes that must be equal but are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// An invalid sample weight.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// A target matrix of the wrong shape.
     #[error("the projected outputs need a {} x {} matrix, got {} x {}", expected.0, expected.1, found.0, found.1)]
     TargetShape {

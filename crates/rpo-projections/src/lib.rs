@@ -29,6 +29,7 @@ mod twins;
 use std::fmt::Debug;
 
 use ndarray::{Array2, ArrayViewMut2};
+use rpo_core::{Mismatch, WeightError};
 
 /// The types of outputs and seeds.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
@@ -85,6 +86,21 @@ pub struct ProjectionInput<'a> {
     pub features: Option<MatrixView<'a>>,
     /// Outputs Y (n x d).
     pub outputs: MatrixView<'a>,
+    /// The weight of each sample, finite and not negative; `None` if all are 1.
+    pub weights: Option<&'a [f32]>,
+}
+
+impl<'a> ProjectionInput<'a> {
+    /// Returns the weights, after checking them; `None` if all are 1.
+    fn checked_weights(&self) -> Result<Option<&'a [f32]>, ProjectionError> {
+        if let Some(weights) = self.weights {
+            Mismatch::check("weights of the samples", self.outputs.n_rows(), weights.len())?;
+            WeightError::check(weights.iter().copied())?;
+        }
+        Ok(self
+            .weights
+            .filter(|weights| weights.iter().any(|weight| *weight != 1.0)))
+    }
 }
 
 impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
@@ -92,6 +108,7 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
         Self {
             features: None,
             outputs,
+            weights: None,
         }
     }
 }

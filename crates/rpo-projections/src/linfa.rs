@@ -66,6 +66,7 @@ where
         let input = ProjectionInput {
             features: Some(data.records.view().into()),
             outputs,
+            weights: data.weights(),
         };
         let n_components = self.components.resolve(outputs.n_cols())?;
         Ok(OutputProjection(self.kind.fit(

@@ -415,8 +415,9 @@ impl Model {
         }
     }
 
-    /// The leaf that each sample reaches in each tree (n x trees). `None` if the method has no trees with readable
-    /// leaves.
+    /// The leaf that each sample reaches in each tree (n x trees): the trees of boosting in the order of steps and, within
+    /// a step, of outputs, those of a forest per output in the order of outputs. `None` for methods without trees and
+    /// ensembles.
     ///
     /// # Errors
     /// As [`predict`](Predictor::predict).

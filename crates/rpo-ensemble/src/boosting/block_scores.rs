@@ -41,6 +41,16 @@ impl<'m, 'x> BlockScores<'m, 'x> {
         }
     }
 
+    /// Calls `see` with each tree and the leaves that the samples of a range reach in it.
+    pub(super) fn leaves_of(&mut self, range: Range<usize>, mut see: impl FnMut(usize, &[u32])) {
+        let (n_trees, n_rows) = (self.model.trees().len(), range.len());
+        self.samples.load(self.model.traversal(), range);
+        self.route(0..n_trees, n_rows);
+        for (tree, leaves) in self.leaves.chunks(n_rows.max(1)).enumerate() {
+            see(tree, leaves);
+        }
+    }
+
     /// For trees with values for all outputs. Samples are summed in groups whose sums stay in the cache of a core.
     fn by_sample(&mut self, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
         let (model, n_rows, d) = (self.model, range.len(), self.model.n_outputs());
@@ -127,7 +137,7 @@ mod tests {
     use super::*;
     use crate::boosting::{Algorithm, BoostingParams, LossKind};
     use ndarray::Array2;
-    use rpo_core::{Learner, Seed};
+    use rpo_core::{Apply, Learner, Seed};
     use rpo_tree::LeafModel;
 
     /// Scores are sums over the trees, step by step, for every node layout, and after trees were removed.
@@ -162,6 +172,11 @@ mod tests {
                         {
                             tree.values.for_each(leaf, |j, value| scores[j as usize] += value);
                         }
+                    }
+                    let leaves = model.apply((&*x).into()).unwrap();
+                    assert_eq!(leaves.dim(), (n, model.trees().len()));
+                    for (tree, leaves) in model.trees().iter().zip(leaves.columns()) {
+                        assert_eq!(leaves.to_vec(), tree.structure.apply(x.into()).unwrap());
                     }
                     let mut seen = 0;
                     BlockScores::new(&model, x.into()).for_each(0..n, |row, scores| {

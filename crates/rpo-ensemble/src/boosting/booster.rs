@@ -261,6 +261,7 @@ impl<'a> Booster<'a> {
         let data = ProjectionInput {
             features: Some(self.features.x()),
             outputs: self.outputs.y.reborrow(),
+            weights: Some(self.outputs.weights),
         };
         for draw in 0..MAX_DRAWS {
             let map = projection.fit(data, seed.child(draw))?;

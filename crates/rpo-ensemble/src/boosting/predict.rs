@@ -12,12 +12,35 @@ use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, csr_of_rows, keep_top,
-    top_of,
+    Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, TreeEnsemble,
+    csr_of_rows, keep_top, top_of,
 };
 
 /// The outputs and predictions that are kept for each sample.
 type TopRows = Vec<Vec<(u32, f32)>>;
+
+/// Trees are in the order of steps, and within a step in that of outputs.
+impl Apply for Boosted {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.check_features(x)?;
+        let block = BlockScores::block_size(self, x);
+        let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
+        let blocks = out
+            .axis_chunks_iter_mut(Axis(0), block)
+            .into_par_iter()
+            .enumerate();
+        blocks.for_each(|(i, mut out)| {
+            let range = i * block..i * block + out.nrows();
+            BlockScores::new(self, x).leaves_of(range, |tree, leaves| {
+                out.column_mut(tree)
+                    .iter_mut()
+                    .zip(leaves)
+                    .for_each(|(out, &leaf)| *out = leaf);
+            });
+        });
+        Ok(out)
+    }
+}
 
 /// Predictions are probabilities of the labels for the logistic loss, otherwise outputs in their unit. A prediction
 /// beyond the range of `f32` is an [`EnsembleError::Prediction`].

@@ -5,11 +5,13 @@ use super::grow::{Training, TrainingFeatures};
 use super::grower::{AxisGrower, Grower};
 use super::model::{Forest, ForestTree, Importances};
 use super::params::ForestParams;
+use super::targets::have_extremes;
+use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;
 use rayon::prelude::*;
-use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView};
+use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView, ParameterError};
 
 /// Trees and the sums of their importances.
 type GrownTrees<G> = (
@@ -84,8 +86,16 @@ impl ForestParams {
         also_ranked: bool,
     ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
         self.check_inputs(x, y, options)?;
-        let features = TrainingFeatures::new(self, x, options.categorical, also_ranked)?;
-        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, options, grower)?;
+        self.check_bins_with(y, options)?;
+        let unbinned;
+        let params = if self.bins != Bins::Exact && have_extremes(y).contains(&true) {
+            unbinned = self.unbinned();
+            &unbinned
+        } else {
+            self
+        };
+        let features = TrainingFeatures::new(params, x, options.categorical, also_ranked)?;
+        let (trees, importances) = params.grow_trees(&features, x.n_cols(), y, options, grower)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         Forest::from_parts(trees, importances, self.bag(n), n, p, d)
     }
@@ -117,6 +127,26 @@ impl ForestParams {
             trees.push(tree);
         }
         Ok((trees, importances))
+    }
+
+    /// Returns the parameters for outputs with extremes, beside which the fixed-point sums of bins lose the digits of the
+    /// other values.
+    pub(super) fn unbinned(&self) -> Self {
+        Self {
+            bins: Bins::Exact,
+            ..self.clone()
+        }
+    }
+
+    /// Refuses bins together with missing outputs, which trees of several outputs cannot leave out of their sums.
+    fn check_bins_with(&self, y: MatrixView<'_>, options: &FitOptions<'_>) -> Result<(), EnsembleError> {
+        let is_partial = y.n_cols() > 1 && options.missing_outputs && y.has_missing();
+        let projection = self.output_projection(options.projection.as_ref())?;
+        if self.bins != Bins::Exact && is_partial && projection.is_none() {
+            let reason = "cannot be combined with missing outputs, except in single-target forests or with a projection";
+            return Err(ParameterError::conflict("bins", self.bins, reason).into());
+        }
+        Ok(())
     }
 
     /// Checks parameters and data.

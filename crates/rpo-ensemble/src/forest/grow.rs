@@ -99,10 +99,6 @@ impl<'a, 'x> Training<'a, 'x> {
     ) -> Result<Self, EnsembleError> {
         let is_partial = options.missing_outputs && y.has_missing();
         let projection = params.output_projection(options.projection.as_ref())?;
-        if features.coded.binned.is_some() && is_partial && y.n_cols() > 1 && projection.is_none() {
-            let reason = "cannot be combined with missing outputs, except in single-target forests or with a projection";
-            return Err(ParameterError::conflict("bins", params.bins, reason).into());
-        }
         let mut targets = Targets::new(params, projection, features.x, y, options.weights, is_partial)?;
         if features.coded.binned.is_some() {
             targets.make_dense()?;
@@ -145,7 +141,7 @@ impl<'a, 'x> Training<'a, 'x> {
             observed_means: self.observed_means.as_deref(),
             targets: self
                 .targets
-                .of_tree(params, self.features.x, index, &mut projected)?,
+                .of_tree(params, (self.features.x, self.weights), index, &mut projected)?,
             weights: &weights,
             seed,
         };

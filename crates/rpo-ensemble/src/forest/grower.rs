@@ -141,7 +141,7 @@ impl TreeInput<'_> {
 
     /// Returns the targets to grow on (n x m): the outputs (dense outputs far from zero are centred) or their
     /// projection. They are [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if the
-    /// given weights are whole numbers and not huge.
+    /// given weights are whole numbers and not huge, and no target is so extreme that others would become equal.
     pub fn targets(&self) -> MatrixView<'_> {
         self.targets.view()
     }

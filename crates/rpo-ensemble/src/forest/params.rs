@@ -46,7 +46,8 @@ pub struct ForestParams {
     ///
     /// Trees on bins grow faster on many samples. With more than 255 samples, a feature has at most one bin per 16
     /// samples, or 63 bins if that is more. Bins cannot be combined with random thresholds, entropy or missing outputs,
-    /// and sparse outputs without a projection are made dense.
+    /// and sparse outputs without a projection are made dense. They have no effect if an output has a value so extreme,
+    /// about 2³⁴/n times the spread of the others, that sums in fixed point would lose the digits of the others.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
     ///

@@ -5,6 +5,8 @@ use super::grow::TrainingFeatures;
 use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
 use super::params::ForestParams;
+use super::targets::have_extremes;
+use crate::bins::Bins;
 use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::mean::{check_features, spans, zeros};
 use crate::inference::traversal::TraversalScratch;
@@ -100,7 +102,19 @@ impl Learner for SingleTargetParams {
             leaves: LeafChoice::Dense,
             ..params.clone()
         };
-        let features = TrainingFeatures::new(&of_one, x, options.categorical, false)?;
+        let features_of =
+            |params: &ForestParams| TrainingFeatures::new(params, x, options.categorical, false);
+        let features = features_of(&of_one)?;
+        // Outputs with extremes grow on exact thresholds, as in a forest of their own.
+        let unbinned = of_one.unbinned();
+        let extremes = match of_one.bins {
+            Bins::Exact => vec![false; y.n_cols()],
+            Bins::AtMost(_) => have_extremes(y),
+        };
+        let ranked = extremes
+            .contains(&true)
+            .then(|| features_of(&unbinned))
+            .transpose()?;
         let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
@@ -114,7 +128,13 @@ impl Learner for SingleTargetParams {
         };
         let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
-            .map(|j| of_one.grow_trees(&features, x.n_cols(), column(j).view(), &options, &AxisGrower))
+            .map(|j| {
+                let (params, features) = match &ranked {
+                    Some(ranked) if extremes[j] => (&unbinned, ranked),
+                    _ => (&of_one, &features),
+                };
+                params.grow_trees(features, x.n_cols(), column(j).view(), &options, &AxisGrower)
+            })
             .collect::<Result<_, _>>()?;
         let mut importances = Importances::zero(x.n_cols());
         let mut trees = Vec::with_capacity(y.n_cols() * params.trees);

@@ -51,6 +51,30 @@ fn exact_steps_never_grow_the_loss() {
     }
 }
 
+/// Targets in another unit, with δ in that unit, give the same model in that unit.
+#[test]
+fn huber_models_do_not_depend_on_the_unit() {
+    let (x, y) = counts(3, 80);
+    for algorithm in Algorithm::ALL {
+        let predict = |unit: f32| {
+            let params = BoostingParams {
+                loss: Some(LossKind::Huber),
+                huber_delta: Some(f64::from(unit)),
+                iterations: 8,
+                max_leaves: Some(4),
+                ..BoostingParams::from(algorithm)
+            };
+            let y = y.mapv(|v| v * unit);
+            let fit = Setup::from(params).fit((&x).into(), (&y).into()).unwrap();
+            fit.model.predict((&x).into()).unwrap()
+        };
+        let expected = predict(1.0);
+        for unit in [2.0_f32.powi(-100), 2.0_f32.powi(100)] {
+            assert_eq!(predict(unit), expected.mapv(|v| v * unit), "{algorithm:?} {unit}");
+        }
+    }
+}
+
 #[test]
 fn defaults_learn_with_weights_and_missing_targets_on_any_thread() {
     let (x, mut y) = counts(2, 80);

@@ -135,6 +135,28 @@ proptest! {
         }
     }
 
+    /// In units of 2ᵏ, a Huber loss with δ in the same unit has the same constants and steps, digit by digit.
+    #[test]
+    fn steps_do_not_depend_on_the_unit(
+        rows in vec((-3.0..3.0_f64, -2.0..2.0_f64, -1.5..1.5_f64, 0.1..3.0_f64), 1..25),
+        exponent in -300..300_i32,
+    ) {
+        let unit = 2.0_f64.powi(exponent);
+        let column = |f: fn(&(f64, f64, f64, f64)) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
+        let weights = column(|r| r.3);
+        let (y, scores, tree) = (column(|r| r.0), column(|r| r.1), column(|r| r.2));
+        let scaled = |values: &[f64]| values.iter().map(|v| unit * v).collect::<Vec<f64>>();
+        let (scaled_y, scaled_scores) = (scaled(&y), scaled(&scores));
+        let scaled_huber = Huber { delta: unit * HUBER.delta };
+        let step = |loss: &Huber, targets: &[f64], scores: &[f64], tree: &[f64]| {
+            loss.step(&Direction { targets, scores, tree, weights: &weights })
+        };
+        let expected = step(&HUBER, &y, &scores, &tree);
+        prop_assert_eq!(step(&scaled_huber, &scaled_y, &scaled_scores, &tree), unit * expected);
+        prop_assert_eq!(step(&scaled_huber, &scaled_y, &scaled_scores, &scaled(&tree)), expected);
+        prop_assert_eq!(scaled_huber.initial(&scaled_y, &weights), unit * HUBER.initial(&y, &weights));
+    }
+
     /// B-P2 and B-P3: the decrease of the square loss, and steps of 1 along mean residuals.
     #[test]
     fn square_steps_by_formula(

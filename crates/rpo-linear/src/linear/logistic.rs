@@ -119,8 +119,7 @@ impl Learner for LogisticRegressionParams {
         }
         let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
         let coordinates = Coordinates::new(moments, &penalty, true, CURVATURE);
-        let shape = (x.n_cols(), y.n_cols());
-        fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
+        fit_panels(x, y.n_cols(), InverseLink::Logistic, options, |first| {
             let panel = Panel {
                 x: Design {
                     rows: &x,
@@ -184,7 +183,7 @@ impl LogisticRegressionParams {
         options.finish(History::default());
         Ok(LinearModel {
             weights: compact(fitted.weights),
-            offset: fitted.offset,
+            offset: fitted.offset.mapv(f64::from),
             inverse_link: InverseLink::Logistic,
             slope: 1.0,
             normalize: RowNorm::None,

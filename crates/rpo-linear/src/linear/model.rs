@@ -19,7 +19,7 @@ pub struct LinearModel {
     /// The cost C, given or found, of a label with the mean number of samples in one-vs-rest.
     pub cost: Option<f64>,
     pub(super) weights: Matrix,
-    pub(super) offset: Array1<f32>,
+    pub(super) offset: Array1<f64>,
     pub(super) inverse_link: InverseLink,
     /// The slope a.
     pub(super) slope: f32,
@@ -34,7 +34,7 @@ impl LinearModel {
     }
 
     /// Returns the intercepts b, d.
-    pub fn offset(&self) -> &Array1<f32> {
+    pub fn offset(&self) -> &Array1<f64> {
         &self.offset
     }
 }
@@ -68,25 +68,30 @@ impl Predictor for LinearModel {
 impl Scorer for LinearModel {
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         let weights = self.weights.view();
+        // Features far from 0 have products that cancel beyond the digits of `f32`.
+        let mut sums = self.offset.clone();
         for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
             let factor = match self.normalize {
                 RowNorm::L2 => x.unit_factor(row),
                 RowNorm::None => 1.0,
             };
-            out.assign(&self.offset);
-            x.for_each_in_row(row, |j, v| match &weights {
-                MatrixView::Dense(weights) => out.scaled_add(v * factor, &weights.row(j as usize)),
-                MatrixView::Sparse(weights) => {
-                    let (outputs, weights) = csr_row(weights, j as usize);
-                    let v = v * factor;
-                    for (&output, &w) in outputs.iter().zip(weights) {
-                        out[output as usize] += v * w;
+            sums.assign(&self.offset);
+            x.for_each_in_row(row, |j, v| {
+                let v = f64::from(v * factor);
+                match &weights {
+                    MatrixView::Dense(weights) => {
+                        sums.zip_mut_with(&weights.row(j as usize), |sum, &w| *sum += v * f64::from(w));
+                    }
+                    MatrixView::Sparse(weights) => {
+                        let (outputs, weights) = csr_row(weights, j as usize);
+                        for (&output, &w) in outputs.iter().zip(weights) {
+                            sums[output as usize] += v * f64::from(w);
+                        }
                     }
                 }
             });
-        }
-        if self.slope != 1.0 {
-            out.mapv_inplace(|z| self.slope * z);
+            let slope = f64::from(self.slope);
+            out.zip_mut_with(&sums, |out, sum| *out = (slope * sum) as f32);
         }
         apply_to_rows(self.inverse_link, out);
     }

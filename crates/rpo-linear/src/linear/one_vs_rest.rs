@@ -180,7 +180,7 @@ impl Learner for OneVsRestParams {
         options.finish(History::default());
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),
-            offset: fitted.offset,
+            offset: fitted.offset.mapv(f64::from),
             inverse_link: InverseLink::Logistic,
             slope: self.loss.slope(),
             normalize,

@@ -50,15 +50,19 @@ impl Rows for PanelOutputs<'_, '_> {
     }
 }
 
-/// Fits outputs in panels of [`LANES`], in parallel. `solve` returns the p + 1 rows of the panel that starts with the
+/// Fits d outputs in panels of [`LANES`], in parallel. `solve` returns the p + 1 rows of the panel that starts with the
 /// given output; the last row contains the intercepts.
+///
+/// Weights are rounded to `f32`. Where features are far from 0, a rounded weight would move all scores, so intercepts
+/// are those with which the scores at the means of the features stay the same.
 pub(super) fn fit_panels(
-    (p, d): (usize, usize),
+    x: MatrixView<'_>,
+    d: usize,
     inverse_link: InverseLink,
-    n_train: usize,
     options: FitOptions<'_>,
     solve: impl Fn(usize) -> Result<Vec<Lanes>, LinearError> + Sync,
 ) -> Result<LinearModel, LinearError> {
+    let p = x.n_cols();
     check_matrix::<f32>(
         "the weights of all outputs; a label embedding needs far fewer",
         p,
@@ -73,18 +77,22 @@ pub(super) fn fit_panels(
             solve(panel * LANES)
         })
         .collect::<Result<_, _>>()?;
-    let (mut weights, mut offset) = (Array2::zeros((p, d)), Array1::zeros(d));
+    let means = means(x);
+    let (mut weights, mut offset) = (Array2::zeros((p, d)), Array1::<f64>::zeros(d));
     for (panel, lanes) in panels.iter().enumerate() {
         let outputs = s![panel * LANES..d.min((panel + 1) * LANES)];
-        let write = |mut out: ndarray::ArrayViewMut1<'_, f32>, lanes: &Lanes| {
-            out.iter_mut().zip(lanes).for_each(|(out, &v)| *out = v as f32);
-        };
-        for (mut row, lanes) in weights.rows_mut().into_iter().zip(lanes) {
-            write(row.slice_mut(outputs), lanes);
+        let mut offset = offset.slice_mut(outputs);
+        offset.iter_mut().zip(&lanes[p]).for_each(|(b, &v)| *b = v);
+        for ((mut row, lanes), mean) in weights.rows_mut().into_iter().zip(lanes).zip(&means) {
+            let row = row.slice_mut(outputs);
+            for ((out, b), &v) in row.into_iter().zip(&mut offset).zip(lanes) {
+                *out = v as f32;
+                *b += (v - f64::from(*out)) * mean;
+            }
         }
-        write(offset.slice_mut(outputs), &lanes[p]);
     }
-    if weights.iter().chain(&offset).any(|v: &f32| !v.is_finite()) {
+    let is_finite = weights.iter().all(|v: &f32| v.is_finite());
+    if !(is_finite && offset.iter().all(|b| b.is_finite())) {
         return Err(LinearError::Overflow { what: "W" });
     }
     options.finish(History::default());
@@ -96,6 +104,15 @@ pub(super) fn fit_panels(
         normalize: RowNorm::None,
         residual: None,
         cost: None,
-        n_train,
+        n_train: x.n_rows(),
     })
+}
+
+/// Returns the mean of each feature.
+fn means(x: MatrixView<'_>) -> Vec<f64> {
+    let mut sums = vec![0.0; x.n_cols()];
+    for row in 0..x.n_rows() {
+        x.for_each_in_row(row, |j, v| sums[j as usize] += f64::from(v));
+    }
+    sums.into_iter().map(|sum| sum / x.n_rows() as f64).collect()
 }

@@ -144,8 +144,7 @@ fn solve(
 ) -> Result<LinearModel, LinearError> {
     let identity: [Lanes; LANES] =
         std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
-    let shape = (x.n_cols(), y.n_cols());
-    fit_panels(shape, InverseLink::Identity, x.n_rows(), options, |first| {
+    fit_panels(x, y.n_cols(), InverseLink::Identity, options, |first| {
         Ok(ridge.solve_panel(&PanelOutputs { y, first, factors }, &identity)?)
     })
 }

@@ -16,7 +16,7 @@ impl Store for LinearModel {
             out.field("cost", cost)?;
         }
         out.matrix("weight", &self.weights)?;
-        out.short_floats("offset", &self.offset.to_vec())
+        out.array("offset", &self.offset.to_vec())
     }
 }
 
@@ -33,8 +33,8 @@ impl Restore for LinearModel {
         if weights.n_rows() != sizes.n_features {
             return Err(StoreError::array("weight", "does not have one row per feature"));
         }
-        let offset = from.array::<f32>("offset")?.of_length(sizes.n_outputs)?;
-        let offset = offset.where_all("a finite number", f32::is_finite)?.to_vec();
+        let offset = from.array::<f64>("offset")?.of_length(sizes.n_outputs)?;
+        let offset = offset.where_all("a finite number", f64::is_finite)?.to_vec();
         Ok(Self {
             weights,
             offset: offset.into(),

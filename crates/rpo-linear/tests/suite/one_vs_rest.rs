@@ -42,7 +42,7 @@ fn sparse(model: &LinearModel) -> CsrView<'_> {
 fn classifier(model: &LinearModel, label: usize) -> Array1<f64> {
     let weights = model.weights().to_dense(usize::MAX).unwrap();
     let column = weights.column(label).to_vec().into_iter();
-    column.chain([model.offset()[label]]).map(f64::from).collect()
+    column.map(f64::from).chain([model.offset()[label]]).collect()
 }
 
 fn unit_rows(x: &Array2<f32>) -> Array2<f64> {

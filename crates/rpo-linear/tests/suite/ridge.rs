@@ -34,6 +34,30 @@ fn naive(lambda: Penalty, x: &Array2<f32>, y: &Array2<f32>, sample: usize) -> Ve
     scores.collect()
 }
 
+/// The digits of outputs are kept where features are far from 0.
+#[test]
+fn features_far_from_zero_cost_no_digits() {
+    let near = features(200, 5, 1.0, 7);
+    for offset in [0.0, 1e3, 1e5] {
+        // The offset may round features; outputs are linear in what is left.
+        let x = near.mapv(|v| v + offset);
+        let left = x.mapv(|v| v - offset);
+        let y = left
+            .map_axis(Axis(1), |x| x[0] - 2.0 * x[1] + 0.5 * x[3])
+            .insert_axis(Axis(1));
+        let dense = Matrix::from(x.clone());
+        for x in [dense, csr(&x).into()] {
+            let model = params(Penalty::Variance(1e-9))
+                .fit(x.view(), (&y).into())
+                .unwrap();
+            let errors = model.predict(x.view()).unwrap() - &y;
+            let squares = |a: &Array2<f32>| a.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>();
+            let lost = squares(&errors) / squares(&(&y - y.mean().unwrap()));
+            assert!(lost < 1e-11, "{offset}: {lost}");
+        }
+    }
+}
+
 #[test]
 fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
     for (n, p, density) in [(40, 6, 1.0), (30, 50, 0.3)] {

@@ -55,14 +55,31 @@ impl Default for LabelEmbedding {
 }
 
 impl LabelEmbedding {
-    /// Returns the least squares problem on X.
-    fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
+    /// Fits the embedding to samples with weights, whose square roots are the factors of rows of both matrices.
+    fn fit_weighted<X: Rows + Sync>(
+        &self,
+        x: &X,
+        y: &(impl Rows + Sync),
+        weights: Option<&[f32]>,
+        rank: Rank,
+        seed: Seed,
+    ) -> Result<Embedding, ProjectionError> {
+        check_stored(x, "the feature matrix")?;
+        let roots: Option<Vec<f64>> =
+            weights.map(|weights| weights.iter().map(|w| f64::from(*w).sqrt()).collect());
+        let factors = roots.as_deref();
         let design = Design {
             rows: x,
             intercept: self.intercept,
-            factors: None,
+            factors,
         };
-        Ridge::new(design, self.penalty.on(x, None), self.solver)
+        let outputs = Design {
+            rows: y,
+            intercept: false,
+            factors,
+        };
+        let ridge = Ridge::new(design, self.penalty.on(x, weights), self.solver)?;
+        self.fit_on(&ridge, &outputs, rank, seed)
     }
 
     /// Fits the embedding of the outputs Y (n x d) that the features X (n x p) predict.
@@ -82,8 +99,7 @@ impl LabelEmbedding {
         rank: Rank,
         seed: Seed,
     ) -> Result<Embedding, ProjectionError> {
-        check_stored(x, "the feature matrix")?;
-        self.fit_on(&self.ridge(x)?, y, rank, seed)
+        self.fit_weighted(x, y, None, rank, seed)
     }
 
     /// Like [`fit`](Self::fit), but on the least squares problem of the features, which regressions onto the embedding
@@ -169,7 +185,8 @@ impl Projection for LabelEmbedding {
         let x = data.features.ok_or(ProjectionError::NoFeatures)?;
         check_csr(x)?;
         check_csr(data.outputs)?;
-        let found = Self::fit(self, &x, &data.outputs, Rank::Exact(n_components), seed)?;
+        let (rank, weights) = (Rank::Exact(n_components), data.checked_weights()?);
+        let found = self.fit_weighted(&x, &data.outputs, weights, rank, seed)?;
         Ok(Box::new(TableMap::new(found.directions.view())?))
     }
 }

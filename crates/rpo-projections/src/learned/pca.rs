@@ -15,7 +15,8 @@ use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes
 const EXACT_OUTPUTS: usize = 256;
 
 /// Principal component maps: Φ has the leading m eigenvectors of the covariance
-/// C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the outputs as rows, in decreasing order of their eigenvalues.
+/// C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the outputs as rows, in decreasing order of their eigenvalues. A sample of
+/// weight 2 counts as two samples.
 ///
 /// Shapes: Y (n x d), Φ (m x d), Z (n x m), at most d components. Units: those of Y; ‖Φu‖² <= ‖u‖², with equality for
 /// m = d. Z = Y Φᵀ is not centred, since the map is linear: a shift changes no variance and hence no tree. Meant to be
@@ -62,6 +63,17 @@ impl Pca {
         n_components: usize,
         seed: Seed,
     ) -> Result<PrincipalComponents, ProjectionError> {
+        self.weighted_components(y, None, n_components, seed)
+    }
+
+    /// Like [`components`](Self::components), for rows with weights, which have been checked.
+    fn weighted_components(
+        &self,
+        y: &impl Rows,
+        weights: Option<&[f32]>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<PrincipalComponents, ProjectionError> {
         let d = y.column_count();
         check_sizes(d, n_components)?;
         if n_components > d {
@@ -71,7 +83,7 @@ impl Pca {
                 limit: d,
             });
         }
-        let covariance = Covariance::of(y)?;
+        let covariance = Covariance::of(y, weights)?;
         let probes = n_components.saturating_add(self.oversampling);
         let (variances, mut components) = if d <= EXACT_OUTPUTS || probes >= d / 2 {
             let mut identity: Array2<f64> = memory::zeros(d, d)?;
@@ -122,7 +134,7 @@ impl Projection for Pca {
         let y = data.outputs;
         check_csr(y)?;
         y.check_values(f32::is_finite)?;
-        let found = self.components(&y, n_components, seed)?.components;
-        Ok(Box::new(TableMap::new(found.view())?))
+        let found = self.weighted_components(&y, data.checked_weights()?, n_components, seed)?;
+        Ok(Box::new(TableMap::new(found.components.view())?))
     }
 }

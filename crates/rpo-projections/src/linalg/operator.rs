@@ -1,7 +1,7 @@
 //! Matrices that can only be multiplied with thin blocks.
 
 use ndarray::{Array1, Array2, ArrayView2};
-use rpo_core::Mismatch;
+use rpo_core::{Mismatch, WideSum};
 
 use crate::least_squares::Rows;
 use crate::{ProjectionError, memory};
@@ -58,13 +58,18 @@ impl<R: Rows> LinearOperator for R {
     }
 }
 
-/// The sample covariance C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the rows of Y (n x d), as a d x d operator.
+/// The sample covariance C = (1/(W-1)) Σᵢ wᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the rows of Y (n x d) with weights w that sum to W, as
+/// a d x d operator: a row of weight 2 counts as two rows.
 ///
 /// Rows are centred on the fly, so that sparse rows stay sparse: C X costs O(nnz(Y) k) for k columns, and nothing of
 /// size n or d x d is stored.
 #[derive(Debug)]
 pub(crate) struct Covariance<'a, R> {
     rows: &'a R,
+    /// All 1 if there are none.
+    weights: Option<&'a [f32]>,
+    /// W - 1, or W if weights sum to at most 1, as shares of the samples do.
+    divisor: f64,
     mean: Array1<f64>,
 }
 
@@ -73,7 +78,7 @@ impl<'a, R: Rows> Covariance<'a, R> {
     ///
     /// # Errors
     /// [`ProjectionError::TooFewRows`] for fewer than 2 rows.
-    pub(crate) fn of(rows: &'a R) -> Result<Self, ProjectionError> {
+    pub(crate) fn of(rows: &'a R, weights: Option<&'a [f32]>) -> Result<Self, ProjectionError> {
         let n = rows.row_count();
         if n < 2 {
             return Err(ProjectionError::TooFewRows {
@@ -82,10 +87,24 @@ impl<'a, R: Rows> Covariance<'a, R> {
                 required: 2,
             });
         }
+        let total = weights.map_or(n as f64, |weights| weights.iter().map(|&w| f64::from(w)).sum());
+        let mut covariance = Self {
+            rows,
+            weights,
+            divisor: if total > 1.0 { total - 1.0 } else { total },
+            mean: Array1::zeros(rows.column_count()),
+        };
         let mut mean = Array1::zeros(rows.column_count());
-        (0..n).for_each(|i| rows.for_each_stored(i, |j, v| mean[j] += v));
-        mean /= n as f64;
-        Ok(Self { rows, mean })
+        for i in 0..n {
+            let weight = covariance.weight(i);
+            rows.for_each_stored(i, |j, v| mean[j] += weight * v);
+        }
+        covariance.mean = mean / total;
+        Ok(covariance)
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row].into())
     }
 
     /// Returns the mean μ of the rows.
@@ -93,19 +112,21 @@ impl<'a, R: Rows> Covariance<'a, R> {
         &self.mean
     }
 
-    /// Returns the trace of C: the sum of the variances of the columns, with divisor n - 1.
+    /// Returns the trace of C: the sum of the variances of the columns.
     pub(crate) fn trace(&self) -> f64 {
-        let n = self.rows.row_count();
-        let (mut squares, mut stored) = (self.mean.mapv(|_| 0.0), vec![0_usize; self.mean.len()]);
-        for i in 0..n {
+        let mut total = WideSum::default();
+        let (mut squares, mut stored) = (self.mean.mapv(|_| 0.0), vec![WideSum::default(); self.mean.len()]);
+        for i in 0..self.rows.row_count() {
+            let weight = self.weight(i);
+            total.add(weight);
             self.rows.for_each_stored(i, |j, v| {
-                squares[j] += (v - self.mean[j]).powi(2);
-                stored[j] += 1;
+                squares[j] += weight * (v - self.mean[j]).powi(2);
+                stored[j].add(weight);
             });
         }
         // A value that is not stored is 0; its distance from the mean is μ.
-        let absent = |(&mean, &stored): (&f64, &usize)| (n - stored) as f64 * mean * mean;
-        (squares.sum() + self.mean.iter().zip(&stored).map(absent).sum::<f64>()) / (n - 1) as f64
+        let absent = |(&mean, &stored): (&f64, &WideSum)| total.less(stored).max(0.0) * mean * mean;
+        (squares.sum() + self.mean.iter().zip(&stored).map(absent).sum::<f64>()) / self.divisor
     }
 }
 
@@ -122,7 +143,7 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
         let x = checked_factor(x, self.n_cols())?;
         let mut out: Array2<f64> = memory::zeros(self.n_cols(), x.ncols())?;
         let shift = self.mean.dot(&x);
-        // Σ (y - μ) t with t = (y - μ)ᵀ X. The term with μ is added once, times the sum of t, which is 0 except for
+        // Σ w (y - μ) t with t = (y - μ)ᵀ X. The term with μ is added once, times the sum of w t, which is 0 except for
         // rounding; this makes large means harmless.
         let mut total = Array1::<f64>::zeros(x.ncols());
         let mut t = total.clone();
@@ -130,6 +151,7 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
             t.assign(&shift);
             t.mapv_inplace(|s| -s);
             self.rows.for_each_stored(i, |j, v| t.scaled_add(v, &x.row(j)));
+            t *= self.weight(i);
             self.rows
                 .for_each_stored(i, |j, v| out.row_mut(j).scaled_add(v, &t));
             total += &t;
@@ -137,7 +159,7 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
         for (mut out, &mean) in out.rows_mut().into_iter().zip(&self.mean) {
             out.scaled_add(-mean, &total);
         }
-        out /= (self.rows.row_count() - 1) as f64;
+        out /= self.divisor;
         Ok(out)
     }
 

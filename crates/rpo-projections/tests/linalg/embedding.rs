@@ -362,6 +362,7 @@ fn it_is_a_projection_of_samples_with_features() {
         let data = ProjectionInput {
             features: x.map(MatrixView::from),
             outputs: y.into(),
+            weights: None,
         };
         let map = ProjectionKind::LabelEmbedding.fit(data, 3, Seed::new(5))?;
         map.apply(y.into())

@@ -2,9 +2,11 @@
 
 use super::common::{csr, outputs, sparse};
 use ndarray::{Array1, Array2, Axis};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Mismatch, Seed, WeightError};
 use rpo_projections::linalg::symmetric_eigen;
-use rpo_projections::{Pca, PrincipalComponents};
+use rpo_projections::{
+    LinearMap, Pca, PrincipalComponents, Projection, ProjectionError, ProjectionInput, ProjectionKind,
+};
 
 fn covariance(y: &Array2<f32>) -> Array2<f64> {
     let y = y.mapv(f64::from);
@@ -65,6 +67,43 @@ fn check_orthonormal(found: &PrincipalComponents) {
             .iter()
             .fold(0.0_f64, |best, &v| if v.abs() > best.abs() { v } else { best });
         assert!(largest > 0.0, "sign convention");
+    }
+}
+
+/// A sample of weight k counts as k samples, in every projection that is learned.
+#[test]
+fn weights_are_repetitions() {
+    let (x, y) = (outputs(40, 5, 0.0, false, 3), outputs(40, 6, 0.4, false, 4));
+    let weights: Vec<f32> = (0..40).map(|i| [0.0, 1.0, 2.0, 30.0][i % 4]).collect();
+    let rows: Vec<usize> = (0..40)
+        .flat_map(|i| std::iter::repeat_n(i, weights[i] as usize))
+        .collect();
+    let repeated = [&x, &y].map(|a| a.select(Axis(0), &rows));
+    for kind in [ProjectionKind::Pca, ProjectionKind::LabelEmbedding] {
+        let project = |x: &Array2<f32>, y: &Array2<f32>, weights| {
+            let data = ProjectionInput {
+                features: Some(x.into()),
+                outputs: y.into(),
+                weights,
+            };
+            kind.fit(data, 3, Seed::new(1))
+        };
+        let apply = |map: Box<dyn LinearMap>| map.apply((&y).into()).unwrap();
+        let weighted = apply(project(&x, &y, Some(&weights)).unwrap());
+        let copied = apply(project(&repeated[0], &repeated[1], None).unwrap());
+        let plain = apply(project(&x, &y, None).unwrap());
+        let differs = |a: &Array2<f32>| (a - &weighted).iter().any(|v| v.abs() > 1e-4);
+        assert!(!differs(&copied) && differs(&plain), "{kind}");
+        assert_eq!(apply(project(&x, &y, Some(&[1.0; 40])).unwrap()), plain);
+        for (wrong, error) in [
+            (
+                &[1.0; 3][..],
+                ProjectionError::Mismatch(Mismatch::check("weights of the samples", 40, 3).unwrap_err()),
+            ),
+            (&[0.0; 40], WeightError::AllZero.into()),
+        ] {
+            assert_eq!(project(&x, &y, Some(wrong)).unwrap_err(), error);
+        }
     }
 }
 

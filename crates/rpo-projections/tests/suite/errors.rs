@@ -15,6 +15,7 @@ fn impossible_sizes() {
             let data = ProjectionInput {
                 features: Some((&x).into()),
                 outputs: (&y).into(),
+                weights: None,
             };
             kind.fit(data, m, Seed::new(1)).map(|_| ())
         };

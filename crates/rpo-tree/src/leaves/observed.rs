@@ -8,7 +8,7 @@
 use super::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, WideSum};
 
 /// Returns the values of all leaves (leaves x outputs), with zeros not stored.
 ///
@@ -37,7 +37,7 @@ pub(super) fn observed_means<'a, R: Rule>(
                 values.push(value);
             }
         };
-        if sums.total == 0.0 {
+        if sums.is_empty {
             (0..fallback.len() as u32).for_each(|j| answer(j, None));
         } else {
             sums.for_each(answer);
@@ -110,7 +110,9 @@ fn fill_from_ancestors<R: Rule>(
 struct ObservedSums<'a> {
     outputs: MatrixView<'a>,
     weights: &'a [f32],
-    total: f64,
+    /// True if no row has weight.
+    is_empty: bool,
+    total: WideSum,
     sums: Vec<OutputSum>,
     /// Outputs stored by some row.
     met: Vec<u32>,
@@ -120,8 +122,10 @@ struct ObservedSums<'a> {
 struct OutputSum {
     /// Σ c y of the rows in which the output is observed.
     value: f64,
-    /// Weight of the rows in which the output is missing.
-    missing: f64,
+    /// Weight of the rows in which it is stored and observed.
+    observed: f64,
+    /// Weight of the rows in which it is stored.
+    stored: WideSum,
     met: bool,
 }
 
@@ -130,7 +134,8 @@ impl<'a> ObservedSums<'a> {
         Self {
             outputs,
             weights,
-            total: 0.0,
+            is_empty: true,
+            total: WideSum::default(),
             sums: vec![OutputSum::default(); outputs.n_cols()],
             met: Vec::new(),
         }
@@ -141,13 +146,14 @@ impl<'a> ObservedSums<'a> {
         for j in self.met.drain(..) {
             self.sums[j as usize] = OutputSum::default();
         }
-        self.total = 0.0;
+        (self.is_empty, self.total) = (true, WideSum::default());
         for &row in rows {
             let weight = f64::from(self.weights[row as usize]);
             if weight == 0.0 {
                 continue;
             }
-            self.total += weight;
+            self.is_empty = false;
+            self.total.add(weight);
             let (sums, met) = (&mut self.sums, &mut self.met);
             self.outputs.for_each_in_row(row as usize, |j, y| {
                 let sum = &mut sums[j as usize];
@@ -155,9 +161,9 @@ impl<'a> ObservedSums<'a> {
                     sum.met = true;
                     met.push(j);
                 }
-                if y.is_nan() {
-                    sum.missing += weight;
-                } else {
+                sum.stored.add(weight);
+                if !y.is_nan() {
+                    sum.observed += weight;
                     sum.value += weight * f64::from(y);
                 }
             });
@@ -167,10 +173,10 @@ impl<'a> ObservedSums<'a> {
 
     /// Returns the mean of an output; `None` if it is observed in no row.
     fn mean(&self, output: u32) -> Option<f64> {
-        let OutputSum { value, missing, .. } = self.sums[output as usize];
-        // Exactly 0 if the output is missing in all rows: both sums then have the same terms.
-        let observed = self.total - missing;
-        (observed > 0.0).then(|| value / observed)
+        let sum = &self.sums[output as usize];
+        // An output is 0, and observed, where it is not stored.
+        let observed = sum.observed + self.total.less(sum.stored).max(0.0);
+        (observed > 0.0).then(|| sum.value / observed)
     }
 
     /// Passes the means of the outputs stored by some row, by increasing output; the others are 0.

@@ -154,6 +154,30 @@ proptest! {
     }
 }
 
+/// Small weights keep their digits beside the large one of a sample whose output is missing, so that the mean of a label
+/// is a probability.
+#[test]
+fn weights_of_any_size_give_means_of_the_observed() {
+    const M: f32 = f32::NAN;
+    let data = Data::unweighted(
+        ndarray::array![[0.0], [0.0], [0.0], [0.0]],
+        ndarray::array![[M, 1.0, M], [1.0, 0.0, 0.0], [1.0, 0.0, M], [1.0, M, 1.0]],
+    );
+    let grown = grown(&data, AxisParams::default(), &GrowParams::default());
+    for large in [1e14, 1e16, 1e30] {
+        for outputs in [Matrix::from(data.y.clone()), Matrix::from(csr(&data.y))] {
+            let weights = [large, 0.1, 0.3, 0.7];
+            let (kind, structure, members) = (LeafKind::Dense, &grown.structure, &grown.members);
+            let leaves =
+                Leaves::label_observed(kind, structure, members, &weights, &outputs, &[0.0; 3]).unwrap();
+            assert_eq!(
+                answers(&leaves).mapv(|v| v as f32),
+                ndarray::array![[1.0, 1.0, 0.875]]
+            );
+        }
+    }
+}
+
 /// A leaf that no weight reaches predicts as its nearest ancestor would.
 #[test]
 fn a_leaf_without_rows_asks_its_ancestors() {

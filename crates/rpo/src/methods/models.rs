@@ -113,6 +113,7 @@ impl Predict for Forest {
 
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
+    delegated!(apply);
     delegated!(oob);
     delegated!(merge);
 
@@ -137,6 +138,7 @@ fn linked(model: &Boosted) -> impl Iterator<Item = (InverseLink, Range<usize>)> 
 
 impl Predict for Boosted {
     delegated!("boosting");
+    delegated!(apply);
 
     fn groups(&self) -> Vec<Range<usize>> {
         let groups = linked(self).filter(|(link, _)| *link == InverseLink::Softmax);

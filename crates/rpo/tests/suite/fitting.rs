@@ -248,10 +248,20 @@ fn withheld_samples_have_the_columns_of_the_data() {
 fn leaves_are_those_of_the_trees() {
     let data = data();
     let x = data.features().view();
-    for name in ["random-forest", "extra-trees", "craftml", "structured-forest"] {
+    let d = data.outputs().n_cols();
+    for (name, trees) in [
+        ("random-forest", 4),
+        ("extra-trees", 4),
+        ("craftml", 4),
+        ("structured-forest", 4),
+        ("single-target-forest", 4 * d),
+        ("single-target-gbrt", 4 * d),
+        ("gbmort", 4),
+        ("gbrt-rpo", 4),
+    ] {
         let model = Model::fit(&method(name, 4), &data).unwrap();
         let leaves = model.apply(x).unwrap().unwrap();
-        assert_eq!(leaves.dim(), (60, 4), "{name}");
+        assert_eq!(leaves.dim(), (60, trees), "{name}");
         for (column, size) in leaves.columns().into_iter().zip(model.predictor().tree_sizes()) {
             let largest = column.iter().max().unwrap();
             assert!((*largest as usize) < size.leaves, "{name}");

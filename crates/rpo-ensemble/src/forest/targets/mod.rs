@@ -1,18 +1,22 @@
 //! Targets on which the trees of a forest grow.
 
+mod rounding;
+
+pub(super) use rounding::have_extremes;
+
 use super::choices::CriterionKind;
 use super::params::ForestParams;
 use crate::error::EnsembleError;
 use crate::missing;
 use crate::projection::{OutputProjection, ProjectionScope, apply};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
+use rounding::Rounding;
 use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
-use rpo_tree::criterion::round_for_exact_sums;
 
 /// The targets of a forest. Dense numbers far from zero are centred, and all targets are in the unit of
-/// `scale_outputs`. Except for labels, targets are [rounded](round_for_exact_sums) so that their sums are exact if the
-/// given weights are whole numbers and not huge.
+/// `scale_outputs`. Except for labels, targets are [rounded](Rounding) so that their sums are exact if the given weights
+/// are whole numbers and not huge, and no target is so extreme that the others would lose their digits.
 pub(super) enum Targets {
     /// One output, NaN where it is missing.
     Single(Vec<f32>),
@@ -20,8 +24,8 @@ pub(super) enum Targets {
     Outputs(Matrix),
     /// Labels, for the entropy criterion.
     Labels(CsrMatrix),
-    /// Outputs that are projected for each tree, and an upper bound of the sum of the weights of a bag.
-    Projected(OutputProjection, Matrix, f64),
+    /// Outputs that are projected for each tree.
+    Projected(OutputProjection, Matrix, Rounding),
     /// Outputs projected once for all trees.
     Shared(Array2<f32>),
 }
@@ -51,19 +55,18 @@ impl Targets {
         weights: Option<&[f32]>,
         is_partial: bool,
     ) -> Result<Self, EnsembleError> {
-        let weight = most_weight(y.n_rows(), weights);
+        let rounding = Rounding::new(y.n_rows(), weights);
         if y.n_cols() == 1 && projection.is_none() {
-            let mut target = Array1::zeros(y.n_rows());
+            let mut target = Array2::zeros((y.n_rows(), 1));
             for (row, target) in target.iter_mut().enumerate() {
                 y.copy_row(row, std::slice::from_mut(target));
             }
             let is_label = |v: &f32| *v == 0.0 || *v == 1.0 || v.is_nan();
             if !target.iter().all(is_label) {
-                centre(target.view_mut());
+                centre(target.column_mut(0));
             }
-            let mut target = target.into_raw_vec_and_offset().0;
-            round_for_exact_sums(&mut target, weight);
-            return Ok(Self::Single(target));
+            rounding.round_dense(&mut target);
+            return Ok(Self::Single(target.into_raw_vec_and_offset().0));
         }
         let entropy = params.criterion == CriterionKind::Entropy;
         let mut targets = match y {
@@ -84,17 +87,15 @@ impl Targets {
             }
             return Ok(match projection.scope {
                 ProjectionScope::Shared => {
-                    Self::Shared(project(params, &projection, x, &targets, weight, 0)?)
+                    let data = input(&x, &targets, weights);
+                    Self::Shared(project(params, &projection, data, rounding, 0)?)
                 }
-                ProjectionScope::Tree => Self::Projected(projection, targets, weight),
+                ProjectionScope::Tree => Self::Projected(projection, targets, rounding),
             });
         }
         match (entropy, is_partial) {
             (false, _) => {
-                match &mut targets {
-                    Matrix::Dense(y) => round_for_exact_sums(y.as_slice_mut().expect(CONTIGUOUS), weight),
-                    Matrix::Sparse(y) => round_for_exact_sums(y.data_mut(), weight),
-                }
+                rounding.round(&mut targets);
                 Ok(Self::Outputs(targets))
             }
             (true, false) => Ok(Self::Labels(y.to_csr())),
@@ -117,11 +118,12 @@ impl Targets {
         Ok(())
     }
 
-    /// Returns the targets of the tree with the given index; `projected` receives its projection, if any.
+    /// Returns the targets of the tree with the given index; `projected` receives its projection, if any. `weights` are
+    /// those of the samples.
     pub(super) fn of_tree<'a>(
         &'a self,
         params: &ForestParams,
-        x: MatrixView<'_>,
+        (x, weights): (MatrixView<'_>, Option<&[f32]>),
         index: usize,
         projected: &'a mut Array2<f32>,
     ) -> Result<TreeTargets<'a>, EnsembleError> {
@@ -130,8 +132,9 @@ impl Targets {
             Self::Outputs(y) => TreeTargets::Outputs(y.view()),
             Self::Labels(y) => TreeTargets::Labels(y.view()),
             Self::Shared(shared) => TreeTargets::Projected(shared.view()),
-            Self::Projected(projection, outputs, weight) => {
-                *projected = project(params, projection, x, outputs, *weight, index)?;
+            Self::Projected(projection, outputs, rounding) => {
+                let data = input(&x, outputs, weights);
+                *projected = project(params, projection, data, *rounding, index)?;
                 TreeTargets::Projected(projected.view())
             }
         })
@@ -153,33 +156,32 @@ impl TreeTargets<'_> {
     }
 }
 
-/// Returns an upper bound of the sum of the weights in the bag of a tree.
-fn most_weight(n_samples: usize, weights: Option<&[f32]>) -> f64 {
-    n_samples as f64 * f64::from(weights.map_or(1.0, largest))
-}
-
 /// Returns the largest weight.
 pub(super) fn largest(weights: &[f32]) -> f32 {
     weights.iter().fold(0.0, |largest, &weight| largest.max(weight))
+}
+
+/// Returns the samples to which projections are fitted.
+fn input<'a>(x: &'a MatrixView<'_>, targets: &'a Matrix, weights: Option<&'a [f32]>) -> ProjectionInput<'a> {
+    ProjectionInput {
+        features: Some(x.reborrow()),
+        outputs: targets.view(),
+        weights,
+    }
 }
 
 /// Draws the projection of a tree, applies it and rounds the result. The shared projection is that of tree 0.
 fn project(
     params: &ForestParams,
     projection: &OutputProjection,
-    x: MatrixView<'_>,
-    targets: &Matrix,
-    weight: f64,
+    data: ProjectionInput<'_>,
+    rounding: Rounding,
     index: usize,
 ) -> Result<Array2<f32>, EnsembleError> {
     let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
-    let data = ProjectionInput {
-        features: Some(x.reborrow()),
-        outputs: targets.view(),
-    };
     let map = projection.fit(data, seed)?;
-    let mut projected = apply(map.as_ref(), targets.view())?;
-    round_for_exact_sums(projected.as_slice_mut().expect(CONTIGUOUS), weight);
+    let mut projected = apply(map.as_ref(), data.outputs)?;
+    rounding.round_dense(&mut projected);
     Ok(projected)
 }
 

@@ -1,0 +1,189 @@
+//! When targets are rounded so that their sums are exact.
+
+use ndarray::Array2;
+use rpo_core::{Matrix, MatrixView};
+use rpo_tree::criterion::round_for_exact_sums;
+
+/// Largest step to which targets are rounded, relative to the spread of an output.
+const LARGEST_STEP: f64 = 1.0 / (1 << 16) as f64;
+
+/// Most rows from which the spread of an output is estimated.
+const MOST_ROWS: usize = 1 << 12;
+
+/// Rounds targets, if the weights are whole numbers, as sums are not exact otherwise.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::forest) struct Rounding {
+    /// An upper bound of the sum of the weights of a bag; `None` if weights are not whole.
+    most_weight: Option<f64>,
+}
+
+impl Rounding {
+    pub(super) fn new(n_samples: usize, weights: Option<&[f32]>) -> Self {
+        let weights = weights.unwrap_or(&[1.0]);
+        let largest = f64::from(super::largest(weights));
+        Self {
+            most_weight: weights
+                .iter()
+                .all(|w| w.fract() == 0.0)
+                .then_some(n_samples as f64 * largest),
+        }
+    }
+
+    /// Rounds targets if they may be rounded.
+    pub(super) fn round(self, targets: &mut Matrix) {
+        if let Some(weight) = self.of(targets.view()) {
+            match targets {
+                Matrix::Dense(y) => round_for_exact_sums(y.as_slice_mut().expect(super::CONTIGUOUS), weight),
+                Matrix::Sparse(y) => round_for_exact_sums(y.data_mut(), weight),
+            }
+        }
+    }
+
+    /// Rounds dense targets if they may be rounded.
+    pub(super) fn round_dense(self, targets: &mut Array2<f32>) {
+        if let Some(weight) = self.of((&*targets).into()) {
+            round_for_exact_sums(targets.as_slice_mut().expect(super::CONTIGUOUS), weight);
+        }
+    }
+
+    /// Returns the largest weight of a bag if targets may be rounded.
+    fn of(self, targets: MatrixView<'_>) -> Option<f64> {
+        let weight = self.most_weight?;
+        let mut columns = columns(targets);
+        let largest = columns.iter().map(Column::largest).fold(0.0, f64::max);
+        let mut spreads = columns.iter_mut().filter_map(Column::middle);
+        spreads
+            .all(|(_, spread)| keeps_digits(largest, weight, spread))
+            .then_some(weight)
+    }
+}
+
+/// Returns true for each output with a value so extreme that the others would become equal in steps that make sums of
+/// the output over all samples exact.
+pub(in crate::forest) fn have_extremes(y: MatrixView<'_>) -> Vec<bool> {
+    let is_extreme = |mut column: Column| {
+        column.middle().is_some_and(|(median, spread)| {
+            let farthest = (column.most - median).max(median - column.least);
+            !keeps_digits(f64::from(farthest), y.n_rows() as f64, spread)
+        })
+    };
+    columns(y).into_iter().map(is_extreme).collect()
+}
+
+/// Returns true if steps relative to the largest target, such that sums over samples of a total weight are exact, are
+/// small against the spread of an output.
+fn keeps_digits(largest: f64, weight: f64, spread: f64) -> bool {
+    // A step is at most the left side (`round_for_exact_sums`).
+    largest * weight * 2.0_f64.powi(-50) <= LARGEST_STEP * spread
+}
+
+/// The observed values of an output, those that are stored if it is sparse.
+#[derive(Clone)]
+struct Column {
+    least: f32,
+    most: f32,
+    /// The values of some rows.
+    sample: Vec<f32>,
+}
+
+fn columns(targets: MatrixView<'_>) -> Vec<Column> {
+    let none = Column {
+        least: f32::INFINITY,
+        most: f32::NEG_INFINITY,
+        sample: Vec::new(),
+    };
+    let mut columns = vec![none; targets.n_cols()];
+    let stride = targets.n_rows().div_ceil(MOST_ROWS).max(1);
+    for row in 0..targets.n_rows() {
+        let is_sampled = row.is_multiple_of(stride);
+        targets.for_each_in_row(row, |j, value| {
+            let column = &mut columns[j as usize];
+            // NaN is ignored.
+            column.least = column.least.min(value);
+            column.most = column.most.max(value);
+            if is_sampled && !value.is_nan() {
+                column.sample.push(value);
+            }
+        });
+    }
+    columns
+}
+
+impl Column {
+    /// Returns the largest magnitude; not a positive number if there are no values.
+    fn largest(&self) -> f64 {
+        f64::from(self.most.max(-self.least))
+    }
+
+    /// Returns the median of the sample and the median distance from it of the values that differ from it, which for an
+    /// output that is mostly 0 is that of its other values; `None` if no value differs. Only once per column.
+    fn middle(&mut self) -> Option<(f32, f64)> {
+        let centre = median(&mut self.sample)?;
+        self.sample.retain_mut(|value| {
+            *value = (*value - centre).abs();
+            *value > 0.0
+        });
+        median(&mut self.sample).map(|spread| (centre, f64::from(spread)))
+    }
+}
+
+fn median(values: &mut [f32]) -> Option<f32> {
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn one_extreme_target_is_told_from_many_digits() {
+        let ordinary = Array2::from_shape_fn((5000, 2), |(i, j)| ((i * 37 + j) % 1001) as f32);
+        let is_rounded = |y: MatrixView<'_>| Rounding::new(5000, None).of(y).is_some();
+        assert!(is_rounded((&ordinary).into()));
+        for (extreme, expected) in [(1e5, false), (1e10, true), (-1e20, true), (f32::MAX, true)] {
+            let mut y = ordinary.clone();
+            y[[77, 1]] = extreme;
+            let csr = MatrixView::from(&y).to_csr();
+            for y in [MatrixView::from(&y), MatrixView::Sparse(csr.view())] {
+                assert_eq!(is_rounded(y), !expected, "{extreme}");
+                assert_eq!(have_extremes(y), [false, expected]);
+            }
+        }
+        // What is far from zero is centred.
+        assert_eq!(have_extremes((&(ordinary + 1e8)).into()), [false; 2]);
+    }
+
+    #[test]
+    fn the_spread_is_that_of_values_that_differ() {
+        let middle = |values: &[f32]| {
+            let y = Array2::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
+            columns((&y).into())[0].middle()
+        };
+        assert_eq!(middle(&[]), None);
+        assert_eq!(middle(&[7.0; 3]), None);
+        assert_eq!(
+            middle(&[f32::NAN, 0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 1e9]),
+            Some((0.0, 3.0))
+        );
+        assert_eq!(
+            middle(&[1e6, 1e6 + 1.0, 1e6 - 1.0, 1e6 + 2.0, 1e20]),
+            Some((1e6 + 1.0, 1.0))
+        );
+    }
+
+    #[test]
+    fn only_sums_of_whole_weights_are_made_exact() {
+        let (given, tiny) = (array![[1.0_f32], [1e-20], [3.0]], 1e-20);
+        for (weights, expected) in [
+            (None, 0.0),
+            (Some(&[1.0, 2.0, 1.0][..]), 0.0),
+            (Some(&[1.0, 0.5, 1.0]), tiny),
+        ] {
+            let mut y = given.clone();
+            Rounding::new(3, weights).round_dense(&mut y);
+            assert_eq!(y[[1, 0]], expected);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! One extreme target leaves the others their digits.
+
+use super::common::uniform;
+use ndarray::{Array1, Array2, Axis};
+use proptest::prelude::*;
+use rpo_core::{Learner, MatrixView, Predictor};
+use rpo_ensemble::{Bins, FitOptions, ForestParams, ForestPreset, SingleTargetParams};
+
+fn numbers(seed: u64, rows: usize, columns: usize) -> Array2<f32> {
+    let mut next = uniform(seed);
+    Array2::from_shape_simple_fn((rows, columns), || next() as f32)
+}
+
+/// Returns forests that fit distinct samples exactly.
+fn learners() -> [ForestParams; 3] {
+    let cart = || ForestParams::from(ForestPreset::Cart);
+    let binned = ForestParams {
+        bins: Bins::AtMost(255),
+        ..cart()
+    };
+    let extra = ForestParams {
+        trees: 2,
+        ..ForestPreset::ExtraTrees.into()
+    };
+    [cart(), extra, binned]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn grown_trees_give_back_every_target(
+        seed in 0_u64..1000,
+        exponent in 8_i32..36,
+        at in 0_usize..600,
+        two in any::<bool>(),
+        weight in prop::sample::select(vec![1.0_f32, 0.7]),
+    ) {
+        let x = numbers(seed, 600, 3);
+        let mut y = numbers(seed + 1, 600, if two { 2 } else { 1 });
+        y[[at, 0]] = 10.0_f32.powi(exponent);
+        let weights = vec![weight; 600];
+        let options = FitOptions { weights: Some(&weights), ..FitOptions::default() };
+        for params in learners() {
+            let check = |found: Array2<f32>| {
+                // 2⁻¹⁶ of the spread of the others, and the purity of a node of two outputs.
+                found.iter().zip(&y).all(|(a, b)| (a - b).abs() <= 1e-4 * b.abs().max(0.1))
+            };
+            let (x, given) = (MatrixView::from(&x), MatrixView::from(&y));
+            let forest = params.fit_with(x, given, options.clone()).unwrap();
+            prop_assert!(check(forest.predict(x).unwrap()), "{params:?}");
+            let forests = SingleTargetParams(params.clone()).fit_with(x, given, options.clone()).unwrap();
+            prop_assert!(check(forests.predict(x).unwrap()), "{params:?}");
+        }
+    }
+}
+
+/// Beside the leaf of an extreme target, a forest predicts as without its sample.
+#[test]
+fn a_forest_is_as_accurate_beside_an_extreme_target() {
+    let (x, x_new) = (numbers(1, 2000, 4), numbers(2, 500, 4));
+    let truth = |x: &Array2<f32>| x.map_axis(Axis(1), |x| 3.0 * x[0] + (6.0 * x[1]).sin());
+    let error = |y: Array1<f32>| {
+        let params = ForestParams {
+            trees: 20,
+            ..ForestParams::default()
+        };
+        let forest = params.fit((&x).into(), (&y.insert_axis(Axis(1))).into()).unwrap();
+        let found = forest.predict((&x_new).into()).unwrap();
+        let mut errors: Vec<f32> = (found.column(0).to_owned() - truth(&x_new))
+            .mapv(f32::abs)
+            .to_vec();
+        errors.sort_by(f32::total_cmp);
+        errors[250]
+    };
+    let plain = error(truth(&x));
+    let mut y = truth(&x);
+    y[17] = 1e20;
+    let beside = error(y);
+    assert!(beside < 1.3 * plain, "{beside} {plain}");
+}
