@@ -372,6 +372,26 @@ class Regressor(RegressorMixin, Supervised):
         """
         return self._decoded(self._scores(X, memory_limit, size=8))
 
+    def predict_intervals(self, X: Any) -> NDArray[np.float64]:
+        """Return the lower and the upper bound of each number, of shape (n_samples, 2) or (n_samples, n_outputs, 2).
+
+        For regressors with `params={"intervals": 0.9}`: the true value of nine of ten new samples, if they are like those
+        of training, is between the bounds. See `Model.predict_intervals`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+
+        Raises
+        ------
+        ValueError
+            For a regressor without intervals.
+        """
+        bounds = self.model_._native.bounds(self._scores(X)).astype(np.float64)
+        bounds = bounds.reshape(len(bounds), -1, 2)
+        return bounds[:, 0] if self._is_vector else bounds
+
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         numbers = scores.astype(np.float64)
         # Several levels of one target have several columns.

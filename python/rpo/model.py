@@ -284,6 +284,38 @@ class Model:
             for name, column, kind in zip(self._native.value_columns, columns, kinds, strict=True)
         }
 
+    def predict_intervals(self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None) -> NDArray[np.float32]:
+        """Return the lower and the upper bound of each number, of shape (n_samples, n_numbers, 2).
+
+        Bounds are those of prediction intervals, for models fitted with `intervals`, the probability with which they
+        cover the true value of new samples like those of training: errors of out-of-bag or withheld predictions are
+        counted (split conformal prediction). Outputs that are labels have none.
+
+        Parameters
+        ----------
+        X, n_threads, memory_limit
+            As for `predict`, whose result is limited.
+
+        Raises
+        ------
+        ValueError
+            For a model without intervals.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((500, 2))
+        >>> y = X[:, 0] + 0.1 * rng.normal(size=500)
+        >>> model = rpo.Model.fit(X[:400], y[:400], labels=False, method="extra-trees", intervals=0.9)
+        >>> low, high = model.predict_intervals(X[400:])[:, 0].T
+        >>> bool(0.8 < np.mean((low <= y[400:]) & (y[400:] <= high)) < 1)
+        True
+        """
+        predicted = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
+        bounds = self._native.bounds(predicted)
+        return bounds.reshape(len(bounds), -1, 2)
+
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).
 

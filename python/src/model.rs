@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use rpo::core::{CsrMatrix, MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::metrics::Metric;
-use rpo::{EvaluateOptions, FrequencyScores, ModelError, Predictor, TargetValue};
+use rpo::{EvaluateOptions, FrequencyScores, Intervals, ModelError, Predictor, TargetValue};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -421,12 +421,23 @@ impl Model {
             "parameters": &model.parameters,
             "output_means": model.training().output_means(),
             "thresholds": model.thresholds(),
+            "interval_level": model.intervals().map(Intervals::level),
             "tree_nodes": trees.iter().map(|tree| tree.nodes).collect::<Vec<_>>(),
             "tree_leaves": trees.iter().map(|tree| tree.leaves).collect::<Vec<_>>(),
             "tree_depths": trees.iter().map(|tree| tree.depth).collect::<Vec<_>>(),
             "summary": model.predictor().summary().into_iter().collect::<BTreeMap<_, _>>(),
         })
         .to_string()
+    }
+
+    /// The bounds of prediction intervals for predictions (n x 2 per target that is a number).
+    fn bounds<'py>(
+        &self,
+        py: Python<'py>,
+        predictions: PyReadonlyArray2<'py, f32>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let bounds = self.0.bounds(predictions.as_array()).map_err(model_error)?;
+        Ok(bounds.into_pyarray(py))
     }
 
     /// Names of the features; `None` if they are numbered.

@@ -89,7 +89,7 @@ impl Predictor for Model {
 
 impl Model {
     /// Fits a method to a data set: parameters such as [`ForestParams`](rpo_ensemble::ForestParams), or a
-    /// [`Method`](crate::Method) by name. Samples of weight 0 are left out.
+    /// [`Method`](crate::Method) by name. Samples of weight 0, and those without any output, are left out.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -168,7 +168,7 @@ impl Model {
         context: &FitContext<'_>,
     ) -> Result<Cow<'a, Dataset>, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
-        let data = data.of_positive_weight();
+        let data = data.for_training();
         context.check(estimator, &data)?;
         Ok(data)
     }

@@ -193,7 +193,7 @@ impl Train {
 
 /// The score of the out-of-bag predictions: each sample is predicted by the trees that did not see it.
 fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
-    let data = data.of_positive_weight();
+    let data = data.for_training();
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");
     let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();

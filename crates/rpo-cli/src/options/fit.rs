@@ -3,6 +3,7 @@
 use super::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::error::CliError;
 use crate::files::NamedFile;
+use crate::output::note;
 use clap::Args;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
@@ -60,6 +61,11 @@ impl FitOptions {
         let estimator = method.estimator(data.task())?;
         let checked = method.check_data(estimator.as_ref(), data);
         checked.map_err(|source| self.failed(source.into()))?;
+        let penalties = ["leaf_l2", "lambda"];
+        let mut parameters = method.entry().parameters().iter();
+        if parameters.any(|parameter| penalties.contains(&&*parameter.name)) {
+            note_small_weights(data);
+        }
         Ok(estimator)
     }
 
@@ -69,5 +75,25 @@ impl FitOptions {
             data: self.data.name().to_owned(),
             source,
         }
+    }
+}
+
+/// The mean weight below which penalties are noted to be strong.
+const SMALL: f64 = 0.1;
+
+/// Notes weights so small that penalties, which are in units of samples of weight 1, dominate.
+fn note_small_weights(data: &Dataset) {
+    let weights = data
+        .weights()
+        .unwrap_or_default()
+        .iter()
+        .map(|&weight| f64::from(weight));
+    let positive: Vec<f64> = weights.filter(|weight| *weight > 0.0).collect();
+    let mean = positive.iter().sum::<f64>() / positive.len() as f64;
+    if mean < SMALL {
+        note(&format!(
+            "the mean weight is {mean:.2e}, and penalties of this method are in units of samples of weight 1, so that they \
+             dominate: multiply the weights by a constant, for a mean of 1"
+        ));
     }
 }

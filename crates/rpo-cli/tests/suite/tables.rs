@@ -924,3 +924,22 @@ fn names_with_commas_stand_in_quotes() {
     let message = folder.run("describe --data t.csv --targets \"y,one").stderr;
     assert!(message.contains("double quote that is not closed"), "{message}");
 }
+
+/// Penalties are in units of samples of weight 1.
+#[test]
+fn weights_so_small_that_penalties_dominate_are_noted() {
+    let folder = Folder::new();
+    let rows: String = (0..60)
+        .map(|i| format!("{},{},0.001\n", i % 7, 2 * (i % 7)))
+        .collect();
+    folder.write("t.csv", format!("x,y,w\n{rows}"));
+    let run = |method: &str| {
+        let train =
+            format!("train --data t.csv --targets y --sample-weights w --model m.rpo --method {method}");
+        let run = folder.run(&train);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr.contains("the mean weight is 1.00e-3")
+    };
+    assert!(run("gbmort --iterations 2") && run("ridge"));
+    assert!(!run("extra-trees --trees 2") && !run("single-target-forest --trees 2"));
+}

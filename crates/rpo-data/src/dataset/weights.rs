@@ -133,17 +133,30 @@ impl Dataset {
         self.weights.samples.as_deref()
     }
 
-    /// The samples of positive weight, if others have weight 0.
-    pub fn samples_of_positive_weight(&self) -> Option<Vec<usize>> {
-        let weights = self.weights()?;
-        let positive = (0..weights.len()).filter(|&sample| weights[sample] > 0.0);
-        weights.contains(&0.0).then(|| positive.collect())
+    /// The samples that take part in training, if others do not: those of positive weight that have an output. If no
+    /// sample has one, all of positive weight.
+    pub fn samples_for_training(&self) -> Option<Vec<usize>> {
+        let weights = self.weights();
+        let outputs = self.outputs().view();
+        let mut samples: Vec<usize> = (0..self.n_samples()).collect();
+        samples.retain(|&sample| weights.is_none_or(|weights| weights[sample] > 0.0));
+        if outputs.has_missing() {
+            let has_output = |sample: usize| {
+                let mut n_missing = 0;
+                outputs.for_each_in_row(sample, |_, value| n_missing += usize::from(value.is_nan()));
+                n_missing < self.n_outputs()
+            };
+            if samples.iter().any(|&sample| has_output(sample)) {
+                samples.retain(|&sample| has_output(sample));
+            }
+        }
+        (samples.len() < self.n_samples()).then_some(samples)
     }
 
-    /// The set without its samples of weight 0. They are excluded from training: from fits, and from everything else
-    /// that is found from the training samples.
-    pub fn of_positive_weight(&self) -> Cow<'_, Self> {
-        match self.samples_of_positive_weight() {
+    /// The set without its samples of weight 0 and those without any output. They are excluded from training: from fits,
+    /// and from everything else that is found from the training samples.
+    pub fn for_training(&self) -> Cow<'_, Self> {
+        match self.samples_for_training() {
             None => Cow::Borrowed(self),
             Some(samples) => Cow::Owned(self.samples_in_range(&samples)),
         }
@@ -226,7 +239,7 @@ impl Dataset {
     }
 
     fn with_propensity_weights(self, model: Propensity, unbiased: bool) -> Result<Self, DatasetError> {
-        let used = self.of_positive_weight();
+        let used = self.for_training();
         let inverse = model.inverse(&used.label_statistics().counts, used.n_samples());
         let inverse = inverse.map_err(|e| DatasetError::Parameter(Box::new(e)))?;
         self.with_label_weights(|j, _| match unbiased {
@@ -355,10 +368,26 @@ mod tests {
     #[test]
     fn samples_of_weight_zero_are_left_out() {
         let all = data().with_weights(vec![1.0, 2.0, 0.5]).unwrap();
-        assert_eq!(all.samples_of_positive_weight(), None);
-        assert_eq!(*all.of_positive_weight(), all);
+        assert_eq!(all.samples_for_training(), None);
+        assert_eq!(*all.for_training(), all);
         let some = data().with_weights(vec![1.0, 0.0, 0.5]).unwrap();
-        assert_eq!(*some.of_positive_weight(), some.select_samples(&[0, 2]).unwrap());
+        assert_eq!(*some.for_training(), some.select_samples(&[0, 2]).unwrap());
+    }
+
+    #[test]
+    fn samples_without_any_output_are_left_out() {
+        let nan = f32::NAN;
+        let y = array![[nan, nan], [1.0, nan], [nan, nan], [2.0, 3.0]];
+        let x = Array2::zeros((4, 1));
+        let data = Dataset::with_missing(x.into(), y.into(), Task::Regression).unwrap();
+        assert_eq!(data.samples_for_training(), Some(vec![1, 3]));
+        let weighted = |weights: [f32; 4]| {
+            let data = data.clone().with_weights(weights.to_vec()).unwrap();
+            data.samples_for_training()
+        };
+        assert_eq!(weighted([1.0, 0.0, 1.0, 1.0]), Some(vec![3]));
+        // Without any output there is nothing to learn, which the fit tells.
+        assert_eq!(weighted([1.0, 0.0, 1.0, 0.0]), Some(vec![0, 2]));
     }
 
     #[test]

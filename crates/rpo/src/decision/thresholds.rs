@@ -44,7 +44,7 @@ impl Model {
             }
             ThresholdSource::OutOfBag(rule, training) => {
                 self.check_labels()?;
-                let training = training.of_positive_weight();
+                let training = training.for_training();
                 let x = self.schema().align_features(&training)?;
                 let y = self.schema().align_outputs(&training)?;
                 let found = self.oob_predictions(x.view())?;

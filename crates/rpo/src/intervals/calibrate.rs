@@ -29,7 +29,7 @@ impl Model {
         if self.numbers().is_empty() {
             return Err(ModelError::NoNumbers);
         }
-        let data = &*data.of_positive_weight();
+        let data = &*data.for_training();
         let x = self.schema().align_features(data)?;
         let y = self.schema().align_outputs(data)?;
         let predictions = match source {

@@ -134,7 +134,7 @@ impl Configured {
         context: &FitContext<'_>,
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
-        let data = &*data.of_positive_weight();
+        let data = &*data.for_training();
         let found = self.found_on_withheld(data, context)?;
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
@@ -342,7 +342,7 @@ impl StreamingFit for Configured {
             .inner
             .streaming()
             .expect("only methods that stream are asked to");
-        let data = &*data.of_positive_weight();
+        let data = &*data.for_training();
         let parameters = &self.recorded(data);
         self.prepare(data, context, |pipeline, prepared, context| {
             let destination = StreamDestination {

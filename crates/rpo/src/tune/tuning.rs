@@ -198,13 +198,13 @@ impl Tuning {
         })
     }
 
-    /// Withholds samples among those of positive weight.
+    /// Withholds samples among those that take part in training.
     fn holdout(&self, data: &Dataset) -> Result<Holdout, ModelError> {
-        let withheld = match data.samples_of_positive_weight() {
+        let withheld = match data.samples_for_training() {
             None => Cow::Borrowed(&self.withheld),
             Some(samples) => Cow::Owned(self.withheld.select(&samples, data.n_samples())?),
         };
-        let (data, seed) = (data.of_positive_weight(), Seed::new(self.seed));
+        let (data, seed) = (data.for_training(), Seed::new(self.seed));
         Ok(Holdout::withholding(&data, &withheld, self.validation, seed)?)
     }
 

@@ -304,3 +304,32 @@ fn a_method_fits_in_parts_and_to_a_file_as_its_estimator_does() {
     assert_eq!(n_bytes, whole.to_bytes().unwrap().len() as u64);
     assert_eq!(Model::load(&path).unwrap(), whole);
 }
+
+/// Bags, thresholds and projections are those of the other samples.
+#[test]
+fn samples_without_any_output_are_as_if_they_did_not_exist() {
+    let labels = data();
+    let mut y = labels.outputs().view().to_dense(usize::MAX).unwrap();
+    let is_known = |i: usize| i % 3 != 0;
+    let n = labels.n_samples();
+    (0..n)
+        .filter(|&i| !is_known(i))
+        .for_each(|i| y.row_mut(i).fill(f32::NAN));
+    let all = Dataset::with_missing(labels.features().clone(), y.into(), Task::MultiLabel).unwrap();
+    let without = all
+        .select_samples(&(0..n).filter(|&i| is_known(i)).collect::<Vec<_>>())
+        .unwrap();
+    for (name, options) in [
+        (
+            "random-forest",
+            &[("projection", "gaussian"), ("components", "2")][..],
+        ),
+        ("extra-trees", &[("thresholds", "rate")]),
+        ("gbmort", &[("bins", "4")]),
+    ] {
+        let set = |method: Method, (name, value): &(&str, &str)| method.with(name, value).unwrap();
+        let method = options.iter().fold(method(name, 10), set);
+        let fit = |data: &Dataset| Model::fit(&method, data).unwrap();
+        assert_eq!(fit(&all), fit(&without), "{name} {options:?}");
+    }
+}
