@@ -375,8 +375,8 @@ class Regressor(RegressorMixin, Supervised):
     def predict_intervals(self, X: Any) -> NDArray[np.float64]:
         """Return the lower and the upper bound of each number, of shape (n_samples, 2) or (n_samples, n_outputs, 2).
 
-        For regressors with `params={"intervals": 0.9}`: the true value of nine of ten new samples, if they are like those
-        of training, is between the bounds. See `Model.predict_intervals`.
+        For regressors with `params={"intervals": 0.9}`: the true value of nine of ten new samples, if they are like
+        those of training, is between the bounds. See `Model.predict_intervals`.
 
         Parameters
         ----------

@@ -319,8 +319,8 @@ class Model:
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).
 
-        The trees of boosting are in the order of steps, and those of a step in the order of outputs; the trees of forests
-        per output are in the order of outputs. None for models without trees and combined models.
+        The trees of boosting are in the order of steps, and those of a step in the order of outputs; the trees of
+        forests per output are in the order of outputs. None for models without trees and combined models.
         """
         return self._native.apply(self._features(X), n_threads=threads(n_threads))
 
