@@ -173,7 +173,7 @@ mod tests {
                             tree.values.for_each(leaf, |j, value| scores[j as usize] += value);
                         }
                     }
-                    let leaves = model.apply((&*x).into()).unwrap();
+                    let leaves = model.apply(x.into()).unwrap();
                     assert_eq!(leaves.dim(), (n, model.trees().len()));
                     for (tree, leaves) in model.trees().iter().zip(leaves.columns()) {
                         assert_eq!(leaves.to_vec(), tree.structure.apply(x.into()).unwrap());

@@ -142,7 +142,7 @@ pub(super) fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>)
         Some(curvature) => derivative.abs() / curvature,
         None => {
             let unit = if farthest > 0.0 { farthest } else { 1.0 };
-            beyond_root(unit / largest, limit, &slope)
+            beyond_root(unit / largest, limit, slope)
         }
     };
     let step = sign * root_of_derivative(sign * derivative, first, limit, tolerance, slope);
