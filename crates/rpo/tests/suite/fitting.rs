@@ -310,7 +310,7 @@ fn a_method_fits_in_parts_and_to_a_file_as_its_estimator_does() {
 fn samples_without_any_output_are_as_if_they_did_not_exist() {
     let labels = data();
     let mut y = labels.outputs().view().to_dense(usize::MAX).unwrap();
-    let is_known = |i: usize| i % 3 > 0;
+    let is_known = |i: usize| !i.is_multiple_of(3);
     let n = labels.n_samples();
     (0..n)
         .filter(|&i| !is_known(i))
