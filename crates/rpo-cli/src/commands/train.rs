@@ -45,10 +45,10 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
-    /// A boosted model of the same data and parameters to continue (columns, the number of samples and their outputs are
-    /// compared; features are taken to be the same): its steps come first, and --iterations is the total
-    /// number. The result equals that of a single fit, up to rounding. Parameters that limit the number of steps, and
-    /// of decisions, may differ.
+    /// A boosted model of the same data and parameters to continue (columns, the number of samples, and the means or counts
+    /// of their outputs are compared; the values of samples are taken to be the same): its steps come first, and
+    /// --iterations is the total number. The result equals that of a single fit, up to rounding. Parameters that limit
+    /// the number of steps, and of decisions, may differ.
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
     start: Option<PathBuf>,
 
