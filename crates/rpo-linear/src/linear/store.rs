@@ -8,6 +8,7 @@ impl Store for LinearModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
         out.field("slope", self.slope)?;
+        out.field("shift", self.shift)?;
         out.field("normalize", self.normalize)?;
         if let Some(residual) = self.residual {
             out.field("residual", residual)?;
@@ -16,16 +17,23 @@ impl Store for LinearModel {
             out.field("cost", cost)?;
         }
         out.matrix("weight", &self.weights)?;
-        out.short_floats("offset", &self.offset.to_vec())
+        let offset = self.offset.to_vec();
+        match offset.iter().any(|b| b.is_infinite()) {
+            true => out.array("offset", &offset),
+            false => out.short_floats("offset", &offset),
+        }
     }
 }
 
 impl Restore for LinearModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let (inverse_link, normalize) = (from.field("inverse_link")?, from.field("normalize")?);
-        let slope: f32 = from.field("slope")?;
-        if !slope.is_finite() {
-            return Err(StoreError::part("linear model", "its slope is not finite"));
+        let (slope, shift): (f32, f32) = (from.field("slope")?, from.field("shift")?);
+        if !(slope.is_finite() && shift.is_finite()) {
+            return Err(StoreError::part(
+                "linear model",
+                "its slope or shift is not finite",
+            ));
         }
         let residual = from.field("residual")?;
         let cost = from.field("cost")?;
@@ -34,12 +42,13 @@ impl Restore for LinearModel {
             return Err(StoreError::array("weight", "does not have one row per feature"));
         }
         let offset = from.array::<f32>("offset")?.of_length(sizes.n_outputs)?;
-        let offset = offset.where_all("a finite number", f32::is_finite)?.to_vec();
+        let offset = offset.where_all("a number", |b| !b.is_nan())?.to_vec();
         Ok(Self {
             weights,
             offset: offset.into(),
             inverse_link,
             slope,
+            shift,
             normalize,
             residual,
             cost,
