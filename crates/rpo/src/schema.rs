@@ -1,7 +1,7 @@
 //! The inputs that a model expects and the outputs that it predicts.
 
 use crate::ModelError;
-use rpo_data::read::{ColumnType, ReadOptions};
+use rpo_data::read::{ColumnType, FirstFeature, ReadOptions};
 use rpo_data::text::TextColumn;
 use rpo_data::{ClassColumn, Dataset, DatasetError, LabelColumn, Names, TargetOutputs, Task};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,9 @@ pub struct Schema {
     pub texts: BTreeMap<usize, Arc<TextColumn>>,
     /// Names of the outputs.
     pub output_names: Names,
+    /// The index of the first feature in the training file, if it was an svmlight file; other svmlight files are read with
+    /// it.
+    pub first_feature: Option<FirstFeature>,
     /// The column of the training file in which labels were listed, if there was one; labels are read from this column
     /// in other files.
     pub label_column: Option<LabelColumn>,
@@ -44,6 +47,7 @@ impl From<&Dataset> for Schema {
             nominal: data.nominal().clone(),
             texts: data.texts().clone(),
             output_names: data.output_names().clone(),
+            first_feature: data.first_feature,
             label_column: data.label_column.clone(),
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
@@ -95,11 +99,20 @@ impl Schema {
             nominal,
             texts,
             output_names,
+            first_feature: None,
             label_column: None,
             class_columns: Vec::new(),
             labels_beside_numbers: Vec::new(),
             levels: None,
         })
+    }
+
+    /// Sets the index of the first feature in the training file.
+    pub(crate) fn with_first_feature(self, first_feature: Option<FirstFeature>) -> Self {
+        Self {
+            first_feature,
+            ..self
+        }
     }
 
     /// Sets the column in which labels were listed.

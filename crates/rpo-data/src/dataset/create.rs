@@ -72,6 +72,7 @@ impl Dataset {
             weights: Weights::default(),
             ids: None,
             empty_lines: None,
+            first_feature: None,
             label_column: None,
             other_labels: LeftOut::default(),
             other_features: LeftOut::default(),

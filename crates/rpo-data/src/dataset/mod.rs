@@ -26,6 +26,7 @@ pub use task::Task;
 pub use weights::Weighting;
 
 use crate::names::Names;
+use crate::read::FirstFeature;
 use crate::text::{TextColumn, Texts};
 use rpo_core::{Matrix, MatrixView};
 use std::collections::BTreeMap;
@@ -61,6 +62,8 @@ pub struct Dataset {
     /// The empty lines that were skipped when the set was read, if it comes from an svmlight file with empty lines
     /// between samples.
     pub empty_lines: Option<EmptyLines>,
+    /// The index of the first feature in the file, if the set comes from an svmlight file.
+    pub first_feature: Option<FirstFeature>,
     /// The column of a file in which the labels were listed, if there was one.
     pub label_column: Option<LabelColumn>,
     /// Labels of samples that were not to be read ([`LabelList::labels`](crate::read::LabelList::labels),

@@ -124,6 +124,7 @@ impl Dataset {
             weights: self.weights.clone(),
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,
+            first_feature: self.first_feature,
             label_column: self.label_column.clone(),
             other_labels: self.other_labels.clone(),
             other_features: self.other_features.clone(),

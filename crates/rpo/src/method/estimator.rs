@@ -261,9 +261,10 @@ fn withheld_samples(start: &Model) -> bool {
     (is_set("validation") || is_set("early_stopping")) && !is_set("refit_all")
 }
 
-/// The schema of a data set with the quantile levels of a model.
+/// The schema of a data set with the quantile levels of a model, and the index of the first feature if it has none.
 fn schema_beside(start: &Model, data: &Dataset) -> Schema {
-    let schema = Schema::from(data);
+    let mut schema = Schema::from(data);
+    schema.first_feature = schema.first_feature.or(start.schema().first_feature);
     match &start.schema().levels {
         Some((_, levels)) => schema.with_levels(levels),
         None => schema,
