@@ -2,7 +2,7 @@
 
 use crate::ModelError;
 use rpo_core::{Domain, ParameterError};
-use rpo_data::read::{ColumnType, ReadOptions};
+use rpo_data::read::{ColumnType, FirstFeature, ReadOptions};
 use rpo_data::text::TextColumn;
 use rpo_data::{ClassColumn, Dataset, DatasetError, DateColumn, LabelColumn, Names, TargetOutputs, Task};
 use rpo_ensemble::List;
@@ -28,6 +28,9 @@ pub struct Schema {
     pub dates: BTreeMap<usize, DateColumn>,
     /// Names of the outputs.
     pub output_names: Names,
+    /// The index of the first feature in the training file, if it was an svmlight file; other svmlight files are read with
+    /// it.
+    pub first_feature: Option<FirstFeature>,
     /// The column of the training file in which labels were listed, if there was one; labels are read from this column
     /// in other files.
     pub label_column: Option<LabelColumn>,
@@ -54,6 +57,7 @@ impl From<&Dataset> for Schema {
             dates: data.dates().clone(),
             output_names: data.output_names().clone(),
             label_column: data.label_column().cloned(),
+            first_feature: data.first_feature,
             class_columns: data.class_columns().to_vec(),
             labels_beside_numbers: data.labels_beside_numbers().to_vec(),
             levels: Vec::new(),
@@ -128,6 +132,7 @@ impl Schema {
             texts,
             dates: BTreeMap::new(),
             output_names,
+            first_feature: None,
             label_column: None,
             class_columns: Vec::new(),
             labels_beside_numbers: Vec::new(),
@@ -149,6 +154,14 @@ impl Schema {
             return Err(ModelError::Dates { name });
         }
         Ok(Self { dates, ..self })
+    }
+
+    /// Sets the index of the first feature in the training file.
+    pub(crate) fn with_first_feature(self, first_feature: Option<FirstFeature>) -> Self {
+        Self {
+            first_feature,
+            ..self
+        }
     }
 
     /// Sets the column in which labels were listed.

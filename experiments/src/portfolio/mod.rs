@@ -49,6 +49,7 @@ struct Pool {
 struct Candidate {
     method: String,
     max_outputs: Option<usize>,
+    max_weights: Option<usize>,
 }
 
 impl Candidate {
@@ -56,7 +57,9 @@ impl Candidate {
         Configuration {
             method: self.method.clone(),
             cost,
+            min_outputs: None,
             max_outputs: self.max_outputs,
+            max_weights: self.max_weights,
         }
     }
 }
@@ -76,7 +79,11 @@ pub(crate) fn run(sets: &[String], folder: &Path) -> anyhow::Result<()> {
     }
     let mut portfolio = Portfolio::default();
     if let Some(made) = of_task(&description, &description.labels, CombineRule::GreedyMean, sets)? {
-        portfolio.labels = made;
+        // Those for more labels than these sets have stay in front.
+        portfolio
+            .labels
+            .retain(|configuration| configuration.min_outputs.is_some());
+        portfolio.labels.extend(made);
     }
     if let Some(made) = of_task(&description, &description.numbers, CombineRule::Greedy, sets)? {
         portfolio.numbers = made;
@@ -244,6 +251,7 @@ mod tests {
         let candidate = |method: &str| Candidate {
             method: method.to_owned(),
             max_outputs: None,
+            max_weights: None,
         };
         let methods = [
             "extra-trees --trees 3",

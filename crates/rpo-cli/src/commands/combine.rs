@@ -9,13 +9,15 @@ use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::Task;
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ThresholdSource};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Combine models of any methods, fitted to the same data, into one that predicts their weighted mean.
 ///
 /// Scores of labels are first clamped to 0 to 1, as those of linear methods may lie outside. Ensembles, such as models of
 /// auto and blend, cannot be combined again. Weights are given, or found on data that the models were not fitted to;
-/// `rpo train --method auto` and `--method blend` fit and combine at once.
+/// `rpo train --method auto` and `--method blend` fit and combine at once. Prints the weight of each file, 0 for a model
+/// that is left out.
 #[derive(Debug, Args)]
 // Data is only needed to find weights; without it, its name is empty.
 #[command(mut_arg("data", |data| data.required(false).default_value("").hide_default_value(true)))]
@@ -103,10 +105,7 @@ impl Combine {
         let mut report = Report::default();
         report.set("models", self.models.len());
         if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
-            report.set(
-                "weights",
-                ensemble.members().map(|(_, weight)| weight).collect::<Vec<_>>(),
-            );
+            report.set("weights", self.weights_of(ensemble));
             if let Some(selection) = &ensemble.selection {
                 // Each sample is scored with weights found on other samples.
                 report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
@@ -114,6 +113,23 @@ impl Combine {
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
+    }
+
+    /// The weight of each file; 0 if its model was left out.
+    fn weights_of(&self, ensemble: &Ensemble) -> Map<String, Value> {
+        let weights: Vec<f64> = match &ensemble.selection {
+            Some(selection) => {
+                let candidates = selection.candidates.iter();
+                candidates
+                    .map(|candidate| candidate.weight.unwrap_or(0.0))
+                    .collect()
+            }
+            None => ensemble.members().map(|(_, weight)| weight).collect(),
+        };
+        let of_file = self.models.iter().zip(weights);
+        of_file
+            .map(|(path, weight)| (path.display().to_string(), weight.into()))
+            .collect()
     }
 
     /// Notes that the models' own decision rules and intervals do not apply to the ensemble.

@@ -9,11 +9,15 @@ use rpo::{Method, MethodError, ParameterInfo};
 
 /// Print help on a command or a method.
 ///
-/// `rpo help train` describes the command, `rpo help craftml` the options of the method.
+/// `rpo help train` describes the command, `rpo help craftml` the options of the method, `rpo help generate multi-label`
+/// a command within a command.
 #[derive(Debug, Args)]
 pub(crate) struct Help {
     /// A command or a method; if omitted, the commands are listed.
     topic: Option<String>,
+
+    /// A command within the command.
+    within: Option<String>,
 }
 
 impl Help {
@@ -24,7 +28,18 @@ impl Help {
             return print(&program.render_long_help().to_string());
         };
         if let Some(command) = program.find_subcommand_mut(topic) {
-            return print(&command.render_long_help().to_string());
+            let Some(within) = &self.within else {
+                return print(&command.render_long_help().to_string());
+            };
+            return match command.find_subcommand_mut(within) {
+                Some(command) => print(&command.render_long_help().to_string()),
+                None => Err(CliError::Usage(format!("{topic} has no command {within:?}"))),
+            };
+        }
+        if let Some(within) = &self.within {
+            return Err(CliError::Usage(format!(
+                "{within:?} is within no command: {topic:?} is none"
+            )));
         }
         match Method::named(topic) {
             Ok(method) => print(&of_method(&method)),

@@ -518,9 +518,10 @@ fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
     assert_eq!((&found, silent.as_str()), (&same, ""));
     assert_eq!(
         notes,
-        "note: 2 labels, which occur 3 times (the first is \"4\"), are not among the model's labels: they are left out\n\
-         note: 2 features, which occur 2 times (the first is \"9\"), are not among the model's features: they are left \
-         out\n"
+        "note: 2 labels, which occur 3 times in 2 samples (the first is \"4\"), are not among the model's labels: they are \
+         left out, as if no sample had them; scores that count them as missed would be worse\n\
+         note: 2 features, which occur 2 times in 1 sample (the first is \"9\"), are not among the model's features: they \
+         are left out\n"
     );
     let predicted = folder.run("predict --data test.svm --model m.rpo");
     assert!(
@@ -541,6 +542,74 @@ fn labels_and_features_that_training_has_not_are_left_out_of_svmlight_files() {
     // Unlike the largest index, a header fixes the number of columns.
     folder.write("test.txt", "1 12 3\n0 0:1\n");
     folder.fail("evaluate --data test.txt --model m.rpo");
+}
+
+/// A model remembers whether the features of its training file count from 0.
+#[test]
+fn the_first_feature_of_svmlight_files_is_that_of_training() {
+    let folder = Folder::new();
+    let rows = "0 0:1 1:0.5\n1 1:1\n".repeat(10);
+    folder
+        .write("zero.svm", &rows)
+        .write("one.svm", "0 1:1 2:0.5\n1 2:1\n".repeat(10));
+    folder.ok("train --data zero.svm --first-feature 0 --trees 5 --model zero.rpo");
+    folder.ok("train --data one.svm --trees 5 --model one.rpo");
+    let scores = |data: &str, model: &str| folder.ok(&format!("predict --data {data} --model {model}"));
+    let expected = scores("one.svm", "one.rpo");
+    assert_eq!(scores("zero.svm", "zero.rpo"), expected);
+    assert_eq!(scores("zero.svm --first-feature 0", "zero.rpo"), expected);
+    let message = folder.fail("evaluate --data zero.svm --model zero.rpo --first-feature 1");
+    assert!(message.contains("count from 0"), "{message}");
+    let message = folder.fail("evaluate --data one.svm --model one.rpo --first-feature 0");
+    assert!(message.contains("count from 1"), "{message}");
+    // A model of another format says nothing about it.
+    folder.write("train.txt", format!("20 2 2\n{rows}"));
+    folder.ok("train --data train.txt --trees 5 --model other.rpo");
+    assert_eq!(scores("zero.svm --first-feature 0", "other.rpo"), expected);
+    assert_eq!(scores("train.txt", "zero.rpo"), expected);
+}
+
+/// The classes of svmlight are no labels.
+#[test]
+fn signed_classes_are_no_labels() {
+    let folder = Folder::new();
+    folder.write("train.svm", "+1 1:1\n-1 2:1\n");
+    let message = folder.fail("train --data train.svm --model m.rpo");
+    assert!(
+        message.contains("\"+1\"") && message.contains("column of a CSV file"),
+        "{message}"
+    );
+}
+
+/// The weight of each model that is combined is printed, also where none is kept.
+#[test]
+fn weights_of_combined_models_are_those_of_files() {
+    let folder = Folder::new();
+    folder.write("train.svm", "0,2 1:0.5 3:1\n1 2:1\n".repeat(20));
+    folder.ok("train --data train.svm --trees 5 --model good.rpo");
+    folder.ok("train --data train.svm --method baseline --model bad.rpo");
+    let both = "combine --models bad.rpo good.rpo --out both.rpo";
+    let found = folder.json(&format!("{both} --data train.svm"));
+    assert_eq!(
+        found["weights"],
+        serde_json::json!({"bad.rpo": 0.0, "good.rpo": 1.0})
+    );
+    let given = folder.json(&format!("{both} --weights 1,3"));
+    assert_eq!(
+        given["weights"],
+        serde_json::json!({"bad.rpo": 1.0, "good.rpo": 3.0})
+    );
+    let printed = folder.ok(&format!("{both} --weights 1,3"));
+    assert!(printed.contains("bad.rpo 1.0000, good.rpo 3.0000"), "{printed}");
+}
+
+#[test]
+fn help_finds_commands_within_commands() {
+    let folder = Folder::new();
+    let help = folder.ok("help generate multi-label");
+    assert_eq!(help, folder.ok("generate multi-label --help"));
+    assert!(folder.fail("help generate nothing").contains("\"nothing\""));
+    assert!(folder.fail("help craftml more").contains("\"more\""));
 }
 
 #[test]

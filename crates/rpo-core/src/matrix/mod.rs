@@ -182,7 +182,8 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// Returns the factor that scales the non-NaN values of a row to Euclidean length 1; 1 if all of them are 0.
+    /// Returns the factor that scales the non-NaN values of a row to Euclidean length 1; 1 if all of them are 0, or so small
+    /// that the factor would be beyond the range of `f32`.
     pub fn unit_factor(self, row: usize) -> f32 {
         let mut squares = 0.0;
         self.for_each_in_row(row, |_, v| {
@@ -190,11 +191,8 @@ impl<'a> MatrixView<'a> {
                 squares += f64::from(v) * f64::from(v);
             }
         });
-        if squares > 0.0 {
-            (1.0 / squares.sqrt()) as f32
-        } else {
-            1.0
-        }
+        let factor = (1.0 / squares.sqrt()) as f32;
+        if factor.is_finite() { factor } else { 1.0 }
     }
 
     /// Copies a row into `out`, with zeros where nothing is stored.
@@ -422,6 +420,19 @@ mod tests {
             MatrixView::from(&a.slice(ndarray::s![.., ..2]).to_owned()).first_unobserved(None),
             None
         );
+    }
+
+    #[test]
+    fn rows_are_scaled_by_finite_factors() {
+        let a = array![
+            [3.0, 4.0],
+            [0.0, 0.0],
+            [f32::NAN, 2.0],
+            [1e-30, 0.0],
+            [1e-39, 1e-40]
+        ];
+        let factors: Vec<f32> = (0..5).map(|row| MatrixView::from(&a).unit_factor(row)).collect();
+        assert_eq!(factors, [0.2, 1.0, 0.5, 1e30, 1.0]);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use super::Dataset;
 
-/// Sets are equal if they have the same name and hold the same data, whatever was noted when they were read.
+/// Sets are equal if they have the same name and hold the same data, whatever was noted when they were read, and however
+/// their files number features.
 impl PartialEq for Dataset {
     fn eq(&self, other: &Self) -> bool {
         // All fields are named, so that a new one is not forgotten.
         let Self {
             name,
             notes: _,
+            first_feature: _,
             task,
             features,
             outputs,

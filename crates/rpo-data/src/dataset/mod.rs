@@ -25,6 +25,7 @@ pub use task::Task;
 pub use weights::Weighting;
 
 use crate::names::Names;
+use crate::read::FirstFeature;
 use crate::text::{TextColumn, Texts};
 use rpo_core::{Matrix, MatrixView};
 use std::collections::BTreeMap;
@@ -59,6 +60,8 @@ pub struct Dataset {
     pub name: String,
     /// What was noted when the set was read from a file.
     pub notes: ReadNotes,
+    /// The index of the first feature in the file, if the set comes from an svmlight file.
+    pub first_feature: Option<FirstFeature>,
     task: Task,
     features: Matrix,
     outputs: Matrix,

@@ -81,7 +81,7 @@ impl LabelLists {
         let number = match self.numbers.get(label) {
             Some(&number) => number,
             None if self.list.labels.is_some() => {
-                self.others.add(label);
+                self.others.add(self.ends.len(), label);
                 return Ok(());
             }
             None if self.numbers.len() == MOST_CATEGORIES => {

@@ -204,7 +204,8 @@ pub struct ReadOptions {
     /// [`Dataset::with_missing`](crate::Dataset::with_missing). The formats of sparse labels have no missing labels and
     /// refuse the option.
     pub missing_targets: Option<Missing>,
-    /// The index of the first feature in an svmlight file; 1 by default.
+    /// The index of the first feature in an svmlight file; 1 by default. A file that is read for a model has that of its
+    /// training file, [`Dataset::first_feature`](crate::Dataset::first_feature).
     pub first_feature: Option<FirstFeature>,
     /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
     /// frequent of semicolon, tab and vertical bar.

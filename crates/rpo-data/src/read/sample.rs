@@ -135,8 +135,14 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
                 if labels.is_empty() && field.contains(&b':') {
                     return Ok(0);
                 }
-                let text = lossy(field.split(|&b| b == b',').next().unwrap_or_default());
-                return Err((at, ReadErrorKind::BadIndex { what: WHAT, text }));
+                let label = field.split(|&b| b == b',').next().unwrap_or_default();
+                let text = lossy(label);
+                // Such as +1 and -1, the classes of svmlight, or a value of regression.
+                let kind = match number::parse(label) {
+                    Ok(_) => ReadErrorKind::TargetForLabels(text),
+                    Err(_) => ReadErrorKind::BadIndex { what: WHAT, text },
+                };
+                return Err((at, kind));
             }
         }
     }

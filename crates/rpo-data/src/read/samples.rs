@@ -42,6 +42,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
         first_feature: first_feature.index(),
         features: LeftOut::default(),
         labels: LeftOut::default(),
+        n_read: 0,
     };
     let limit = |n: Option<usize>| n.filter(|_| !options.leave_out);
     let mut reader = SvmLightReader::from_lines(lines, first_feature, limit(n_features), limit(n_labels));
@@ -55,6 +56,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     data.notes.empty_lines = reader.empty_lines();
     data.notes.other_features = others.features;
     data.notes.other_labels = others.labels;
+    data.first_feature = Some(first_feature);
     Ok(data)
 }
 
@@ -66,6 +68,7 @@ struct Others {
     first_feature: u64,
     features: LeftOut,
     labels: LeftOut,
+    n_read: usize,
 }
 
 impl Others {
@@ -75,14 +78,15 @@ impl Others {
             let known = features.partition_point(|&(feature, _)| (feature as usize) < n);
             for (feature, _) in features.drain(known..) {
                 let written = u64::from(feature) + self.first_feature;
-                self.features.add(&written.to_string());
+                self.features.add(self.n_read, &written.to_string());
             }
         }
         if let Some(n) = self.n_labels {
             let known = labels.partition_point(|&label| (label as usize) < n);
             let others = labels.drain(known..);
-            others.for_each(|label| self.labels.add(&label.to_string()));
+            others.for_each(|label| self.labels.add(self.n_read, &label.to_string()));
         }
+        self.n_read += 1;
     }
 }
 

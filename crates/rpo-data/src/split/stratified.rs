@@ -5,6 +5,12 @@
 //! that lacks the most samples of that label; ties go to the partition that lacks the most samples overall, further
 //! ties to a random one. Samples without labels follow at the end by the second rule.
 //!
+//! Two departures keep the sizes of partitions near what was asked, where the paper's rules may leave a partition empty.
+//! Of a label with few samples, the largest partition lacks more than any other until hardly a sample is left, so that
+//! it gets almost all samples of a thousand such labels. Of such a label, only whole samples that are lacking count;
+//! ties go to the partition that lacks the largest fraction of its samples. And a partition with clearly too many
+//! samples gets no further ones. With partitions of equal size, only the second departure has an effect.
+//!
 //! Where the paper leaves the order open, it is random here: the order of equally rare labels and of the samples of a
 //! label. Labels wait in an ordered set, so that the cost is O(nnz log d + d k) for k partitions instead of the O(d^2)
 //! of a scan for every label.
@@ -15,8 +21,14 @@ use rand_chacha::ChaCha8Rng;
 use rpo_core::{Domain, MatrixView, Seed};
 use std::collections::BTreeSet;
 
-/// Partitions samples by the given relative sizes, preserving the frequency of each label. A label is a stored value
-/// that is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
+/// A label with fewer samples than this in the smallest partition is a rare one.
+const FEW: f64 = 5.0;
+/// Number of samples that a partition may have in excess, at least 1: this fraction of the smallest partition.
+const EXCESS: f64 = 0.05;
+
+/// Partitions samples by the given relative sizes, preserving the frequency of each label. The sizes of
+/// partitions differ from those asked by up to 1 or a twentieth of the smallest, where frequencies require it. A label is
+/// a stored value that is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
 ///
 /// # Errors
 /// [`SplitError::Parameter`].
@@ -152,12 +164,18 @@ impl Labels {
     }
 }
 
+/// Error of sums of shares.
+const ROUNDING: f64 = 1e-9;
+
 /// The assignment of samples so far, and the numbers of samples that each partition lacks.
 struct State<'a> {
     labels: &'a Labels,
     partition_of: Vec<Option<usize>>,
     /// Number of unassigned samples of each label.
     left: Vec<usize>,
+    /// Relative sizes of the partitions.
+    shares: &'a [f64],
+    smallest: f64,
     /// Number of samples that each partition lacks.
     lacks: Vec<f64>,
     /// Number of samples of each label that each partition lacks, partition after partition.
@@ -166,7 +184,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(labels: &'a Labels, shares: &[f64], seed: Seed) -> Self {
+    fn new(labels: &'a Labels, shares: &'a [f64], seed: Seed) -> Self {
         let left: Vec<usize> = (0..labels.n_labels() as u32)
             .map(|label| labels.rows(label).len())
             .collect();
@@ -174,6 +192,8 @@ impl<'a> State<'a> {
         Self {
             labels,
             partition_of: vec![None; n],
+            shares,
+            smallest: shares.iter().copied().fold(f64::INFINITY, f64::min),
             lacks: shares.iter().map(|share| share * n as f64).collect(),
             lacks_of_label: shares
                 .iter()
@@ -196,11 +216,23 @@ impl<'a> State<'a> {
     /// Assigns a sample to the partition that lacks `label` most, or samples overall if no label is given.
     fn assign(&mut self, row: usize, label: Option<u32>) {
         let d = self.labels.n_labels();
-        let need = |part: usize| {
-            let of_label = label.map_or(0.0, |label| self.lacks_of_label[part * d + label as usize]);
-            (of_label, self.lacks[part])
+        let is_rare = |label: u32| (self.labels.rows(label).len() as f64) * self.smallest < FEW;
+        let need = |part: usize| match label {
+            None => (0.0, self.lacks[part]),
+            Some(label) => {
+                let of_label = self.lacks_of_label[part * d + label as usize];
+                match is_rare(label) {
+                    true => (
+                        (of_label + ROUNDING).floor(),
+                        self.lacks[part] / self.shares[part],
+                    ),
+                    false => (of_label, self.lacks[part]),
+                }
+            }
         };
-        let parts = 0..self.lacks.len();
+        let excess = (EXCESS * self.smallest * self.labels.order.len() as f64).max(1.0);
+        // Never empty, as some partition lacks the sample.
+        let parts = (0..self.lacks.len()).filter(|&part| self.lacks[part] > 1.0 - excess);
         let greatest = parts
             .clone()
             .map(need)
@@ -292,6 +324,61 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Of labels that `same` consecutive samples have each, and one that every third sample has.
+    fn rare(n: usize, same: usize) -> Array2<f32> {
+        let d = n.div_ceil(same) + 1;
+        Array2::from_shape_fn((n, d), |(i, j)| {
+            let has = if j == 0 { i % 3 == 0 } else { i / same == j - 1 };
+            f32::from(u8::from(has))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn sizes_are_near_those_asked(
+            n in 10_usize..300,
+            same in 1_usize..12,
+            weights in proptest::collection::vec(0.5_f64..5.0, 2..5),
+            seed in any::<u64>(),
+        ) {
+            let (total, k): (f64, usize) = (weights.iter().sum(), weights.len());
+            let found = stratified_partitions((&rare(n, same)).into(), &weights, Seed::new(seed)).unwrap();
+            let asked = |part: usize| weights[part] / total * n as f64;
+            let smallest = (0..k).map(asked).fold(f64::INFINITY, f64::min);
+            let excess = (EXCESS * smallest).max(1.0);
+            for (part, rows) in found.iter().enumerate() {
+                let more = rows.len() as f64 - asked(part);
+                prop_assert!(more < excess && more > -((k - 1) as f64) * excess, "{part}: {more}");
+            }
+        }
+    }
+
+    #[test]
+    fn rare_labels_are_in_all_partitions_in_proportion() {
+        for same in [1, 2, 3, 7] {
+            let y = rare(600, same);
+            for (fraction, size) in [(0.2, 120), (0.1, 60)] {
+                let split = stratified_split((&y).into(), fraction, Seed::new(2)).unwrap();
+                assert!(
+                    split.test.len().abs_diff(size) <= 6,
+                    "{same}: {}",
+                    split.test.len()
+                );
+                let frequent = split.test.iter().filter(|&&row| row % 3 == 0).count();
+                assert!(frequent.abs_diff(size / 3) <= size / 10, "{same}: {frequent}");
+            }
+        }
+        // A label for each sample.
+        let y = Array2::eye(200);
+        assert_eq!(
+            stratified_split((&y).into(), 0.2, Seed::new(0))
+                .unwrap()
+                .test
+                .len(),
+            40
+        );
     }
 
     #[test]

@@ -92,7 +92,7 @@ proptest! {
 
     #[test]
     fn what_was_written_is_read(data in sets(), first in prop::sample::select(vec![FirstFeature::Zero, FirstFeature::One])) {
-        let expected = data.clone().with_layout(Layout::Sparse, 0).unwrap();
+        let mut expected = data.clone().with_layout(Layout::Sparse, 0).unwrap();
         let mut text = Vec::new();
         write(&data, Format::XmlRepo, &mut text).unwrap();
         let options = ReadOptions { format: Format::XmlRepo, ..ReadOptions::default() };
@@ -100,6 +100,7 @@ proptest! {
         text.clear();
         write(&data, WriteOptions { first_feature: first, ..Format::SvmLight.into() }, &mut text).unwrap();
         let options = ReadOptions { format: Format::SvmLight, first_feature: Some(first), n_features: Some(data.n_features()), n_outputs: Some(data.n_outputs()), ..ReadOptions::default() };
+        expected.first_feature = Some(first);
         prop_assert_eq!(&read_from(&text[..], &options).unwrap(), &expected);
     }
 }

@@ -14,6 +14,7 @@ use crate::options::{Limits, check_matrix};
 pub(super) struct Classifiers {
     /// W (p x d).
     pub(super) weights: CsrMatrix,
+    /// The intercepts; -∞ and ∞, beside weights of 0, for a label that no sample and that every sample has.
     pub(super) offset: Array1<f32>,
     /// The largest residual.
     pub(super) residual: f32,
@@ -42,8 +43,8 @@ pub(super) struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    /// Fits the classifiers of some labels, in parallel; those of other labels have weights and offsets of 0. `samples`
-    /// lists the samples with each label, and `cost` returns C for a label from its samples.
+    /// Fits the classifiers of all labels, in parallel. `samples` lists the samples with each label, and `cost` returns C
+    /// for a label from its samples.
     ///
     /// # Errors
     /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Stopped`], [`LinearError::Overflow`] for weights beyond the
@@ -52,9 +53,11 @@ impl Solver<'_> {
         &self,
         rows: &Rows,
         samples: &[Vec<u32>],
-        mut labels: Vec<u32>,
         cost: impl Fn(&[u32]) -> Result<LabelCost, LinearError> + Sync,
     ) -> Result<Classifiers, LinearError> {
+        let n = rows.n_counted();
+        let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
+        let mut labels: Vec<u32> = (0..samples.len() as u32).filter(varies).collect();
         let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(LANES));
         let entries = LANES * n_at_once;
         let what = "the weights and dual variables of the labels that threads fit at once";
@@ -78,7 +81,11 @@ impl Solver<'_> {
             .collect::<Result<_, LinearError>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);
         let groups: Vec<SparseWeights> = groups.into_iter().map(|(weights, _)| weights).collect();
-        let mut offset = Array1::zeros(samples.len());
+        let constant = |samples: &Vec<u32>| match samples.is_empty() {
+            true => f32::NEG_INFINITY,
+            false => f32::INFINITY,
+        };
+        let mut offset: Array1<f32> = samples.iter().map(constant).collect();
         let offsets = groups.iter().flat_map(|group| &group.offsets);
         labels
             .iter()

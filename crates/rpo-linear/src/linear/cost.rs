@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use rpo_core::math;
 
 use super::OneVsRestParams;
+use super::calibrate::{Calibration, Pairs};
 use super::classifiers::{Classifiers, Solver};
 use crate::LinearError;
-use crate::dual::{LabelCost, Precision, Rows};
+use crate::dual::{LabelCost, MarginLoss, Precision, Rows};
 use crate::options::Limits;
 
 /// The initial cost of a search, for samples of mean weight 1; it proceeds in factors of two ...
@@ -38,6 +39,8 @@ pub(crate) struct Costs<'a> {
     /// the same effect in all units of weights.
     first: f64,
     n_train: usize,
+    /// The trial of the cost, if it was found.
+    trial: Option<Trial>,
 }
 
 impl<'a> Costs<'a> {
@@ -64,11 +67,42 @@ impl<'a> Costs<'a> {
             first,
             mean: counts.iter().sum::<f64>() / n_present.max(1) as f64,
             n_train: rows.n_rows(),
+            trial: None,
         };
         if params.cost.is_none() && n_present > 0 {
-            costs.cost = Search::new(&costs, rows, samples, limits).run(rows)?;
+            let (cost, trial) = Search::new(&costs, rows, samples, limits).run(rows)?;
+            (costs.cost, costs.trial) = (cost, Some(trial));
         }
         Ok(costs)
+    }
+
+    /// Returns the probabilities of labels by their scores: for the squared hinge those that fit withheld samples, unless
+    /// no label varies.
+    ///
+    /// # Errors
+    /// Those of the fits without the withheld samples.
+    pub(super) fn calibrate(
+        &self,
+        rows: &mut Rows,
+        samples: &[Vec<u32>],
+        limits: Limits<'_>,
+    ) -> Result<Calibration, LinearError> {
+        let loss = self.params.loss;
+        let fixed = Calibration {
+            slope: loss.slope(),
+            shift: 0.0,
+        };
+        if loss == MarginLoss::Logistic {
+            return Ok(fixed);
+        }
+        let fitted = match &self.trial {
+            Some(trial) => Calibration::fit(&trial.pairs),
+            None => {
+                let trial = Search::new(self, rows, samples, limits).trial(rows, self.cost)?;
+                Calibration::fit(&trial.pairs)
+            }
+        };
+        Ok(fitted.unwrap_or(fixed))
     }
 
     /// Returns C of a label with the mean number of samples.
@@ -90,6 +124,15 @@ impl<'a> Costs<'a> {
             positive: (cost * f64::from(weight)) as f32,
         })
     }
+}
+
+/// What a cost gives for withheld samples.
+struct Trial {
+    /// The average precision of pairs of a withheld sample and a label; larger is better. All pairs are ordered by score
+    /// together, so that samples are compared as well as labels. The mean over partitions; 0 without samples.
+    precision: f64,
+    /// The pairs of all partitions.
+    pairs: Pairs,
 }
 
 /// A search for the cost.
@@ -132,40 +175,45 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Returns the best cost: searches upwards from the first as long as that helps, otherwise downwards.
-    fn run(&self, rows: &mut Rows) -> Result<f64, LinearError> {
+    /// Returns the best cost and its trial: searches upwards from the first as long as that helps, otherwise downwards.
+    fn run(&self, rows: &mut Rows) -> Result<(f64, Trial), LinearError> {
         let first = self.costs.first;
-        let mut best = (self.score(rows, first)?, first);
+        let (mut best, mut trial) = (first, self.trial(rows, first)?);
         for factor in [2.0, 0.5] {
             for _ in 0..STEPS {
-                let cost = best.1 * factor;
-                let score = self.score(rows, cost)?;
-                if score <= best.0 + GAIN * (1.0 - best.0) {
+                let cost = best * factor;
+                let next = self.trial(rows, cost)?;
+                if next.precision <= trial.precision + GAIN * (1.0 - trial.precision) {
                     break;
                 }
-                best = (score, cost);
+                (best, trial) = (cost, next);
             }
-            if best.1 > first {
+            if best > first {
                 break;
             }
         }
-        Ok(best.1)
+        Ok((best, trial))
     }
 
-    /// Returns the average precision of pairs of a withheld sample and a label; larger is better. All pairs are ordered
-    /// by score together, so that samples are compared as well as labels. The mean over partitions; 0 without samples.
-    fn score(&self, rows: &mut Rows, cost: f64) -> Result<f64, LinearError> {
+    fn trial(&self, rows: &mut Rows, cost: f64) -> Result<Trial, LinearError> {
         let size = (self.order.len() / PARTS).min(MOST);
         let n_parts = ENOUGH.div_ceil(size.max(1)).min(PARTS);
-        let mut sum = 0.0;
+        let (mut sum, mut all) = (0.0, Pairs::default());
         for withheld in self.order.chunks_exact(size.max(1)).take(n_parts) {
             // Samples of weight 0 take no part in a fit.
             let weights = rows.take_weights(withheld);
             let fitted = self.fit(rows, cost);
             rows.set_weights(withheld, &weights);
-            sum += self.precision(rows, withheld, &fitted?);
+            let pairs = self.pairs(rows, withheld, &weights, &fitted?);
+            sum += average_precision(&pairs);
+            all.scores.extend(pairs.scores);
+            all.present.extend(pairs.present);
+            all.weights.extend(pairs.weights);
         }
-        Ok(sum / n_parts as f64)
+        Ok(Trial {
+            precision: sum / n_parts as f64,
+            pairs: all,
+        })
     }
 
     /// Fits classifiers of the labels on the samples with a positive weight.
@@ -181,34 +229,43 @@ impl<'c> Search<'c> {
             seed: self.costs.params.origin(),
             limits: self.limits,
         };
-        let costs = Costs { cost, ..*self.costs };
-        let labels = (0..samples.len() as u32).collect();
-        solver.fit(rows, &samples, labels, |samples| costs.of(rows, samples))
+        let costs = Costs {
+            cost,
+            trial: None,
+            ..*self.costs
+        };
+        solver.fit(rows, &samples, |samples| costs.of(rows, samples))
     }
 
-    /// Returns the average precision of all pairs of a sample and a label.
-    fn precision(&self, rows: &Rows, withheld: &[u32], fitted: &Classifiers) -> f64 {
+    /// Returns all pairs of a withheld sample and a label.
+    fn pairs(&self, rows: &Rows, withheld: &[u32], weights: &[f32], fitted: &Classifiers) -> Pairs {
         let scores: Vec<Vec<f32>> = withheld.par_iter().map(|&row| fitted.scores(rows, row)).collect();
-        let of_sample = |(at, &row): (usize, &u32)| {
+        let mut present = vec![false; withheld.len() * self.samples.len()];
+        for (&row, present) in withheld.iter().zip(present.chunks_mut(self.samples.len().max(1))) {
             let labels = &self.labels[row as usize];
-            labels
+            labels.iter().for_each(|&label| present[label as usize] = true);
+        }
+        Pairs {
+            scores: scores.concat(),
+            present,
+            weights: weights
                 .iter()
-                .map(move |label| (at * self.samples.len()) as u32 + label)
-        };
-        let relevant: Vec<u32> = withheld.iter().enumerate().flat_map(of_sample).collect();
-        average_precision(&scores.concat(), &relevant)
+                .flat_map(|&weight| std::iter::repeat_n(weight, self.samples.len()))
+                .collect(),
+        }
     }
 }
 
-/// Returns the mean, over the relevant entries, of the fraction of relevant entries among those with at least the same
-/// score; 0 if none are relevant.
-fn average_precision(scores: &[f32], relevant: &[u32]) -> f64 {
+/// Returns the mean, over the pairs with a label that is present, of the fraction of such pairs among those with at least
+/// the same score; 0 if there are none.
+fn average_precision(pairs: &Pairs) -> f64 {
     let descending = |mut scores: Vec<f32>| {
         scores.sort_unstable_by(|a, b| b.total_cmp(a));
         scores
     };
-    let found = descending(relevant.iter().map(|&at| scores[at as usize]).collect());
-    let all = descending(scores.to_vec());
+    let found = pairs.scores.iter().zip(&pairs.present);
+    let found = descending(found.filter(|(_, present)| **present).map(|(s, _)| *s).collect());
+    let all = descending(pairs.scores.clone());
     let least = |of: &[f32], score: f32| of.partition_point(|&s| s >= score) as f64;
     let sum: f64 = found.iter().map(|&s| least(&found, s) / least(&all, s)).sum();
     sum / found.len().max(1) as f64
@@ -220,10 +277,18 @@ mod tests {
 
     #[test]
     fn average_precision_counts_ties_as_ranked_before() {
-        let scores = [0.9, 0.5, 0.5, 0.1];
-        assert_eq!(average_precision(&scores, &[0]), 1.0);
-        assert_eq!(average_precision(&scores, &[1]), 1.0 / 3.0);
-        assert_eq!(average_precision(&scores, &[0, 3]), 0.5 * (1.0 + 0.5));
-        assert_eq!(average_precision(&scores, &[]), 0.0);
+        let of = |relevant: &[usize]| {
+            let present = (0..4).map(|at| relevant.contains(&at)).collect();
+            let scores = vec![0.9, 0.5, 0.5, 0.1];
+            average_precision(&Pairs {
+                scores,
+                present,
+                weights: vec![1.0; 4],
+            })
+        };
+        assert_eq!(of(&[0]), 1.0);
+        assert_eq!(of(&[1]), 1.0 / 3.0);
+        assert_eq!(of(&[0, 3]), 0.5 * (1.0 + 0.5));
+        assert_eq!(of(&[]), 0.0);
     }
 }

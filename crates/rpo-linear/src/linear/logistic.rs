@@ -167,16 +167,14 @@ impl LogisticRegressionParams {
         };
         let cost = LabelCost::equal(penalty.recip() as f32);
         let samples = label_samples(y, weights);
-        let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
-        let labels = (0..y.n_cols() as u32).filter(varies).collect();
         let solver = Solver {
             params,
             seed: Seed::new(0).purpose("logistic regression"),
             limits: options.limits(),
         };
-        let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(cost))?;
+        let mut fitted = solver.fit(rows, &samples, |_| Ok(cost))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
-            if samples.is_empty() || samples.len() == n {
+            if offset.is_infinite() {
                 *offset = prior_log_odds(samples.len() as f64, n as f64) as f32;
             }
         }
@@ -186,6 +184,7 @@ impl LogisticRegressionParams {
             offset: fitted.offset.mapv(f64::from),
             inverse_link: InverseLink::Logistic,
             slope: 1.0,
+            shift: 0.0,
             normalize: RowNorm::None,
             residual: Some(fitted.residual),
             cost: None,

@@ -1,5 +1,6 @@
 //! Linear models, one per output.
 
+mod calibrate;
 mod classifiers;
 mod cost;
 mod logistic;

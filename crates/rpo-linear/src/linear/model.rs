@@ -8,9 +8,9 @@ use crate::LinearError;
 use crate::embedding::loss::apply_to_rows;
 use crate::scores::Scorer;
 
-/// A linear model of all outputs: scores g(a (Wᵀx + b)) with one column of W per output. Samples are scaled to length 1
-/// if the training samples were. For least squares g is the identity; for labels it is the logistic function, with a =
-/// 1 for the logistic loss and a = 3 for the squared hinge, whose margins are not probabilities. Immutable.
+/// A linear model of all outputs: scores g(a (Wᵀx + b) + c) with one column of W per output. Samples are scaled to length
+/// 1 if the training samples were. For least squares g is the identity; for labels it is the logistic function, with a =
+/// 1 and c = 0 except for the squared hinge, where they make probabilities of margins. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
     /// The largest violation of the optimality conditions, over all samples and labels, before small weights were left
@@ -23,6 +23,8 @@ pub struct LinearModel {
     pub(super) inverse_link: InverseLink,
     /// The slope a.
     pub(super) slope: f32,
+    /// The number c.
+    pub(super) shift: f32,
     pub(super) normalize: RowNorm,
     pub(super) n_train: usize,
 }
@@ -33,7 +35,8 @@ impl LinearModel {
         self.weights.view()
     }
 
-    /// Returns the intercepts b, d.
+    /// Returns the intercepts b, d. In one-vs-rest, a label that no training sample has is -∞, and one that every sample
+    /// has ∞, beside weights of 0: their scores are 0 and 1.
     pub fn offset(&self) -> &Array1<f64> {
         &self.offset
     }
@@ -90,10 +93,15 @@ impl Scorer for LinearModel {
                     }
                 }
             });
-            let slope = f64::from(self.slope);
-            out.zip_mut_with(&sums, |out, sum| *out = (slope * sum) as f32);
+            let (slope, shift) = (f64::from(self.slope), f64::from(self.shift));
+            out.zip_mut_with(&sums, |out, sum| *out = (slope * sum + shift) as f32);
         }
-        apply_to_rows(self.inverse_link, out);
+        apply_to_rows(self.inverse_link, out.view_mut());
+        // The logistic function of 32 bits ends above 0.
+        let offsets = self.offset.iter().enumerate();
+        for (output, _) in offsets.filter(|(_, b)| **b == f64::NEG_INFINITY) {
+            out.column_mut(output).fill(0.0);
+        }
     }
 }
 
@@ -110,6 +118,7 @@ mod tests {
             offset: array![0.0, 0.0],
             inverse_link: InverseLink::Identity,
             slope: 1.0,
+            shift: 0.0,
             normalize: RowNorm::None,
             residual: None,
             cost: None,

@@ -25,13 +25,14 @@ pub enum RowNorm {
 /// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), with small
 /// weights left out.
 ///
-/// The score of a label is 1 / (1 + e⁻ᵃᶻ), z = wᵀx + b: a probability, with a = 1, for the logistic loss; a = 3 for the
-/// squared hinge, whose margins are not probabilities.
+/// The score of a label is the probability 1 / (1 + e⁻ᵃᶻ⁻ᶜ), z = wᵀx + b. For the logistic loss a = 1 and c = 0. For the
+/// squared hinge, whose margins are not probabilities, a and c are those of the smallest logarithmic loss on withheld
+/// samples (Platt 1999), one pair for all labels; a = 3 and c = 0 if no label has two samples.
 ///
 /// Fitted by coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan
 /// (ICML 2008) for the squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in
-/// LIBLINEAR, b belongs to a feature of a constant value and is penalised. A label that no sample or every sample has
-/// gets an ordinary classifier.
+/// LIBLINEAR, b belongs to a feature of a constant value and is penalised. A label that no sample has
+/// scores 0, and one that every sample has 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OneVsRestParams {
@@ -170,19 +171,20 @@ impl Learner for OneVsRestParams {
         let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(self, &mut rows, &samples, options.limits())?;
-        let labels = (0..y.n_cols() as u32).collect();
+        let calibration = costs.calibrate(&mut rows, &samples, options.limits())?;
         let solver = Solver {
             params: self.dual(),
             seed: self.origin(),
             limits: options.limits(),
         };
-        let fitted = solver.fit(&rows, &samples, labels, |samples| costs.of(&rows, samples))?;
+        let fitted = solver.fit(&rows, &samples, |samples| costs.of(&rows, samples))?;
         options.finish(History::default());
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),
             offset: fitted.offset.mapv(f64::from),
             inverse_link: InverseLink::Logistic,
-            slope: self.loss.slope(),
+            slope: calibration.slope,
+            shift: calibration.shift,
             normalize,
             residual: Some(fitted.residual),
             cost: Some(costs.mean_cost()),

@@ -101,6 +101,7 @@ pub(super) fn fit_panels(
         offset,
         inverse_link,
         slope: 1.0,
+        shift: 0.0,
         normalize: RowNorm::None,
         residual: None,
         cost: None,

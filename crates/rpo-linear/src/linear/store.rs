@@ -8,6 +8,7 @@ impl Store for LinearModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
         out.field("slope", self.slope)?;
+        out.field("shift", self.shift)?;
         out.field("normalize", self.normalize)?;
         if let Some(residual) = self.residual {
             out.field("residual", residual)?;
@@ -23,9 +24,12 @@ impl Store for LinearModel {
 impl Restore for LinearModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let (inverse_link, normalize) = (from.field("inverse_link")?, from.field("normalize")?);
-        let slope: f32 = from.field("slope")?;
-        if !slope.is_finite() {
-            return Err(StoreError::part("linear model", "its slope is not finite"));
+        let (slope, shift): (f32, f32) = (from.field("slope")?, from.field("shift")?);
+        if !(slope.is_finite() && shift.is_finite()) {
+            return Err(StoreError::part(
+                "linear model",
+                "its slope or shift is not finite",
+            ));
         }
         let residual = from.field("residual")?;
         let cost = from.field("cost")?;
@@ -34,12 +38,13 @@ impl Restore for LinearModel {
             return Err(StoreError::array("weight", "does not have one row per feature"));
         }
         let offset = from.array::<f64>("offset")?.of_length(sizes.n_outputs)?;
-        let offset = offset.where_all("a finite number", f64::is_finite)?.to_vec();
+        let offset = offset.where_all("a number", |b| !b.is_nan())?.to_vec();
         Ok(Self {
             weights,
             offset: offset.into(),
             inverse_link,
             slope,
+            shift,
             normalize,
             residual,
             cost,

@@ -95,14 +95,16 @@ fn weights_are_those_of_the_primal_problem() {
             let model = fit(&params, &x, &y);
             assert_eq!(model.cost, Some(cost));
             assert!(residual(&model) <= 1e-5, "{loss:?} {cost}: {}", residual(&model));
-            for label in 0..6 {
+            assert_eq!(
+                (model.offset()[0], model.offset()[5]),
+                (f64::NEG_INFINITY, f64::INFINITY)
+            );
+            for label in 1..5 {
                 let truth: Vec<bool> = y.column(label).iter().map(|&v| v == 1.0).collect();
                 let counts: Vec<f64> = y.columns().into_iter().map(|y| f64::from(y.sum())).collect();
                 let n_present = counts.iter().filter(|count| **count > 0.0).count();
                 let mean = counts.iter().sum::<f64>() / n_present as f64;
-                let is_present = counts[label] > 0.0;
-                let ratio = if is_present { mean / counts[label] } else { 1.0 };
-                let cost = cost * ratio.powf(cost_exponent);
+                let cost = cost * (mean / counts[label]).powf(cost_exponent);
                 let expected = naive(&unit_rows(&x), &truth, loss, cost);
                 let found = classifier(&model, label);
                 let error = (&found - &expected)
@@ -197,21 +199,41 @@ fn weights_are_those_of_liblinear() {
     }
 }
 
+/// With one slope and one shift for all labels, 1 and 0 for the logistic loss.
 #[test]
 fn scores_are_those_of_the_weights() {
     let x = features(30, 6, 0.6, 3);
     let y = labels(&x, 40, 4);
-    for (loss, slope) in [(MarginLoss::SquaredHinge, 3.0), (MarginLoss::Logistic, 1.0)] {
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
         let model = fit(&exact(loss), &x, &y);
         let scores = model.predict((&x).into()).unwrap();
         let rows = unit_rows(&x);
-        for label in 0..40 {
+        let mut pairs: Vec<(f64, f64)> = Vec::new();
+        for label in 1..39 {
             let weights = classifier(&model, label);
             let z = rows.dot(&weights.slice(s![..6])) + weights[6];
-            for (z, &score) in z.iter().zip(scores.column(label)) {
-                let expected = 1.0 / (1.0 + (-slope * z).exp());
-                assert!((f64::from(score) - expected).abs() < 1e-5);
+            let scores = scores.column(label);
+            pairs.extend(
+                z.iter()
+                    .copied()
+                    .zip(scores.iter().map(|&score| f64::from(score))),
+            );
+        }
+        let (slope, shift) = match loss {
+            MarginLoss::Logistic => (1.0, 0.0),
+            MarginLoss::SquaredHinge => {
+                let open = pairs.iter().filter(|(_, p)| (0.1..0.9).contains(p));
+                let odds: Vec<(f64, f64)> = open.map(|(z, p)| (*z, (p / (1.0 - p)).ln())).collect();
+                let ends = odds.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+                let ends = ends.zip(odds.iter().max_by(|a, b| a.0.total_cmp(&b.0)));
+                let (low, high) = ends.unwrap();
+                let slope = (high.1 - low.1) / (high.0 - low.0);
+                (slope, low.1 - slope * low.0)
             }
+        };
+        for (z, score) in pairs {
+            let expected = 1.0 / (1.0 + (-slope * z - shift).exp());
+            assert!((score - expected).abs() < 1e-5, "{loss:?}: {score} {expected}");
         }
     }
 }
@@ -315,7 +337,7 @@ fn samples_and_labels_at_the_edges() {
         );
         let scores = model.predict((&x).into()).unwrap();
         for row in scores.rows() {
-            assert!(row[1] < 0.2 && row[2] > 0.8, "{row}");
+            assert_eq!((row[1], row[2]), (0.0, 1.0), "{row}");
         }
         assert!(scores[[0, 0]] > 0.5 && scores[[2, 0]] < 0.5);
         // A single label.
@@ -334,7 +356,9 @@ fn samples_and_labels_at_the_edges() {
             ..exact(loss)
         };
         let model = fit(&nothing, &Array2::zeros((4, 2)), &y);
-        assert!(model.predict((&x).into()).unwrap().iter().all(|&v| v == 0.5));
+        let scores = model.predict((&x).into()).unwrap();
+        assert!(scores.column(0).iter().all(|&v| v == scores[[0, 0]]));
+        assert_eq!((scores[[0, 1]], scores[[0, 2]]), (0.0, 1.0));
     }
     // The matrix type sorts the columns of a sparse row and refuses repeated columns.
     let unsorted = CsrMatrix::new_from_unsorted((1, 2), vec![0, 2], vec![1, 0], vec![2.0, 1.0]).unwrap();
@@ -447,10 +471,37 @@ fn threads_and_storage_change_no_bit() {
     }
 }
 
+/// The mean score of a label is the share of the samples with it, and top scores never list one that no sample has.
+#[test]
+fn scores_are_probabilities() {
+    let x = features(600, 30, 0.4, 31);
+    let mut y = labels(&x, 20, 32);
+    y.column_mut(7).fill(0.0);
+    y.column_mut(9).fill(1.0);
+    for cost in [None, Some(1.0)] {
+        let params = OneVsRestParams {
+            cost,
+            ..OneVsRestParams::default()
+        };
+        let (train, test) = (s![..400, ..], s![400.., ..]);
+        let model = fit(&params, &x.slice(train).to_owned(), &y.slice(train).to_owned());
+        let x = x.slice(test).to_owned();
+        let scores = model.predict((&x).into()).unwrap();
+        let (mean, share) = (scores.mean().unwrap(), y.slice(test).mean().unwrap());
+        assert!((mean - share).abs() < 0.05, "{mean} {share}");
+        assert!(scores.column(7).iter().all(|&score| score == 0.0));
+        assert!(scores.column(9).iter().all(|&score| score == 1.0));
+        let top = model.predict_top_k((&x).into(), 20).unwrap();
+        assert!(top.indices().iter().all(|&label| label != 7));
+    }
+}
+
 #[test]
 fn a_stored_model_comes_back() {
     let x = features(40, 7, 0.5, 1);
-    let y = labels(&x, 45, 2);
+    let mut y = labels(&x, 45, 2);
+    y.column_mut(3).fill(0.0);
+    y.column_mut(4).fill(1.0);
     for precision in [Precision::Half, Precision::Single] {
         let params = OneVsRestParams {
             precision,

@@ -4,7 +4,8 @@ use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
 use rpo_core::{Learner, Matrix, MatrixView, Predictor, WeightError};
 use rpo_linear::{
-    FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, OneVsRestParams, Penalty, RidgeParams,
+    FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, MarginLoss, OneVsRestParams, Penalty,
+    RidgeParams,
 };
 use rpo_projections::least_squares::{Design, Ridge, RidgeSolver};
 
@@ -153,7 +154,9 @@ fn weights_count_samples() {
                 max_steps: 200,
                 prune: 0.0,
             };
+            // Probabilities of the squared hinge depend on which samples are withheld.
             let one_vs_rest = OneVsRestParams {
+                loss: MarginLoss::Logistic,
                 cost: Some(1.0),
                 tolerance: 1e-5,
                 max_passes: 2000,

@@ -268,9 +268,11 @@ fn withheld_samples(start: &Model) -> bool {
     (is_set("validation") || is_set("early_stopping")) && !is_set("refit_all")
 }
 
-/// Returns true if a model has the columns of a data set.
+/// Returns true if a model has the columns of a data set, whose first feature counts if it has an index.
 fn has_columns_of(start: &Model, data: &Dataset) -> bool {
-    let expected = Schema::from(data).with_levels(start.quantile_levels());
+    let mut expected = Schema::from(data);
+    expected.first_feature = expected.first_feature.or(start.schema().first_feature);
+    let expected = expected.with_levels(start.quantile_levels());
     expected.is_ok_and(|expected| *start.schema() == expected)
 }
 

@@ -3,6 +3,7 @@
 use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
+use rpo_data::read::FirstFeature;
 use rpo_data::text::{TextColumn, TextOptions};
 use rpo_data::{ClassColumn, DateColumn, LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub(super) struct Description {
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_names: Option<Vec<String>>,
+    /// The index of the first feature in the svmlight file of training; absent for other formats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_feature: Option<FirstFeature>,
     /// The column in which labels were listed; absent if each label was a column or the format has no such column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_column: Option<LabelColumn>,
@@ -110,6 +114,7 @@ impl Description {
             n_outputs: schema.output_names.iter().len(),
             feature_names: given(&schema.feature_names),
             output_names: given(schema.target_names()),
+            first_feature: schema.first_feature,
             label_column: schema.label_column.clone(),
             class_columns: schema.class_columns.clone(),
             labels_beside_numbers: schema.labels_beside_numbers.clone(),
@@ -181,6 +186,7 @@ impl Description {
         let class_columns = std::mem::take(&mut self.class_columns);
         schema
             .with_dates(std::mem::take(&mut self.dates))?
+            .with_first_feature(self.first_feature.take())
             .with_label_column(self.label_column.take())
             .with_labels(class_columns, std::mem::take(&mut self.labels_beside_numbers))
     }

@@ -5,7 +5,7 @@ mod page;
 
 use crate::error::CliError;
 use crate::files::{self, data_files};
-use crate::options::TrainingOptions;
+use crate::options::{ThreadOptions, TrainingOptions};
 use crate::output::{Output, Report, print};
 use clap::Args;
 use rpo::Schema;
@@ -49,10 +49,14 @@ pub(crate) struct Describe {
 
     #[command(flatten)]
     data: TrainingOptions,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
 }
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        self.threads.start()?;
         let test = self.test.as_deref().map(data_files).unwrap_or_default();
         let test = test.iter().map(|file| ("--test", Some(file.as_path())));
         let read = self.data.files().into_iter().chain(test);

@@ -29,7 +29,7 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     table_memory: usize,
 
-    /// Index of the first feature in svmlight files.
+    /// Index of the first feature in svmlight files: 1 by default, or as in the training file of the model.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(super) first_feature: Option<u8>,
 }

@@ -10,7 +10,9 @@ use crate::files::{NamedFile, data_files};
 use crate::output::note;
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
-use rpo::data::read::{Format, ReadError, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo::data::read::{
+    FirstFeature, Format, ReadError, ReadErrorKind, ReadOptions, Targets, read, read_from,
+};
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
@@ -232,13 +234,22 @@ impl InputOptions {
         targets: Targets,
         with_outputs: bool,
     ) -> Result<Dataset, CliError> {
-        if !matches!(self.format.format, Format::XmlRepo | Format::SvmLight) {
-            match self.read_table(schema, &options, targets) {
-                Err(CliError::Read(e)) if takes_no_targets(&e.kind) => {}
+        let format = match self.format.format {
+            format @ (Format::XmlRepo | Format::SvmLight) => format,
+            _ => match self.read_table(schema, &options, targets) {
+                Err(CliError::Read(ReadError {
+                    kind:
+                        ReadErrorKind::Option {
+                            option: "targets",
+                            format,
+                        },
+                    ..
+                })) => format,
                 result => return result,
-            }
-        }
+            },
+        };
         let options = ReadOptions {
+            first_feature: first_feature(schema, format, options.first_feature)?,
             n_features: Some(schema.feature_names.iter().len()),
             n_outputs: with_outputs.then(|| schema.target_names().iter().len()),
             leave_out: true,
@@ -277,7 +288,20 @@ impl InputOptions {
     }
 }
 
-/// Returns true if a file was refused because its format has no columns to choose outputs from.
-fn takes_no_targets(kind: &ReadErrorKind) -> bool {
-    matches!(kind, ReadErrorKind::Option { option, .. } if *option == "targets")
+/// The index of the first feature in a file that is read for a model: as in the training file, if both are svmlight files.
+fn first_feature(
+    schema: &Schema,
+    format: Format,
+    given: Option<FirstFeature>,
+) -> Result<Option<FirstFeature>, CliError> {
+    let Some(first) = schema.first_feature.filter(|_| format == Format::SvmLight) else {
+        return Ok(given);
+    };
+    if given.is_none_or(|given| given == first) {
+        return Ok(Some(first));
+    }
+    let index = u8::from(first == FirstFeature::One);
+    Err(CliError::Usage(format!(
+        "--first-feature: the features of the training file count from {index}, and so do those of other files"
+    )))
 }

@@ -9,8 +9,12 @@ use std::collections::BTreeSet;
 pub struct LeftOut {
     /// Number of occurrences in samples.
     pub count: usize,
+    /// Number of samples with any.
+    pub n_samples: usize,
     /// The first one in the file, by its name or index there; `None` if there was none.
     pub first: Option<String>,
+    /// The last sample with any.
+    last: Option<usize>,
     /// The distinct names.
     distinct: BTreeSet<String>,
 }
@@ -21,9 +25,12 @@ impl LeftOut {
         self.distinct.len()
     }
 
-    /// Counts one occurrence in a sample.
-    pub(crate) fn add(&mut self, name: &str) {
+    /// Counts one occurrence in a sample; samples come in order.
+    pub(crate) fn add(&mut self, sample: usize, name: &str) {
         self.count += 1;
+        if self.last.replace(sample) != Some(sample) {
+            self.n_samples += 1;
+        }
         if !self.distinct.contains(name) {
             self.first.get_or_insert_with(|| name.to_owned());
             self.distinct.insert(name.to_owned());

@@ -338,6 +338,12 @@ pub enum ReadErrorKind {
         /// The text.
         text: String,
     },
+    /// A number that is not an index in place of the labels of a sample.
+    #[error(
+        "{} is not a label: labels are their indices, integers from 0 on; binary or numeric targets can be read from a column of a CSV file",
+        quoted(.0)
+    )]
+    TargetForLabels(String),
     /// Text in place of an index.
     #[error(
         "{} is not a valid {what} index; an integer from 0 on is expected",

@@ -145,7 +145,7 @@ impl Outputs {
                     Target::Classes { of_word, .. } => {
                         let class = of_word[value as usize].as_ref();
                         if let Err(word) = class {
-                            outputs.others.add(&format!("{name}={word}"));
+                            outputs.others.add(sample, &format!("{name}={word}"));
                         }
                         match class {
                             _ if is_dense => {

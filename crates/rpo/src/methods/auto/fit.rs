@@ -25,6 +25,10 @@ const PART: f64 = 0.9;
 const FEW: usize = 500;
 /// Number of seeds for these last fits.
 const SEEDS: u64 = 3;
+/// A trial is stopped after this multiple of the time that it was expected to take ...
+const SLOW: f64 = 4.0;
+/// ... unless that is less than this fraction of the time that was left.
+const TRIAL: f64 = 1.0 / 3.0;
 /// Number of members, the most expensive ones, for whose last fits time is reserved.
 const REFITTED: usize = 5;
 
@@ -114,14 +118,9 @@ impl Estimator for AutoParams {
             failure: None,
         };
         let portfolio = self.portfolio()?;
-        let admitted = |configuration: &&Configuration| {
-            configuration
-                .max_outputs
-                .is_none_or(|most| data.n_outputs() <= most)
-        };
         let most = self.configurations.unwrap_or(usize::MAX);
-        let configurations = portfolio.of_task(data.task()).iter().filter(admitted).take(most);
-        for (position, configuration) in configurations.enumerate() {
+        let admitted = portfolio.of_task(data.task()).iter().filter(|c| c.admits(data));
+        for (position, configuration) in admitted.take(most).enumerate() {
             if context.is_stopped() {
                 break;
             }
@@ -149,6 +148,11 @@ fn seconds_per_cost(trials: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let mut ratios: Vec<f64> = trials.map(|(seconds, cost)| seconds / cost).collect();
     ratios.sort_by(f64::total_cmp);
     ratios.get(ratios.len().saturating_sub(1) / 2).copied()
+}
+
+/// Returns when a trial is stopped that begins now and is expected to take some seconds, if trials end at `last`.
+fn stopped_at(now: f64, last: f64, expected: f64) -> f64 {
+    last.min(now + (SLOW * expected).max(TRIAL * (last - now)))
 }
 
 struct Search<'a> {
@@ -191,14 +195,26 @@ impl Search<'_> {
         last.iter().take(REFITTED).sum()
     }
 
+    /// The expected seconds of a fit to all samples, once there was a trial.
+    fn expected(&self, configuration: &Configuration) -> Option<f64> {
+        let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
+        Some(configuration.cost * seconds_per_cost(tried)?)
+    }
+
+    /// The seconds since the start of the search at which a trial that begins now is stopped: while there is still time
+    /// for the last fits, and for other trials if it takes far longer than expected. `None` for no limit.
+    fn deadline(&self, configuration: &Configuration) -> Option<f64> {
+        let last = self.limit? - self.last_fits(None);
+        let now = self.seconds();
+        let expected = self.expected(configuration)? * self.cost_of_folds;
+        Some(stopped_at(now, last, expected))
+    }
+
     /// Returns true if a configuration is expected to leave enough time for the last fits.
     fn is_affordable(&self, configuration: &Configuration) -> bool {
-        let Some(limit) = self.limit else { return true };
-        let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
-        let Some(per_cost) = seconds_per_cost(tried) else {
+        let (Some(limit), Some(fit)) = (self.limit, self.expected(configuration)) else {
             return true;
         };
-        let fit = configuration.cost * per_cost;
         self.seconds() + fit * self.cost_of_folds + self.last_fits(Some(fit)) <= limit
     }
 
@@ -234,7 +250,7 @@ impl Search<'_> {
                     report.skipped = Some("stopped by the user".to_owned());
                 }
                 Err(e) if e.is_stopped() => {
-                    report.skipped = Some("took longer than the time that was left".to_owned());
+                    report.skipped = Some("took longer than the time that it was given".to_owned());
                 }
                 Err(e) => {
                     report.skipped = Some(e.to_string());
@@ -274,11 +290,10 @@ impl Search<'_> {
             .into_iter()
             .map(|seed| method.clone().with_seed(seed).estimator(self.data.task()));
         let estimators: Vec<_> = estimators.collect::<Result<_, _>>()?;
-        let limit = self.limit.map(|limit| limit - self.last_fits(None));
-        let (start, is_first) = (self.start, self.tried.is_empty());
+        let (start, deadline) = (self.start, self.deadline(configuration));
         let stop = || {
-            let is_late = || limit.is_some_and(|limit| start.elapsed().as_secs_f64() > limit);
-            self.context.is_stopped() || !is_first && is_late()
+            let is_late = || deadline.is_some_and(|deadline| start.elapsed().as_secs_f64() > deadline);
+            self.context.is_stopped() || is_late()
         };
         // Samples withheld to choose among settings must not be used to choose weights as well.
         let context = FitContext {
@@ -381,6 +396,14 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_trial_leaves_time_for_others() {
+        assert_eq!(stopped_at(0.0, 90.0, 1.0), 30.0);
+        assert_eq!(stopped_at(0.0, 90.0, 10.0), 40.0);
+        assert_eq!(stopped_at(80.0, 90.0, 10.0), 90.0);
+        assert_eq!(stopped_at(95.0, 90.0, 1.0), 90.0);
+    }
 
     #[test]
     fn one_slow_trial_does_not_tell_what_others_take() {

@@ -43,14 +43,15 @@ pub struct AutoParams {
     /// machine. Default: 10, plus one for every 100,000 values of the data (stored features and outputs), at most 600.
     ///
     /// The first configuration is always tried. Another one is left out if its expected time, from its cost and the
-    /// times so far, would not leave enough time to fit members to all samples.
+    /// times so far, would not leave enough time to fit members to all samples, and one that takes four times as
+    /// long as expected, and a third of the time that was left, is stopped.
     pub time: Option<f64>,
     /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends
     /// only on the data and the seed.
     #[schemars(range(min = 1))]
     pub configurations: Option<usize>,
-    /// File with another portfolio: JSON with the lists `labels` and `numbers` of objects with `method`, `cost` and
-    /// `max_outputs`; docs/auto.md shows the built-in one.
+    /// File with another portfolio: JSON with the lists `labels` and `numbers` of objects with `method`, `cost` and,
+    /// where sizes are limited, `min_outputs`, `max_outputs` and `max_weights` (features times outputs); docs/auto.md shows the built-in one.
     pub portfolio: Option<String>,
     /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. Default: greedy-mean for labels and
     /// greedy for numbers.

@@ -22,11 +22,17 @@ pub struct Portfolio {
 pub struct Configuration {
     /// Its name and options as on the command line.
     pub method: String,
-    /// The time of a fit relative to the first configuration.
+    /// The time of a fit relative to the random forest.
     pub cost: f64,
+    /// Smallest number of outputs for which it is tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_outputs: Option<usize>,
     /// Largest number of outputs for which it is tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_outputs: Option<usize>,
+    /// Largest product of the numbers of features and outputs for which it is tried: that of dense linear models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_weights: Option<usize>,
 }
 
 /// The built-in portfolio.
@@ -66,7 +72,9 @@ impl Portfolio {
             for configuration in configurations {
                 Estimator::check(&configuration.parsed()?)?;
                 Domain::Positive.check("cost", configuration.cost)?;
+                Domain::Count.check("min_outputs", configuration.min_outputs)?;
                 Domain::Count.check("max_outputs", configuration.max_outputs)?;
+                Domain::Count.check("max_weights", configuration.max_weights)?;
             }
         }
         Ok(())
@@ -74,6 +82,15 @@ impl Portfolio {
 }
 
 impl Configuration {
+    /// Returns true if it is tried for data of this size.
+    pub(super) fn admits(&self, data: &Dataset) -> bool {
+        let (p, d) = (data.n_features(), data.n_outputs());
+        let most = |limit: Option<usize>| limit.unwrap_or(usize::MAX);
+        self.min_outputs.is_none_or(|least| d >= least)
+            && d <= most(self.max_outputs)
+            && p.saturating_mul(d) <= most(self.max_weights)
+    }
+
     /// Returns the method for a data set, imputing missing features by medians if it needs every value.
     ///
     /// # Errors
@@ -106,22 +123,40 @@ impl Configuration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::CsrMatrix;
 
     #[test]
     fn the_standard_portfolio_is_valid() {
         let standard = Portfolio::default();
         assert_eq!(standard.check(), Ok(()));
         for configurations in [&standard.labels, &standard.numbers] {
-            assert!(configurations.len() <= 15);
-            assert_eq!(configurations[0].method, "random-forest", "an ensemble at once");
-            assert_eq!(configurations[0].cost, 1.0);
-            for (i, configuration) in configurations.iter().enumerate() {
-                assert!(
-                    configurations[..i]
-                        .iter()
-                        .all(|other| other.method != configuration.method)
-                );
+            let of_few = configurations.iter().filter(|c| c.min_outputs.is_none());
+            let of_few: Vec<&Configuration> = of_few.collect();
+            assert!(of_few.len() <= 15);
+            assert_eq!(of_few[0].method, "random-forest", "an ensemble at once");
+            assert_eq!(of_few[0].cost, 1.0);
+        }
+    }
+
+    #[test]
+    fn no_configuration_is_tried_twice() {
+        let standard = Portfolio::default();
+        for (outputs, first) in [
+            (5, "random-forest"),
+            (1000, "random-forest"),
+            (1001, "label-tree"),
+        ] {
+            let y = CsrMatrix::zero((1, outputs));
+            let data = Dataset::new(CsrMatrix::zero((1, 5000)).into(), y.into(), Task::MultiLabel).unwrap();
+            let admitted = standard.labels.iter().filter(|c| c.admits(&data));
+            let methods: Vec<&str> = admitted.map(|c| &*c.method).collect();
+            assert!(methods[0].starts_with(first), "{methods:?}");
+            for (i, method) in methods.iter().enumerate() {
+                assert!(!methods[..i].contains(method), "{method}");
             }
+            // Its weights are dense.
+            let has_ridge = methods.iter().any(|method| method.starts_with("ridge"));
+            assert_eq!(has_ridge, outputs <= 1000);
         }
     }
 
@@ -130,13 +165,17 @@ mod tests {
         let numbers = vec![Configuration {
             method: "ridge".to_owned(),
             cost: 1.0,
+            min_outputs: None,
             max_outputs: None,
+            max_weights: None,
         }];
         let problem = |method: &str, cost: f64, max_outputs| {
             let labels = vec![Configuration {
                 method: method.to_owned(),
                 cost,
+                min_outputs: None,
                 max_outputs,
+                max_weights: None,
             }];
             let portfolio = Portfolio {
                 labels,
