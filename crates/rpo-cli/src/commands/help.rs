@@ -9,15 +9,15 @@ use rpo::{Method, MethodError, ParameterInfo};
 
 /// Print help on a command or a method.
 ///
-/// `rpo help train` describes the command, `rpo help craftml` the options of the method, `rpo help generate multi-label`
-/// a command within a command.
+/// `rpo help train` describes the command, `rpo help craftml` the options of the method, and
+/// `rpo help generate multi-label` the command.
 #[derive(Debug, Args)]
 pub(crate) struct Help {
     /// A command or a method; if omitted, the commands are listed.
     topic: Option<String>,
 
-    /// A command within the command.
-    within: Option<String>,
+    /// A word that follows the command.
+    word: Option<String>,
 }
 
 impl Help {
@@ -28,17 +28,18 @@ impl Help {
             return print(&program.render_long_help().to_string());
         };
         if let Some(command) = program.find_subcommand_mut(topic) {
-            let Some(within) = &self.within else {
-                return print(&command.render_long_help().to_string());
+            let takes = |word: &String| {
+                let mut values = command.get_positionals().flat_map(clap::Arg::get_possible_values);
+                values.any(|value| value.matches(word, false))
             };
-            return match command.find_subcommand_mut(within) {
-                Some(command) => print(&command.render_long_help().to_string()),
-                None => Err(CliError::Usage(format!("{topic} has no command {within:?}"))),
-            };
+            if let Some(word) = self.word.as_ref().filter(|word| !takes(word)) {
+                return Err(CliError::Usage(format!("{word:?} does not follow rpo {topic}")));
+            }
+            return print(&command.render_long_help().to_string());
         }
-        if let Some(within) = &self.within {
+        if let Some(word) = &self.word {
             return Err(CliError::Usage(format!(
-                "{within:?} is within no command: {topic:?} is none"
+                "{word:?} follows {topic:?}, which is no command"
             )));
         }
         match Method::named(topic) {

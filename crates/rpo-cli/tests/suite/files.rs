@@ -604,7 +604,7 @@ fn weights_of_combined_models_are_those_of_files() {
 }
 
 #[test]
-fn help_finds_commands_within_commands() {
+fn help_takes_the_word_that_follows_a_command() {
     let folder = Folder::new();
     let help = folder.ok("help generate multi-label");
     assert_eq!(help, folder.ok("generate multi-label --help"));

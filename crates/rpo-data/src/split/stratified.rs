@@ -24,10 +24,10 @@ use std::collections::BTreeSet;
 /// A label with fewer samples than this in the smallest partition is a rare one.
 const FEW: f64 = 5.0;
 /// Number of samples that a partition may have in excess, at least 1: this fraction of the smallest partition.
-const EXCESS: f64 = 0.05;
+const EXCESS: f64 = 0.01;
 
 /// Partitions samples by the given relative sizes, preserving the frequency of each label. The sizes of
-/// partitions differ from those asked by up to 1 or a twentieth of the smallest, where frequencies require it. A label is
+/// partitions differ from those asked by up to 1 or a hundredth of the smallest, where frequencies require it. A label is
 /// a stored value that is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
 ///
 /// # Errors
