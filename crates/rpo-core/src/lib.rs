@@ -21,7 +21,6 @@ pub mod text;
 mod top;
 mod vectorized;
 mod weights;
-mod wide_sum;
 
 /// The dense arrays in the signatures of this crate, in the same version.
 pub use ndarray;
@@ -41,5 +40,4 @@ pub use resources::{MemoryLimit, useful_threads};
 pub use seed::{Seed, StreamRng};
 pub use top::{best_first, csr_of_rows, keep_top, top_of};
 pub use vectorized::vectorized;
-pub use weights::WeightError;
-pub use wide_sum::WideSum;
+pub use weights::{WeightError, WideSum};

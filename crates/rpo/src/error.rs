@@ -107,7 +107,7 @@ pub enum ModelError {
     NoIntervals,
     /// Too few samples to calibrate prediction intervals.
     #[error(
-        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is known for {observed}"
+        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is observed in {observed}"
     )]
     TooFewForIntervals {
         /// The target.
@@ -116,7 +116,7 @@ pub enum ModelError {
         level: f64,
         /// Number of samples that are needed.
         needed: usize,
-        /// Number of calibration samples where the target is known.
+        /// Number of calibration samples where the target is observed.
         observed: usize,
     },
     /// Data for another task.

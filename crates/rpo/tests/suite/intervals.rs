@@ -127,7 +127,7 @@ fn what_cannot_be_calibrated_is_refused() {
     let refused = |method: &str, data: &Dataset| fit(method, data).unwrap_err().to_string();
     let found = refused("ridge --intervals 0.9", &data);
     assert!(
-        found.contains("need at least 19 samples") && found.contains("known for 12"),
+        found.contains("need at least 19 samples") && found.contains("observed in 12"),
         "{found}"
     );
     let found = refused("ridge --intervals 1", &data);

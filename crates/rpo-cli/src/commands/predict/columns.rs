@@ -4,7 +4,7 @@ use super::{Ids, LONG, Pick, for_all_scores, for_each_row, values};
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::output::Output;
-use crate::predicted_columns::PredictedColumns;
+use crate::predictions::PredictedColumns;
 use ndarray::Array2;
 use rpo::core::MatrixView;
 use rpo::data::read::{Cell, Format};

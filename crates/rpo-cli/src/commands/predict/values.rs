@@ -4,9 +4,9 @@
 use super::columns;
 use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
 use crate::error::CliError;
-use crate::json_outputs::{self, add};
 use crate::output::Output;
-use crate::predicted_columns::PredictedColumns;
+use crate::predictions::PredictedColumns;
+use crate::predictions::json_outputs::{self, add};
 use rpo::core::{MatrixView, Predictor};
 #[cfg(feature = "arrow")]
 use rpo::data::read::Format;

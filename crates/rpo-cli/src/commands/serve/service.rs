@@ -2,8 +2,8 @@
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
-use crate::json_outputs::{self, JsonOutputs, add};
-use crate::predicted_columns::PredictedColumns;
+use crate::predictions::PredictedColumns;
+use crate::predictions::json_outputs::{self, JsonOutputs, add};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
 use rpo::data::Task;

@@ -1,4 +1,8 @@
-//! Checks of sample weights.
+//! Sample weights: checks and sums.
+
+mod wide_sum;
+
+pub use wide_sum::WideSum;
 
 /// An invalid sample weight. The error of every crate that takes weights has a variant for it.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
