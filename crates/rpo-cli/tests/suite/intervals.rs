@@ -7,10 +7,11 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 /// Rows whose price depends on a number, and whose sale is a label.
-fn table(n: usize) -> String {
+fn table(samples: std::ops::Range<usize>) -> String {
     let mut text = "name,x,z,price,sold\n".to_owned();
-    for i in 0..n {
-        let (x, noise) = (i * 37 % 60, (i * 101 % 41) as f64 / 4.0);
+    for i in samples {
+        let random = |purpose: usize| ((i * 7 + purpose) * 2_654_435_761 % 4_294_967_296) >> 16;
+        let (x, noise) = (random(1) % 60, (random(2) % 41) as f64 / 4.0);
         let (price, sold) = (2.0 * x as f64 + noise, ["no", "yes"][x / 30]);
         writeln!(text, "s{i},{x},{},{price},{sold}", i % 7).unwrap();
     }
@@ -19,7 +20,9 @@ fn table(n: usize) -> String {
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("train.csv", table(300)).write("test.csv", table(90));
+    folder
+        .write("train.csv", table(0..300))
+        .write("test.csv", table(1000..1090));
     folder
 }
 
@@ -42,12 +45,12 @@ fn bounds_are_written_served_and_scored() {
             number(&report, "interval-width"),
         );
         assert!(
-            (0.7..0.95).contains(&coverage) && width > 5.0,
+            (0.65..0.95).contains(&coverage) && width > 5.0,
             "{method}: {report}"
         );
         let predict = "predict --model m.rpo --data test.csv --intervals";
         let written = folder.ok(&format!("{predict} --id name"));
-        let (table, mut lines) = (table(90), written.lines());
+        let (table, mut lines) = (table(1000..1090), written.lines());
         assert!(lines.next().unwrap().ends_with(",price@lower,price@upper"));
         let covered = lines.zip(table.lines().skip(1)).filter(|(line, row)| {
             let cell = |text: &str, from_end: usize| -> f64 {
@@ -73,7 +76,7 @@ fn bounds_are_written_served_and_scored() {
         "cv --folds 3 --method ridge --intervals 0.8 --data train.csv {prices}"
     ));
     let coverage = report["interval-coverage"]["mean"].as_f64().unwrap();
-    assert!((0.7..0.95).contains(&coverage), "{report}");
+    assert!((0.65..0.95).contains(&coverage), "{report}");
 }
 
 #[test]

@@ -92,7 +92,9 @@ fn weights_are_repetitions() {
         let weighted = apply(project(&x, &y, Some(&weights)).unwrap());
         let copied = apply(project(&repeated[0], &repeated[1], None).unwrap());
         let plain = apply(project(&x, &y, None).unwrap());
-        let differs = |a: &Array2<f32>| (a - &weighted).iter().any(|v| v.abs() > 1e-4);
+        // Components of about equal size may change places.
+        let products = |z: &Array2<f32>| z.dot(&z.t());
+        let differs = |a: &Array2<f32>| (products(a) - products(&weighted)).iter().any(|v| v.abs() > 1e-3);
         assert!(!differs(&copied) && differs(&plain), "{kind}");
         assert_eq!(apply(project(&x, &y, Some(&[1.0; 40])).unwrap()), plain);
         for (wrong, error) in [
