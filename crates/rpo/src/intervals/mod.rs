@@ -56,10 +56,11 @@ impl Model {
     /// Sets the prediction intervals: calibrates them on samples that the model was not fitted to, or removes them.
     ///
     /// ```
-    /// use rpo::data::generate::{Friedman1, Generator};
+    /// use rpo::data::generate::{Friedman, FriedmanKind};
     /// use rpo::prelude::*;
     /// use rpo::IntervalSource;
-    /// let data = Friedman1::new(600, 2).generate(Seed::new(1))?;
+    /// let problem = Friedman::from(FriedmanKind::Independent);
+    /// let data = Friedman { n_samples: 600, ..problem }.generate(Seed::new(1))?;
     /// let (train, test) = data.split(0.3, Seed::new(2))?;
     /// let model = Model::fit(&ForestParams::default(), &train)?;
     /// let model = model.with_intervals(IntervalSource::OutOfBag(0.9, &train))?;

@@ -3,6 +3,7 @@
 use super::{Direction, Loss};
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentRoot;
+use rpo_core::math;
 
 /// Largest number of evaluations to bracket the root, and of iterations of Brent's method.
 const MAX_TRIALS: u32 = 100;
@@ -84,7 +85,10 @@ impl<F: Fn(f64) -> f64> CostFunction for Bracketed<F> {
 /// times `start`. The exponent is bracketed by steps that double, then halved, so that a start in the wrong unit costs
 /// few evaluations.
 fn beyond_root(start: f64, limit: f64, derivative: impl Fn(f64) -> f64) -> f64 {
-    let at = |exponent: i32| (start * 2.0_f64.powi(exponent)).min(limit);
+    let at = |exponent: i32| {
+        let base = if exponent < 0 { 0.5 } else { 2.0 };
+        (start * math::powi(base, exponent.unsigned_abs())).min(limit)
+    };
     let is_beyond = |exponent| derivative(at(exponent)) > 0.0;
     let (mut low, mut high, mut distance) = (-1, 0, 1);
     if is_beyond(high) {

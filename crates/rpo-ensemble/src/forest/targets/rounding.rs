@@ -7,6 +7,9 @@ use rpo_tree::criterion::round_for_exact_sums;
 /// Largest step to which targets are rounded, relative to the spread of an output.
 const LARGEST_STEP: f64 = 1.0 / (1 << 16) as f64;
 
+/// Size of the sums of steps that are exact, 2⁵⁰ steps.
+const SUMS: f64 = (1_u64 << 50) as f64;
+
 /// Most rows from which the spread of an output is estimated.
 const MOST_ROWS: usize = 1 << 12;
 
@@ -74,7 +77,7 @@ pub(in crate::forest) fn have_extremes(y: MatrixView<'_>) -> Vec<bool> {
 /// small against the spread of an output.
 fn keeps_digits(largest: f64, weight: f64, spread: f64) -> bool {
     // A step is at most the left side (`round_for_exact_sums`).
-    largest * weight * 2.0_f64.powi(-50) <= LARGEST_STEP * spread
+    largest * weight / SUMS <= LARGEST_STEP * spread
 }
 
 /// The observed values of an output, those that are stored if it is sparse.
