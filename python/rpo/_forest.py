@@ -97,7 +97,7 @@ class Forest(Estimator):
         else:
             self._grow_on(X, y, data, n_labels)
         if self.oob_score:
-            self._set_oob(X, y, data.weights)
+            self._set_oob(X, y, _in_training(y, data.weights))
         return self
 
     def _grow_on(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any]) -> None:
@@ -114,9 +114,8 @@ class Forest(Estimator):
         more = self._grow(X, y, data, n_labels, trees=self.n_estimators - grown, first_tree=first + grown)
         self.model_ = self.model_.merge(more)
 
-    def _set_oob(self, X: Any, y: Any, weights: NDArray[Any] | None) -> None:
-        """Compute and score the out-of-bag predictions."""
-        used = np.full(X.shape[0], True) if weights is None else weights > 0
+    def _set_oob(self, X: Any, y: Any, used: NDArray[np.bool_]) -> None:
+        """Compute and score the out-of-bag predictions of the samples that take part in training."""
         found = self.model_.oob_predictions(X if used.all() else X[used], n_threads=self._n_threads())
         if found is None:
             raise ValueError(_NO_OOB)
@@ -125,7 +124,7 @@ class Forest(Estimator):
             message = "Some inputs do not have OOB scores: they are in the bag of every tree. Use more trees."
             warnings.warn(message, stacklevel=6)
         if not used.all():
-            # No tree saw the samples of weight 0.
+            # No tree saw the others.
             of_used, scores = scores, np.empty((len(used), scores.shape[1]), scores.dtype)
             scores[used] = of_used
             scores[~used] = self.model_.predict(X[~used], n_threads=self._n_threads())
@@ -148,6 +147,20 @@ class Forest(Estimator):
         if leaves is None:
             raise ValueError(f"{self._method} has no trees, so there are no leaves to return")
         return leaves.astype(np.int64)
+
+
+def _in_training(y: Any, weights: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Return which samples take part in training: those of positive weight that have an output, if there are any."""
+    weighted = np.full(y.shape[0], True) if weights is None else weights > 0
+    if not np.issubdtype(y.dtype, np.floating):
+        return weighted
+    if sp.issparse(y):
+        stored = y.tocoo()
+        n_missing = np.bincount(stored.row[np.isnan(stored.data)], minlength=y.shape[0])
+        known = n_missing < y.shape[1]
+    else:
+        known = ~np.isnan(y.reshape(len(y), -1)).all(axis=1)
+    return weighted & known if (weighted & known).any() else weighted
 
 
 class ForestClassifier(Classifier, Forest):

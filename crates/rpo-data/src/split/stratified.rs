@@ -23,11 +23,13 @@ use std::collections::BTreeSet;
 
 /// A label with fewer samples than this in the smallest partition is a rare one.
 const FEW: f64 = 5.0;
-/// Number of samples that a partition may have in excess, at least 1: this fraction of the smallest partition.
-const EXCESS: f64 = 0.01;
+/// Number of samples that a partition may have in excess: this fraction of the smallest partition ...
+const EXCESS: f64 = 0.02;
+/// ... and at least this, as few samples can hardly have all frequencies.
+const LEAST: f64 = 3.0;
 
 /// Partitions samples by the given relative sizes, preserving the frequency of each label. The sizes of
-/// partitions differ from those asked by up to 1 or a hundredth of the smallest, where frequencies require it. A label is
+/// partitions differ from those asked by up to 3 or a fiftieth of the smallest, where frequencies require it. A label is
 /// a stored value that is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
 ///
 /// # Errors
@@ -230,7 +232,7 @@ impl<'a> State<'a> {
                 }
             }
         };
-        let excess = (EXCESS * self.smallest * self.labels.order.len() as f64).max(1.0);
+        let excess = (EXCESS * self.smallest * self.labels.order.len() as f64).max(LEAST);
         // Never empty, as some partition lacks the sample.
         let parts = (0..self.lacks.len()).filter(|&part| self.lacks[part] > 1.0 - excess);
         let greatest = parts
@@ -347,7 +349,7 @@ mod tests {
             let found = stratified_partitions((&rare(n, same)).into(), &weights, Seed::new(seed)).unwrap();
             let asked = |part: usize| weights[part] / total * n as f64;
             let smallest = (0..k).map(asked).fold(f64::INFINITY, f64::min);
-            let excess = (EXCESS * smallest).max(1.0);
+            let excess = (EXCESS * smallest).max(LEAST);
             for (part, rows) in found.iter().enumerate() {
                 let more = rows.len() as f64 - asked(part);
                 prop_assert!(more < excess && more > -((k - 1) as f64) * excess, "{part}: {more}");
