@@ -154,7 +154,7 @@ def _in_training(y: Any, weights: NDArray[Any] | None) -> NDArray[np.bool_]:
     weighted = np.full(y.shape[0], True) if weights is None else weights > 0
     if not np.issubdtype(y.dtype, np.floating):
         return weighted
-    if sp.issparse(y):
+    if hasattr(y, "tocoo"):
         stored = y.tocoo()
         n_missing = np.bincount(stored.row[np.isnan(stored.data)], minlength=y.shape[0])
         known = n_missing < y.shape[1]
