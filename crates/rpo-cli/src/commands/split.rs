@@ -124,8 +124,7 @@ impl SplitCommand {
     }
 
     fn column(&self) -> Option<Column<'_>> {
-        let group = self.group.as_deref().map(Column::Group);
-        group.or(self.time_column.as_deref().map(Column::Time))
+        Column::of(self.group.as_deref(), self.time_column.as_deref())
     }
 
     fn split(&self, data: &Dataset) -> Result<Split, CliError> {

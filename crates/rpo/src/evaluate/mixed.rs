@@ -49,12 +49,11 @@ pub(super) fn evaluate<S: Score>(
         sets = LabelSets::new((&decided).into(), MissingTruth::Refuse)?;
         options_of_labels.label_sets = Some(&sets);
     }
-    let bounds;
-    let mut options = options;
-    if model.intervals().is_some() {
-        bounds = model.bounds_of_outputs(scores.view())?;
-        options.intervals = Some(bounds.view());
-    }
+    let bounds = model.bounds_of_outputs(scores.view())?;
+    let options = EvaluationOptions {
+        intervals: bounds.as_ref().map(Array2::view),
+        ..options
+    };
     let labels = Evaluation::new((&of_labels.0).into(), of_labels.1.view(), options_of_labels);
     let numbers = Evaluation::new((&of_numbers.0).into(), of_numbers.1.view(), options);
     let value = |metric: &S| match metric.needs() {

@@ -15,6 +15,7 @@ pub use per_output::OutputScores;
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::predict::BY_PROPENSITY;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
@@ -214,11 +215,8 @@ impl Work<'_> {
         let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
         let predict_seconds = clock.elapsed().as_secs_f64();
         let mut options = self.options();
-        let bounds;
-        if self.model.intervals().is_some() {
-            bounds = self.model.bounds_of_outputs(scores.view())?;
-            options.intervals = Some(bounds.view());
-        }
+        let bounds = self.model.bounds_of_outputs(scores.view())?;
+        options.intervals = bounds.as_ref().map(Array2::view);
         let decided;
         let sets;
         if compares(metrics) {

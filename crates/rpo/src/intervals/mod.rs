@@ -126,18 +126,22 @@ impl Model {
         Ok(bounds)
     }
 
-    /// The bounds (rows x 2 per output that is a number), for metrics: quantiles of a target have the same ones.
+    /// The bounds (rows x 2 per output that is a number), for metrics: quantiles of a target have the same ones. `None`
+    /// without intervals.
     pub(crate) fn bounds_of_outputs(
         &self,
         predictions: ArrayView2<'_, f32>,
-    ) -> Result<Array2<f32>, ModelError> {
+    ) -> Result<Option<Array2<f32>>, ModelError> {
+        if self.intervals().is_none() {
+            return Ok(None);
+        }
         let bounds = self.bounds(predictions)?;
         let numbers = self.numbers();
         let of_target = |(k, (_, outputs)): (usize, &(usize, Range<usize>))| {
             outputs.clone().flat_map(move |_| [2 * k, 2 * k + 1])
         };
         let columns: Vec<usize> = numbers.iter().enumerate().flat_map(of_target).collect();
-        Ok(bounds.select(Axis(1), &columns))
+        Ok(Some(bounds.select(Axis(1), &columns)))
     }
 
     /// The targets that are numbers, each with its outputs: one, or one for each quantile level.

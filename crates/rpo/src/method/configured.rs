@@ -148,9 +148,7 @@ impl Configured {
                         let intervals = found.intervals().cloned();
                         model.with_intervals(IntervalSource::Given(intervals))?
                     }
-                    (Some(level), None) => model
-                        .clone()
-                        .with_intervals(IntervalSource::OutOfBag(level, prepared))?,
+                    (Some(level), None) => model.with_intervals(IntervalSource::OutOfBag(level, prepared))?,
                 };
                 let decided = match (self.decision.thresholds, &found) {
                     (None, _) => model,

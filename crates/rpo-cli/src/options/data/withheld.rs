@@ -24,8 +24,7 @@ pub(crate) struct WithheldOptions {
 
 impl WithheldOptions {
     fn column(&self) -> Option<Column<'_>> {
-        let group = self.group.as_deref().map(Column::Group);
-        group.or(self.time_column.as_deref().map(Column::Time))
+        Column::of(self.group.as_deref(), self.time_column.as_deref())
     }
 
     /// Reads the column with the data, if there is one.
@@ -56,6 +55,11 @@ pub(crate) enum Column<'a> {
 }
 
 impl<'a> Column<'a> {
+    /// The column that one of the options names, which exclude each other.
+    pub(crate) fn of(group: Option<&'a str>, time: Option<&'a str>) -> Option<Self> {
+        group.map(Self::Group).or(time.map(Self::Time))
+    }
+
     pub(crate) fn name(self) -> &'a str {
         match self {
             Self::Group(name) | Self::Time(name) => name,
