@@ -23,6 +23,7 @@ mod partition;
 mod products;
 mod ranks;
 mod rule;
+pub mod shapley;
 pub mod splitter;
 pub mod store;
 mod structure;

@@ -22,4 +22,5 @@ mod parallel;
 mod props;
 mod refusals;
 mod seams;
+mod shapley;
 mod structured;
