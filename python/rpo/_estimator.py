@@ -286,6 +286,11 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                 f"n_estimators={self.n_estimators} must be larger or equal to the number of {what}, {done}, "
                 "when warm_start is True"
             )
+        if isinstance(self.random_state, Integral) and seed_of(self.random_state) != self._fitted_seed:
+            raise ValueError(
+                f"random_state={self.random_state} is not that of the earlier fit, {self._fitted_seed}, with which "
+                "warm_start goes on; set warm_start=False to fit anew"
+            )
         if self.n_estimators == done:
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=7)
         return self.n_estimators > done

@@ -192,7 +192,7 @@ class ForestClassifier(Classifier, Forest):
         if callable(self.oob_score):
             self.oob_score_ = float(self.oob_score(y, predicted))
         elif self._encoding.kind == MULTIOUTPUT:
-            self.oob_score_ = float((predicted == y).mean())
+            self.oob_score_ = float((predicted == y).all(axis=1).mean())
         else:
             self.oob_score_ = accuracy(y, predicted)
 

@@ -34,7 +34,8 @@ def outputs_as_array(y: Any) -> Any:
 
 def _as_array(y: Any) -> Any:
     if sp.issparse(y):
-        return y
+        # Not all formats are arrays of numbers, as callers expect.
+        return y if y.format in ("csr", "csc") else y.tocsr()
     if (table := of_table(y)) is not None:
         return _without_none(table)
     sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"

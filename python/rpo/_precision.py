@@ -200,7 +200,9 @@ def _zeros(given: Any, values: Any, categories: Collection[int]) -> Iterator[tup
         # Counts, which take little time, tell whether there is such a number at all.
         if np.can_cast(given.dtype, np.float32) or np.count_nonzero(given) == np.count_nonzero(values):
             return
-    for j in np.flatnonzero((values == 0).any(axis=0)).tolist():
+    # Columns that a frame stores sparsely are a sparse matrix by now, with zeros nearly everywhere.
+    has_zero = np.ones(values.shape[1], bool) if hasattr(values, "tocsr") else (values == 0).any(axis=0)
+    for j in np.flatnonzero(has_zero).tolist():
         if j in categories:
             continue
         column = numbers_of_column(given, j)

@@ -388,8 +388,9 @@ class Regressor(RegressorMixin, Supervised):
         ValueError
             For a regressor without intervals.
         """
+        check_is_fitted(self, "model_")
         bounds = self.model_._native.bounds(self._scores(X)).astype(np.float64)
-        bounds = bounds.reshape(len(bounds), -1, 2)
+        bounds = bounds.reshape(len(bounds), bounds.shape[1] // 2, 2)
         return bounds[:, 0] if self._is_vector else bounds
 
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:

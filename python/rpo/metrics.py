@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arguments import names_of, whole
-from ._frames import check_in_memory
+from ._frames import check_in_memory, column_names, is_frame
 from ._matrix import borrow, dense
 from ._outputs import as_columns, of_table
 from ._types import Borrowed
@@ -110,6 +110,7 @@ def evaluate(
         The value of 0/0 in "jaccard" and F1.
     """
     metrics = names_of("metrics", metrics)
+    _check_names(truth, scores)
     values = _native.evaluate(
         metrics,
         _borrowed(truth, "truth"),
@@ -197,6 +198,7 @@ def average_precision(truth: Any, scores: Any, *, average: str | None = "macro")
 
 
 def _label_scores(what: str, truth: Any, scores: Any) -> NDArray[np.float64]:
+    _check_names(truth, scores)
     return _native.label_scores(
         what, _borrowed(truth, "truth"), dense(_columns(scores, "scores"), "scores", np.float64)
     )
@@ -248,6 +250,7 @@ def jaccard(truth: Any, predicted: Any, *, average: str | None = "samples", zero
 
 def confusion_counts(truth: Any, predicted: Any) -> dict[str, NDArray[np.int64]]:
     """Return for each label the true positives, false positives and false negatives."""
+    _check_names(truth, predicted)
     whats = ("true-positives", "false-positives", "false-negatives")
     return {
         what.replace("-", "_"): _native.set_scores(
@@ -259,6 +262,7 @@ def confusion_counts(truth: Any, predicted: Any) -> dict[str, NDArray[np.int64]]
 
 def _set_score(what: str, truth: Any, predicted: Any, average: str | None = "micro", zero_division: float = 0.0) -> Any:
     average_name = _choice({"micro": "micro", "macro": "macro", "samples": "samples", None: "none"}, average)
+    _check_names(truth, predicted)
     values = _native.set_scores(
         what,
         _borrowed(truth, "truth"),
@@ -323,6 +327,7 @@ def relative_rmse(truth: Any, predicted: Any, *, train_means: Any = None) -> NDA
 def _regression(
     what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None, levels: Any = None
 ) -> Any:
+    _check_names(truth, predicted)
     values = _native.regression_scores(
         what,
         _matrix(truth, "truth"),
@@ -331,6 +336,14 @@ def _regression(
         levels=_floats(levels),
     )
     return values if average is None else float(values[0])
+
+
+def _check_names(truth: Any, other: Any) -> None:
+    """Refuse two tables with the same columns in different order, which would be compared by position."""
+    if is_frame(truth) and is_frame(other):
+        names, others = column_names(truth), column_names(other)
+        if names != others and sorted(names) == sorted(others):
+            raise ValueError(f"the tables have the same columns in different order: {names} and {others}")
 
 
 def _matrix(values: Any, name: str) -> NDArray[np.float64]:

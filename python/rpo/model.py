@@ -314,7 +314,84 @@ class Model:
         """
         predicted = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
         bounds = self._native.bounds(predicted)
-        return bounds.reshape(len(bounds), -1, 2)
+        return bounds.reshape(len(bounds), bounds.shape[1] // 2, 2)
+
+    def contributions(
+        self,
+        X: Any,
+        background: Any,
+        *,
+        outputs: Any = None,
+        n_threads: int = 0,
+        memory_limit: int | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Return what each feature contributes to each score, and the base of each score.
+
+        Contributions are Shapley values: the mean change of the score when the feature becomes known, over all orders
+        in which features can become known. A score is its base, the mean over the background samples, plus the
+        contributions of all features. Trees follow known features, and average over the branches that the background
+        takes otherwise (Lundberg, Erion, Lee 2018); linear models take features as independent.
+        Scores are predictions, except for labels of boosting and of linear models: there they are log-odds
+        (activations for classes), and for losses of counts they are logarithms of predictions.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            As for `predict`.
+        background : array, sparse matrix or DataFrame of shape (n_background, n_features)
+            Samples that say what is usual, such as those of training.
+        outputs : array of int, of shape (k,) or (n_samples, k), default=None
+            The outputs that are explained, for all samples or for each. None means all outputs.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core.
+        memory_limit : int or None, default=None
+            Largest size of the result in bytes; None means 4 GiB.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_features, k)
+            The layout of `shap`.
+        base : array of shape (k,) or (n_samples, k)
+            The mean scores over the background.
+
+        Raises
+        ------
+        ValueError
+            For another model than a forest, boosting or a linear model; for no background sample.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((200, 3))
+        >>> Y = np.column_stack([X[:, 0], X[:, 1] * X[:, 2]])
+        >>> model = rpo.Model.fit(X, Y, labels=False, method="gbmort", seed=0)
+        >>> contributions, base = model.contributions(X[:5], X)
+        >>> contributions.shape, base.shape
+        ((5, 3, 2), (2,))
+        >>> bool(np.allclose(base + contributions.sum(axis=1), model.predict(X[:5]), atol=1e-5))
+        True
+        """
+        x, usual = self._features(X), self._features(background)
+        n = _n_rows(x)
+        chosen = np.arange(self.n_outputs) if outputs is None else np.asarray(outputs)
+        if chosen.dtype.kind not in "iu" or chosen.ndim not in (1, 2):
+            raise ValueError("outputs must be indices, of shape (k,) or (n_samples, k)")
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < self.n_outputs:
+            raise ValueError(f"outputs must be at least 0 and below {self.n_outputs}, the number of outputs")
+        if chosen.ndim == 2 and len(chosen) != n:
+            raise ValueError(f"outputs has {len(chosen)} rows; X has {n}")
+        k, p = chosen.shape[-1], self.n_features
+        limit = _MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit)
+        if (size := n * p * k * 4) > limit:
+            raise ValueError(
+                f"contributions of {n} samples, {p} features and {k} outputs take {size} bytes, more than memory_limit"
+                f" = {limit}; name fewer outputs, or explain fewer samples at a time"
+            )
+        of_samples = np.broadcast_to(chosen, (n, k)).tolist()
+        found, base = self._native.contributions(x, of_samples, usual, n_threads=threads(n_threads))
+        values = csr(found, (n * k, p)).toarray().reshape(n, k, p)
+        return values.transpose(0, 2, 1), base[chosen]
 
     def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees).
@@ -575,7 +652,10 @@ class Model:
         wanted, present = self.feature_names, set(column_names(X))
         if missing := [name for name in wanted if name not in present]:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-            raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs")
+            # The command names what it makes of a text or a date `column[part]`.
+            of_command = "; the command made it of texts or dates, from which `rpo predict` and `rpo serve` predict"
+            made = of_command if missing[0].endswith("]") else ""
+            raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs{made}")
         return borrow(read_frame(selected(X, wanted), self._native.nominal).values, "X")
 
     def __getstate__(self) -> bytes:

@@ -330,6 +330,24 @@ impl Model {
         Ok(leaves.map(|leaves| leaves.all.into_pyarray(py)))
     }
 
+    /// What features contribute to some outputs of each sample, relative to a background: a CSR matrix (a row for each
+    /// sample and output, p columns), and the base of each output.
+    #[pyo3(signature = (x, outputs, background, *, n_threads=0))]
+    fn contributions<'py>(
+        &self,
+        py: Python<'py>,
+        x: Borrowed<'py>,
+        outputs: Vec<Vec<u32>>,
+        background: Borrowed<'py>,
+        n_threads: usize,
+    ) -> PyResult<(CsrArrays<'py>, Bound<'py, PyArray1<f64>>)> {
+        let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
+        let background = background.view()?;
+        let explain = |model: &rpo::Model, x: MatrixView<'_>| model.contributions(x, &outputs, background);
+        let found = self.on(py, &x, n_threads, explain)?;
+        Ok((hand_csr(py, found.values), found.base.into_pyarray(py)))
+    }
+
     /// The predictions after each step (n x d), one after the other; `None` if the model is not additive.
     #[pyo3(signature = (x, *, n_threads=0))]
     fn stages<'py>(&self, py: Python<'py>, x: Borrowed<'py>, n_threads: usize) -> PyResult<Option<Stages>> {

@@ -12,7 +12,7 @@ from sklearn.utils.fixes import parse_version
 import rpo
 from rpo.projections import OutputProjection
 
-BOOTSTRAP = "a bootstrap draws samples without regard to their weights, as in scikit-learn's forest"
+BOOTSTRAP = "a bootstrap draws samples without regard to their weights, which count in the trees"
 BOOTSTRAPPED = {
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,

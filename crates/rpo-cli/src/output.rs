@@ -4,6 +4,7 @@ use crate::data_file::DataFile;
 use crate::error::CliError;
 use rpo::Model;
 use rpo::data::Dataset;
+use rpo::tree::categories::MOST_CATEGORIES;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -80,6 +81,28 @@ pub(crate) fn note(text: &str) {
 pub(crate) fn note_fitted(model: &Model) {
     note_unfilled(model);
     note_constant(model);
+    note_rare_categories(model);
+}
+
+/// Notes features with more categories than splits distinguish.
+fn note_rare_categories(model: &Model) {
+    let is_native = model
+        .parameters
+        .get("nominal")
+        .is_some_and(|nominal| nominal == "native");
+    let schema = model.schema();
+    let many = schema
+        .nominal
+        .iter()
+        .filter(|(_, values)| values.len() > MOST_CATEGORIES);
+    for (&feature, values) in many.filter(|_| is_native) {
+        let name = schema.feature_names.get(feature).unwrap_or_default();
+        note(&format!(
+            "feature {name:?} has {} categories; splits distinguish the {MOST_CATEGORIES} most frequent, and the others \
+             count as missing: with --nominal target all of them count",
+            values.len()
+        ));
+    }
 }
 
 /// Notes features without observed values, which imputation cannot fill in.

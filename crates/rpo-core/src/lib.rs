@@ -7,6 +7,7 @@
     )
 )]
 
+mod contributions;
 mod inverse_link;
 mod learner;
 pub mod math;
@@ -27,6 +28,7 @@ pub use ndarray;
 /// The sparse matrices in the signatures of this crate, in the same version.
 pub use sprs;
 
+pub use contributions::{Contributions, Explain, check_explained};
 pub use inverse_link::{InverseLink, is_probability};
 pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{

@@ -21,8 +21,9 @@ pub enum Bins {
     /// Thresholds between any two values of a node.
     Exact,
     /// Thresholds between bins of values, at most this many bins per feature, 2 to 255
-    /// ([`histogram`](rpo_tree::histogram)). Much faster, and the trees are the same if no feature has more values than
-    /// bins.
+    /// ([`histogram`](rpo_tree::histogram)), and fewer for few samples: with more than 255 values other than 0, a
+    /// feature has at most one bin per 16 of them, or 63 bins if that is more. Much faster, and the trees are the same
+    /// if no feature has more distinct values than bins.
     AtMost(usize),
 }
 

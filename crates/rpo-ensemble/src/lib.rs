@@ -11,6 +11,7 @@ mod bins;
 pub mod boosting;
 pub mod craftml;
 mod error;
+mod explain;
 mod forest;
 mod inference;
 mod inputs;
@@ -27,7 +28,8 @@ pub mod thresholds;
 
 /// Traits of parameters and models.
 pub use rpo_core::{
-    Apply, CheckParams, FeatureImportances, ForestLearner, Learner, Merge, Predictor, TreeEnsemble,
+    Apply, CheckParams, Contributions, Explain, FeatureImportances, ForestLearner, Learner, Merge, Predictor,
+    TreeEnsemble,
 };
 /// Types of features and outputs, and the seed.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};

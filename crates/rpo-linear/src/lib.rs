@@ -21,8 +21,8 @@ mod scores;
 
 /// Types of features and outputs, and the interfaces of methods and models.
 pub use rpo_core::{
-    CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, InverseLink, Learner, Matrix, MatrixView,
-    Merge, Predictor,
+    CheckParams, Contributions, CsrMatrix, DEFAULT_MEMORY_LIMIT, Explain, ForestLearner, InverseLink,
+    Learner, Matrix, MatrixView, Merge, Predictor,
 };
 /// Types of parameter values.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};

@@ -119,6 +119,14 @@ pub enum ModelError {
         /// Number of calibration samples where the target is observed.
         observed: usize,
     },
+    /// A method whose predictions are not explained.
+    #[error(
+        "what features contribute is not computed for models of the kind {kind}; it is for forests, boosting and linear models"
+    )]
+    Unexplained {
+        /// The kind of model.
+        kind: &'static str,
+    },
     /// Data for another task.
     #[error("the data is for {given}, the model was trained for {expected}", given = name_of(*.given), expected = name_of(*.expected))]
     Task {

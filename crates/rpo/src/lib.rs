@@ -6,6 +6,7 @@ pub mod combine;
 mod decision;
 mod error;
 mod evaluate;
+mod explain;
 mod intervals;
 mod merging;
 mod method;

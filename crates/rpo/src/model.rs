@@ -448,7 +448,7 @@ impl Model {
     }
 
     /// Calls the predictor with features prepared by the pipeline. Trees would take any number for a position.
-    fn with_features<T>(
+    pub(crate) fn with_features<T>(
         &self,
         x: MatrixView<'_>,
         predict: impl FnOnce(&dyn Predict, MatrixView<'_>) -> Result<T, ModelError>,

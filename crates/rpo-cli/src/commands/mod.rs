@@ -5,6 +5,7 @@ mod convert;
 mod cross_validate;
 mod describe;
 mod evaluate;
+mod explain;
 mod generate;
 mod help;
 mod inspect;
@@ -26,6 +27,7 @@ pub(crate) enum Command {
     Tune(Box<tune::Tune>),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
+    Explain(explain::Explain),
     #[command(name = "cv")]
     CrossValidate(Box<cross_validate::CrossValidate>),
     Describe(describe::Describe),
@@ -49,6 +51,7 @@ impl Command {
             Self::Tune(command) => command.run(),
             Self::Predict(command) => command.run(),
             Self::Evaluate(command) => command.run(),
+            Self::Explain(command) => command.run(),
             Self::CrossValidate(command) => command.run(),
             Self::Describe(command) => command.run(),
             Self::Serve(command) => command.run(),

@@ -69,6 +69,18 @@ impl Expansion {
         moved(&self.replaced, self.n_features)
     }
 
+    /// Returns the feature of each column of the result; increasing.
+    pub(super) fn sources(&self) -> Vec<usize> {
+        let mut replaced = self.replaced.iter().peekable();
+        let columns = |feature| {
+            let n_columns = replaced
+                .next_if(|r| r.feature == feature)
+                .map_or(1, |r| r.n_columns);
+            std::iter::repeat_n(feature, n_columns)
+        };
+        (0..self.n_features).flat_map(columns).collect()
+    }
+
     /// Returns the column of a feature that stays.
     fn moved(&self, feature: usize) -> usize {
         let n_before = self.replaced.partition_point(|r| r.feature < feature);

@@ -303,6 +303,12 @@ impl Pipeline {
         self.columns().map_or(self.n_features, Expansion::n_columns)
     }
 
+    /// Returns, for each feature after the steps, the feature before them that it was made of; increasing.
+    pub fn sources(&self) -> Vec<usize> {
+        self.columns()
+            .map_or_else(|| (0..self.n_features).collect(), Expansion::sources)
+    }
+
     /// Returns the name of a feature after the steps, from the names before; `None` beyond the last. Indicators are
     /// named `feature=value`, means of targets `mean(target|feature)`.
     pub fn feature_name(&self, names: &Names, column: usize) -> Option<String> {

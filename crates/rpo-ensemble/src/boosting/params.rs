@@ -126,8 +126,8 @@ pub struct BoostingParams {
     /// Largest number of bins per feature, 2 to 255, whose boundaries are the candidate thresholds; exact for any
     /// threshold.
     ///
-    /// Trees on bins are much faster, and the same if no feature has more values than bins. With more than 255 samples,
-    /// a feature has at most one bin per 16 samples, or 63 bins if that is more.
+    /// Trees on bins are much faster, and the same if no feature has more distinct values than bins. With more than 255
+    /// values other than 0, a feature has at most one bin per 16 of them, or 63 bins if that is more.
     pub bins: Bins,
     /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
     ///

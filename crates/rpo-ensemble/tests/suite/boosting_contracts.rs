@@ -4,8 +4,8 @@ use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{
-    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, TreeEnsemble,
-    WeightError,
+    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, Seed,
+    TreeEnsemble, WeightError,
 };
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, Stages,
@@ -933,5 +933,31 @@ fn the_default_number_of_leaves_follows_the_samples() {
             ..BoostingParams::paper(algorithm)
         };
         assert_eq!(n_leaves(2400, 0, paper), 8);
+    }
+}
+
+/// Also with fewer bins than values, and where most values are 0.
+#[test]
+fn the_layout_of_features_does_not_change_a_model() {
+    let unit =
+        |i: usize, j: usize| (Seed::new(8).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
+    let x = Array2::from_shape_fn((1200, 3), |(i, j)| match unit(i, j) {
+        v if v < 0.3 * j as f32 => 0.0,
+        v => v - 0.7,
+    });
+    let y = Array2::from_shape_fn((1200, 2), |(i, j)| x[[i, j]] - x[[i, 2]] + 0.1 * unit(i, 9 + j));
+    let sparse = MatrixView::from(&x).to_csr();
+    for algorithm in Algorithm::ALL {
+        let params = BoostingParams {
+            iterations: 3,
+            ..BoostingParams::from(algorithm)
+        };
+        let dense = params.fit((&x).into(), (&y).into()).unwrap();
+        assert_eq!(
+            params
+                .fit(MatrixView::Sparse(sparse.view()), (&y).into())
+                .unwrap(),
+            dense
+        );
     }
 }

@@ -4,8 +4,8 @@ use super::boosting_common::Setup;
 use ndarray::{Array2, Axis, array, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::{FeatureImportances, Learner, Predictor, Seed, TreeEnsemble};
-use rpo_ensemble::Bins;
-use rpo_ensemble::boosting::{Algorithm, Boosted, BoostingOptions, BoostingParams};
+use rpo_ensemble::boosting::{Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind};
+use rpo_ensemble::{Bins, MaxFeatures};
 
 const NAN: f32 = f32::NAN;
 
@@ -220,6 +220,47 @@ fn importances_do_not_depend_on_units() {
         y.column_mut(1).mapv_inplace(|v| 1024.0 * v);
         for ((feature, a), (other, b)) in before.into_iter().zip(importances(&y)) {
             assert!(feature == other && (a - b).abs() < 1e-4, "{a} {b}");
+        }
+    }
+}
+
+/// Trees of one output split by the samples in which it is observed, with and without bins.
+#[test]
+fn bins_hold_what_is_observed() {
+    let (x, y) = numbers(200);
+    let y = Array2::from_shape_fn(
+        y.dim(),
+        |(i, j)| if unit(4, i, j) < 0.5 { NAN } else { y[[i, j]] },
+    );
+    for loss in [LossKind::Square, LossKind::Absolute, LossKind::Poisson] {
+        let params = BoostingParams {
+            iterations: 4,
+            loss: Some(loss),
+            bins: Bins::Exact,
+            max_features: MaxFeatures::All,
+            subsample: Some(1.0),
+            ..BoostingParams::from(Algorithm::SingleTarget)
+        };
+        let exact = fit(&params, &x, &y, None).predict((&x).into()).unwrap();
+        for bins in [Bins::AtMost(255), Bins::AtMost(200)] {
+            let binned = fit(
+                &BoostingParams {
+                    bins,
+                    ..params.clone()
+                },
+                &x,
+                &y,
+                None,
+            );
+            let binned = binned.predict((&x).into()).unwrap();
+            for ((at, &found), &expected) in binned.indexed_iter().zip(&exact) {
+                if !y[at].is_nan() {
+                    assert!(
+                        (found - expected).abs() < 1e-3,
+                        "{loss:?}, {bins:?}, {at:?}: {found} for {expected}"
+                    );
+                }
+            }
         }
     }
 }

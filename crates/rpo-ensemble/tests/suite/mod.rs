@@ -19,6 +19,7 @@ mod common;
 mod contracts;
 mod craftml;
 mod custom;
+mod explain;
 mod extremes;
 mod fixtures;
 mod missing;

@@ -3,6 +3,7 @@
 mod calibrate;
 mod classifiers;
 mod cost;
+mod explain;
 mod logistic;
 mod model;
 mod newton;

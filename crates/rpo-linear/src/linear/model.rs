@@ -40,6 +40,14 @@ impl LinearModel {
     pub fn offset(&self) -> &Array1<f64> {
         &self.offset
     }
+
+    /// What the features of a sample are multiplied with before anything else.
+    pub(super) fn factor(&self, x: MatrixView<'_>, row: usize) -> f32 {
+        match self.normalize {
+            RowNorm::L2 => x.unit_factor(row),
+            RowNorm::None => 1.0,
+        }
+    }
 }
 
 /// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
@@ -74,10 +82,7 @@ impl Scorer for LinearModel {
         // Features far from 0 have products that cancel beyond the digits of `f32`.
         let mut sums = self.offset.clone();
         for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
-            let factor = match self.normalize {
-                RowNorm::L2 => x.unit_factor(row),
-                RowNorm::None => 1.0,
-            };
+            let factor = self.factor(x, row);
             sums.assign(&self.offset);
             x.for_each_in_row(row, |j, v| {
                 let v = f64::from(v * factor);

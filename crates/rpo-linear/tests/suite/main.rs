@@ -6,6 +6,7 @@
 )]
 
 mod common;
+mod explain;
 mod label_tree;
 mod link;
 mod logistic;

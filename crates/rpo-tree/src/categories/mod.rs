@@ -25,7 +25,7 @@ pub(crate) use groups::Groups;
 pub use set::CategorySet;
 
 /// Most categories of a feature that splits distinguish; the rarest beyond this number count as missing.
-pub(crate) const MOST_CATEGORIES: usize = 255;
+pub const MOST_CATEGORIES: usize = 255;
 
 /// Codes are below this number: larger whole numbers may not be exact in `f32`.
 const MOST_CODES: u32 = 1 << 24;

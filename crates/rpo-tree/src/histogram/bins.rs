@@ -22,8 +22,9 @@ const FEWEST: usize = 63;
 /// Fewest samples per bin on average, beyond [`FEWEST`] bins.
 const SAMPLES_PER_BIN: usize = 16;
 
-/// Returns the largest number of bins of a feature of which `n` values are coded.
-pub(super) fn limit(max_bins: usize, n: usize) -> usize {
+/// Returns the largest number of bins of a feature with `n` values other than 0. Zeros are not counted, as a sparse matrix
+/// does not store them.
+fn limit(max_bins: usize, n: usize) -> usize {
     if n <= FEW {
         return max_bins;
     }
@@ -40,11 +41,15 @@ pub(super) struct FeatureBins {
 }
 
 impl FeatureBins {
-    /// Makes one bin per value if there are at most `limit` values. Otherwise the bins hold sample counts as equal as
-    /// the values allow, and a value with more samples has its own bin.
-    pub(super) fn new(distinct: &[Counted], limit: usize, has_missing: bool) -> Self {
-        let mut bins = Vec::with_capacity(limit.min(distinct.len()));
+    /// Makes one bin per value if there are at most as many values as bins, which are `max_bins` or fewer for few
+    /// samples. Otherwise the bins hold sample counts as equal as the values allow, and a value with more samples has
+    /// its own bin.
+    pub(super) fn new(distinct: &[Counted], max_bins: usize, n_missing: usize) -> Self {
         let mut left: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
+        let zeros = distinct.binary_search_by_key(&sortable(0.0), |&(value, _)| value);
+        let n_zero = zeros.map_or(0, |place| distinct[place].1 as usize);
+        let limit = limit(max_bins, left as usize - n_zero + n_missing);
+        let mut bins = Vec::with_capacity(limit.min(distinct.len()));
         let (mut first, mut in_bin) = (0, 0);
         for (i, &(_, count)) in distinct.iter().enumerate() {
             in_bin += u64::from(count);
@@ -65,7 +70,7 @@ impl FeatureBins {
         }
         Self {
             bins,
-            has_missing,
+            has_missing: n_missing > 0,
             is_categorical: false,
         }
     }
@@ -161,11 +166,11 @@ mod tests {
 
     #[test]
     fn few_values_have_a_bin_each() {
-        let bins = FeatureBins::new(&counted(&[0.5, -1.0, 0.0, 0.5, 3.0]), 4, false);
+        let bins = FeatureBins::new(&counted(&[0.5, -1.0, 0.0, 0.5, 3.0]), 4, 0);
         assert_eq!(bins.len(), 4);
         assert_eq!([-1.0, 0.0, 0.5, 3.0].map(|v| bins.bin_of(v)), [0, 1, 2, 3]);
         assert_eq!((bins.zero(), bins.threshold(0, 2)), (Some(1), -0.25));
-        assert_eq!(FeatureBins::new(&[], 4, true).len(), 0);
+        assert_eq!(FeatureBins::new(&[], 4, 1).len(), 0);
     }
 
     proptest! {
@@ -176,7 +181,7 @@ mod tests {
         ) {
             let values: Vec<f32> = values.iter().map(|&v| v as f32 / 4.0).collect();
             let distinct = counted(&values);
-            let bins = FeatureBins::new(&distinct, limit, false);
+            let bins = FeatureBins::new(&distinct, limit, 0);
             prop_assert_eq!(bins.len(), limit.min(distinct.len()));
             let mut seen = vec![0; bins.len()];
             for &v in &values {
@@ -202,7 +207,7 @@ mod tests {
     #[test]
     fn many_values_have_bins_of_equal_size() {
         let values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
-        let bins = FeatureBins::new(&counted(&values), 10, false);
+        let bins = FeatureBins::new(&counted(&values), 10, 0);
         let sizes: Vec<usize> = (0..10)
             .map(|b| values.iter().filter(|v| bins.bin_of(**v) == b).count())
             .collect();

@@ -5,7 +5,7 @@
 //! valid position: no bounds check per addition.
 
 use super::WORTH_IT;
-use super::bins::{FeatureBins, limit};
+use super::bins::FeatureBins;
 use super::cell::Cell;
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
@@ -52,7 +52,6 @@ impl DenseBins {
     /// Codes features; the increasing ones in `categorical` hold category codes.
     pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize, categorical: &[u32]) -> Self {
         let (n, p) = x.dim();
-        let limit = limit(max_bins, n);
         let coded: Vec<Vec<(FeatureBins, Vec<u8>)>> = (0..p.div_ceil(WIDTH))
             .into_par_iter()
             .map(|block| {
@@ -65,7 +64,7 @@ impl DenseBins {
                     let distinct = count_distinct(sorted[..observed].iter().copied());
                     let bins = match categorical.binary_search(&((first + lane) as u32)) {
                         Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
-                        Err(_) => FeatureBins::new(&distinct, limit, observed < n),
+                        Err(_) => FeatureBins::new(&distinct, max_bins, n - observed),
                     };
                     let mut column = vec![0; n];
                     bins.code_all(&keys, &mut column);

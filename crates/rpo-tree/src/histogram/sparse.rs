@@ -5,7 +5,7 @@
 //! their bins first, so that they are scored side by side.
 
 use super::WORTH_IT;
-use super::bins::{FeatureBins, limit};
+use super::bins::FeatureBins;
 use super::cell::{Cell, sum};
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::row_cells::RowCells;
@@ -259,12 +259,11 @@ fn code(stored: &[f32], n: usize, max_bins: usize) -> FeatureBins {
     keys.sort_unstable();
     let n_zero = n - keys.len();
     let observed = keys.partition_point(|&key| key < u32::MAX);
-    let limit = limit(max_bins, keys.len());
     let mut distinct = count_distinct(keys[..observed].iter().copied());
     if n_zero > 0 {
         let zero = sortable(0.0);
         let place = distinct.partition_point(|d| d.0 < zero);
         distinct.insert(place, (zero, n_zero as u32));
     }
-    FeatureBins::new(&distinct, limit, observed < keys.len())
+    FeatureBins::new(&distinct, max_bins, keys.len() - observed)
 }

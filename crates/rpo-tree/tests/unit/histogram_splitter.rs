@@ -1,6 +1,7 @@
 //! Trees do not depend on how the histogram splitter lays out or shares its sums.
 
 use super::*;
+use crate::histogram::fixed::Counts;
 use crate::histogram::vector::Vector;
 use crate::{GrowParams, grow};
 use ndarray::Array2;
@@ -64,7 +65,8 @@ proptest! {
             AnySums::Several(Vector::new(&targets, true).unwrap()),
         ];
         if m == 1 {
-            others.extend([true, false].map(|counts| AnySums::one(&targets, counts)));
+            let counts = [Counts::None, Counts::Observed, Counts::All];
+            others.extend(counts.map(|counts| AnySums::one(&targets, counts)));
         }
         for sums in others {
             splitter.sums = sums;

@@ -18,8 +18,8 @@ pub struct FeatureParams {
     /// value. Without it, forests and boosting send missing values to one side of each split, and other methods refuse
     /// them.
     pub impute: Option<Fill>,
-    /// Encoding of nominal features with three or more values: native, splits between subsets of the values, for
-    /// forests and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over
+    /// Encoding of nominal features with three or more values: native, splits between subsets of the 255 most frequent
+    /// values, where others count as missing, for forests and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over
     /// the samples with the value, for features with very many values; or codes, the position of the value in the
     /// attribute's list.
     ///

@@ -4,7 +4,8 @@ use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
 use rpo_core::{
-    Apply, CsrMatrix, FeatureImportances, Matrix, MatrixView, Merge, Predictor, Seed, TreeEnsemble,
+    Apply, Contributions, CsrMatrix, Explain, FeatureImportances, Matrix, MatrixView, Merge, Predictor, Seed,
+    TreeEnsemble,
 };
 use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
@@ -58,6 +59,16 @@ macro_rules! delegated {
             Ok(Some(Apply::apply(self, x)?))
         }
     };
+    (explain) => {
+        fn contributions(
+            &self,
+            x: MatrixView<'_>,
+            outputs: &[&[u32]],
+            background: MatrixView<'_>,
+        ) -> Result<Option<Contributions>, ModelError> {
+            Ok(Some(Explain::contributions(self, x, outputs, background)?))
+        }
+    };
     (oob) => {
         fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
             Ok(Some(OutOfBagPredictor::oob_predictions(self, x)?))
@@ -98,6 +109,7 @@ fn tree_sizes<R: Rule, L: LeafModel>(trees: &[ForestTree<R, L>]) -> Vec<TreeSize
 
 impl Predict for Forest {
     delegated!("forest");
+    delegated!(explain);
     delegated!(apply);
     delegated!(oob);
     delegated!(merge);
@@ -113,6 +125,7 @@ impl Predict for Forest {
 
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
+    delegated!(explain);
     delegated!(apply);
     delegated!(oob);
     delegated!(merge);
@@ -138,6 +151,7 @@ fn linked(model: &Boosted) -> impl Iterator<Item = (InverseLink, Range<usize>)> 
 
 impl Predict for Boosted {
     delegated!("boosting");
+    delegated!(explain);
     delegated!(apply);
 
     fn groups(&self) -> Vec<Range<usize>> {
@@ -219,6 +233,7 @@ impl Predict for LinkModel {
 
 impl Predict for LinearModel {
     delegated!("linear");
+    delegated!(explain);
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let weights = ("weights", json!(self.weights().n_stored()));

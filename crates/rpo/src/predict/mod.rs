@@ -8,7 +8,7 @@ use crate::blocks::best_by_blocks;
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
-use rpo_core::{CsrMatrix, Domain, Matrix, MatrixView, best_first, csr_of_rows, top_of};
+use rpo_core::{Contributions, CsrMatrix, Domain, Matrix, MatrixView, best_first, csr_of_rows, top_of};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -78,6 +78,22 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
     /// As [`predict_with_limit`](Self::predict_with_limit).
     fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
         let _ = x;
+        Ok(None)
+    }
+
+    /// What each feature contributes to some scores of each sample, relative to background samples; see
+    /// [`Explain`](rpo_core::Explain). Default: none.
+    ///
+    /// # Errors
+    /// As [`predict_with_limit`](Self::predict_with_limit), for both sets of samples; an output that does not exist, and
+    /// no background sample.
+    fn contributions(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        background: MatrixView<'_>,
+    ) -> Result<Option<Contributions>, ModelError> {
+        let _ = (x, outputs, background);
         Ok(None)
     }
 

@@ -82,10 +82,32 @@ impl InputOptions {
         &self.data
     }
 
+    /// Another file that is read in the same way, without identifiers.
+    pub(crate) fn beside(&self, file: &str) -> Self {
+        Self {
+            data: file.to_owned(),
+            text: OnceLock::new(),
+            files: OnceLock::new(),
+            withheld_by: OnceLock::new(),
+            format: self.format.clone(),
+            id: None,
+            layout: self.layout,
+        }
+    }
+
     /// Reads features to predict for, whether or not the file also has outputs.
     pub(crate) fn load_features(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        self.load_part(schema, Part::Test)
+    }
+
+    /// Reads features like those of the training.
+    pub(crate) fn load_background(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        self.load_part(schema, Part::Train)
+    }
+
+    fn load_part(&self, schema: &Schema, part: Part) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name() {
-            Some(name) => self.catalogued(name, Part::Test)?,
+            Some(name) => self.catalogued(name, part)?,
             // Outputs of a table are read as features that the model does not need, so they may be missing.
             None => {
                 let none = Targets::NamesIfPresent(Vec::new());

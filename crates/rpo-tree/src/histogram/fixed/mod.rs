@@ -39,6 +39,17 @@ pub(super) enum FixedPoint {
     Wide(Vec<[i64; 2]>, Code),
 }
 
+/// The samples whose number in a sum can be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counts {
+    /// None need be counted.
+    None,
+    /// Those with positive h, which are all that are summed.
+    Observed,
+    /// All, some of which have h = 0.
+    All,
+}
+
 /// Returns the smallest e with `value` < 2^e, for a positive normal number.
 fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52) as i32 - 1022
@@ -59,14 +70,20 @@ pub(super) fn scale(bound: f64, bits: i32) -> f64 {
 }
 
 impl FixedPoint {
-    /// Codes n samples: `fill` writes g and h of consecutive samples, starting with a given one; h is 0 for samples
-    /// that are never summed, and positive for all others. If `counts` is true, the number of samples of a sum can be
-    /// decoded. Returns `None` if a number is not finite.
-    pub(super) fn new(n: usize, counts: bool, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
+    /// Codes n samples: `fill` writes g and h of consecutive samples, starting with a given one. A sample with h = 0 has
+    /// no target, or is never summed: its g is ignored. Returns `None` if a number is not finite.
+    pub(super) fn new(
+        n: usize,
+        counts: Counts,
+        fill: impl Fn(usize, &mut [f64], &mut [f64]),
+    ) -> Option<Self> {
         let extent = Extent::of(n, &fill)?;
-        let narrow = || (!counts).then(|| Self::narrow(n, &extent, &fill))?;
-        let wide = || Some(Self::wide(n, &extent, &fill));
-        Self::packed(n, &extent, &fill).or_else(narrow).or_else(wide)
+        // Σ h follows from the number of samples only where those with h = 0 are not counted.
+        let packed = || (counts != Counts::All).then(|| Self::packed(n, &extent, &fill))?;
+        let narrow = || (counts == Counts::None).then(|| Self::narrow(n, &extent, &fill))?;
+        packed()
+            .or_else(narrow)
+            .or_else(|| Some(Self::wide(n, &extent, &fill)))
     }
 
     /// Codes samples in one integer; `None` if their curvatures differ or g would be coarse.
@@ -89,9 +106,11 @@ impl FixedPoint {
             n,
             fill,
             #[inline(always)]
-            |g, _| {
+            |g, h| {
                 n_coarse += count_coarse(g, code.scale);
-                cells.extend(g.iter().map(|g| base + i64::nearest(g * code.scale)));
+                let cell = |g: f64| base + i64::nearest(g * code.scale);
+                let cells_of = g.iter().zip(h);
+                cells.extend(cells_of.map(|(&g, &h)| if h > 0.0 { cell(g) } else { 0 }));
             },
         );
         (2 * n_coarse <= n).then_some(Self::Packed(cells, code))
@@ -165,12 +184,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn coded(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<FixedPoint> {
-        coded_with(n, true, g, h)
+        coded_with(n, Counts::Observed, g, h)
     }
 
     fn coded_with(
         n: usize,
-        counts: bool,
+        counts: Counts,
         g: impl Fn(usize) -> f64,
         h: impl Fn(usize) -> f64,
     ) -> Option<FixedPoint> {
@@ -211,26 +230,26 @@ mod tests {
             |i: usize| i as f64 - 1500.25,
             |i: usize| 0.25 + i as f64 * 1e-4,
         );
-        let Some(FixedPoint::Narrow(cells, code)) = coded_with(n, false, g, h) else {
+        let Some(FixedPoint::Narrow(cells, code)) = coded_with(n, Counts::None, g, h) else {
             panic!("narrow")
         };
         let sums = sum(&cells).decode(&code);
         assert!((sums.g / code.scale + 2250.0).abs() < 1e-2, "{sums:?}");
         assert!((sums.h - 1199.85).abs() < 1e-5, "{sums:?}");
         let is_wide = |fixed| matches!(fixed, Some(FixedPoint::Wide(..)));
-        assert!(is_wide(coded_with(n, true, g, h)));
-        assert!(is_wide(coded_with(MOST_NARROW + 1, false, g, h)));
+        assert!(is_wide(coded_with(n, Counts::Observed, g, h)));
+        assert!(is_wide(coded_with(MOST_NARROW + 1, Counts::None, g, h)));
         // More than half would lose their digits beside one large g, or h.
         let outlier = |i: usize| if i == 7 { 1e9 } else { 1.0 };
-        assert!(is_wide(coded_with(n, false, |i| 1e-3 * outlier(i), h)));
-        assert!(is_wide(coded_with(n, false, g, outlier)));
+        assert!(is_wide(coded_with(n, Counts::None, |i| 1e-3 * outlier(i), h)));
+        assert!(is_wide(coded_with(n, Counts::None, g, outlier)));
     }
 
     #[test]
     fn no_sample_is_lost_in_narrow_cells() {
         // Curvatures below half a unit, of a sixth of the samples.
         let h = |i: usize| if i.is_multiple_of(6) { 1e-12 } else { 1.0 };
-        let Some(FixedPoint::Narrow(cells, code)) = coded_with(60, false, |i| i as f64, h) else {
+        let Some(FixedPoint::Narrow(cells, code)) = coded_with(60, Counts::None, |i| i as f64, h) else {
             panic!("narrow")
         };
         assert!(
@@ -238,7 +257,8 @@ mod tests {
                 .iter()
                 .all(|cell| cell.decode(&code).h >= code.curvature_unit)
         );
-        let Some(FixedPoint::Narrow(cells, _)) = coded_with(60, false, |_| 1.0, |i| (i % 6) as f64) else {
+        let Some(FixedPoint::Narrow(cells, _)) = coded_with(60, Counts::None, |_| 1.0, |i| (i % 6) as f64)
+        else {
             panic!("narrow")
         };
         assert!((0..60).all(|i| (cells[i] == [0; 2]) == i.is_multiple_of(6)));
@@ -264,7 +284,8 @@ mod tests {
             for g in [largest, -largest, smallest, -smallest] {
                 for h in [1.0, largest, smallest] {
                     // First all curvatures are equal, then one differs: all layouts.
-                    for (other, counts) in [(1.0, true), (0.5, true), (0.5, false)] {
+                    for (other, counts) in [(1.0, Counts::Observed), (0.5, Counts::All), (0.5, Counts::None)]
+                    {
                         let of = |i: usize| if i == 0 { h * other } else { h };
                         let fixed = coded_with(n, counts, |_| g, of).unwrap();
                         let (sums, scale) = decoded(&fixed);
@@ -299,16 +320,28 @@ mod tests {
         fn sums_are_those_of_the_numbers(
             cells in prop::collection::vec((-1e3_f64..1e3, 0.01_f64..10.0), 1..60),
             equal in any::<bool>(),
-            counts in any::<bool>(),
+            counts in prop::sample::select(vec![Counts::None, Counts::Observed, Counts::All]),
+            unobserved in any::<bool>(),
         ) {
             let (g, mut h): (Vec<f64>, Vec<f64>) = cells.into_iter().unzip();
             if equal {
                 let first = h[0];
                 h.fill(first);
             }
+            if unobserved {
+                h.iter_mut().step_by(3).for_each(|h| *h = 0.0);
+            }
+            let g: Vec<f64> = g.iter().zip(&h).map(|(&g, &h)| used(g, h)).collect();
             let fixed = coded_with(g.len(), counts, |i| g[i], |i| h[i]).unwrap();
             let (sums, scale) = decoded(&fixed);
             let sum_of = |number: fn(f64) -> f64| g.iter().copied().map(number).sum::<f64>();
+            let expected = match counts {
+                _ if matches!(fixed, FixedPoint::Narrow(..)) => 0,
+                Counts::All => h.len(),
+                Counts::None | Counts::Observed if matches!(fixed, FixedPoint::Packed(..)) => h.iter().filter(|h| **h > 0.0).count(),
+                Counts::None | Counts::Observed => h.len(),
+            };
+            prop_assert_eq!(sums.n, expected as f64);
             // Narrow sums have 30 bits, and each of up to 60 samples is rounded.
             let is_narrow = matches!(fixed, FixedPoint::Narrow(..));
             let units = |of: f64, wide: f64| if is_narrow { of * 60.0 / 2_f64.powi(30) } else { wide };

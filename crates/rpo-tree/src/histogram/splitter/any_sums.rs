@@ -1,7 +1,7 @@
 //! The choice of the representation of targets.
 
 use super::SplitTargets;
-use crate::histogram::fixed::{FixedPoint, MOST_NARROW};
+use crate::histogram::fixed::{Counts, FixedPoint, MOST_NARROW};
 use crate::histogram::scalar::Scalar;
 use crate::histogram::vector::Vector;
 
@@ -20,10 +20,16 @@ pub(super) enum AnySums {
 }
 
 impl AnySums {
-    /// Represents targets; the number of samples of a sum is known if `counts` is true.
-    pub(super) fn new(targets: &SplitTargets<'_>, counts: bool) -> Self {
+    /// Represents targets; the number of samples of a sum is known if `counts` is true. `has_unobserved` is that of the
+    /// targets.
+    pub(super) fn new(targets: &SplitTargets<'_>, counts: bool, has_unobserved: bool) -> Self {
         let m = targets.gradients.ncols();
         if m == 1 {
+            let counts = match (counts, has_unobserved) {
+                (false, _) => Counts::None,
+                (true, false) => Counts::Observed,
+                (true, true) => Counts::All,
+            };
             return Self::one(targets, counts);
         }
         let is_short = targets.weights.len() <= MOST_NARROW;
@@ -37,7 +43,7 @@ impl AnySums {
         short.unwrap_or_else(long)
     }
 
-    pub(super) fn one(targets: &SplitTargets<'_>, counts: bool) -> Self {
+    pub(super) fn one(targets: &SplitTargets<'_>, counts: Counts) -> Self {
         let (weights, curvatures) = (targets.weights, targets.curvatures());
         let gradients = targets.gradients.to_slice().expect("checked");
         let fixed = FixedPoint::new(

@@ -55,6 +55,8 @@ pub struct HistogramSplitter<'a> {
     subset: Option<&'a [u32]>,
     params: AxisParams,
     may_gain_nothing: bool,
+    /// See [`SplitTargets::has_unobserved`].
+    has_unobserved: bool,
     purity: Purity<'a>,
     sums: AnySums,
 }
@@ -84,6 +86,7 @@ impl<'a> HistogramSplitter<'a> {
             return Err(ParameterError::conflict("bins", bins, reason).into());
         }
         targets.check(features.n_rows())?;
+        let has_unobserved = targets.has_unobserved();
         Ok(Self {
             features,
             subset: search.features,
@@ -93,7 +96,9 @@ impl<'a> HistogramSplitter<'a> {
             sums: AnySums::new(
                 &targets,
                 params.min_samples_leaf > 1 || features.any_categorical(),
+                has_unobserved,
             ),
+            has_unobserved,
         })
     }
 

@@ -35,9 +35,11 @@ impl HistogramSplitter<'_> {
     ) -> AxisRule {
         let Found { feature, split, .. } = *found;
         let bins = self.features.bins(feature);
-        let threshold = split
+        // The next bin that holds targets; samples without one may lie in the bins before it.
+        let next = split
             .next
-            .map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
+            .map(|next| if self.has_unobserved { split.last + 1 } else { next });
+        let threshold = next.map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
         let side = Side {
             last: split.last,
             missing_left: split.missing_left.unwrap_or(false),

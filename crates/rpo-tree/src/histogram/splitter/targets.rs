@@ -52,6 +52,16 @@ impl<'a> SplitTargets<'a> {
         }
     }
 
+    /// Returns true if trees grow on samples of which a component is not observed, so that its curvature is 0.
+    pub(super) fn has_unobserved(&self) -> bool {
+        let Some(curvatures) = self.curvatures() else {
+            return false;
+        };
+        let of_sample = curvatures.chunks(self.gradients.ncols().max(1));
+        let mut samples = of_sample.zip(self.weights);
+        samples.any(|(h, &weight)| weight > 0.0 && h.contains(&0.0))
+    }
+
     pub(super) fn check(&self, n: usize) -> Result<(), TreeError> {
         let (rows, m) = self.gradients.dim();
         Mismatch::check("rows of gradients", n, rows)?;

@@ -1,0 +1,200 @@
+//! `rpo explain`.
+
+use crate::csv_file;
+use crate::error::CliError;
+use crate::files;
+use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
+use crate::output::Output;
+use clap::Args;
+use rpo::core::{MatrixView, csr_row};
+use rpo::data::Dataset;
+use rpo::data::Task;
+use rpo::data::write::CsvField;
+use rpo::{Model, Predictor};
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Say what each feature contributes to predictions.
+///
+/// For forests, boosting and linear models. Writes CSV: a line row,output,score,base,feature,contribution for each feature
+/// that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is the mean
+/// score of the output for the background samples, and the score of a sample is the base plus the contributions of
+/// all features. A contribution is the feature's Shapley value: the mean change of the score when the feature becomes
+/// known, over all orders in which features can become known.
+///
+/// Scores are predictions, except for labels that boosting or a linear model predicts: there they are log-odds (activations
+/// for classes), and for losses of counts they are logarithms of predictions.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The model.
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+
+    /// The samples that say what is usual, such as those of the training: a file in the same format as the data, or @NAME
+    /// for the training samples of a set of the catalogue. By default the data, which must then have more than
+    /// one sample.
+    #[arg(long, value_name = "FILE|@NAME")]
+    background: Option<String>,
+
+    /// Only these outputs, by name.
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        conflicts_with = "top_k"
+    )]
+    outputs: Vec<String>,
+
+    /// Only the best K labels of each sample.
+    #[arg(long, value_name = "K")]
+    top_k: Option<NonZeroUsize>,
+
+    /// Only the N features that contribute most to each score.
+    #[arg(long, value_name = "N")]
+    features: Option<NonZeroUsize>,
+
+    /// File to write, which appears when it is complete; standard output by default. Tabs separate columns in files
+    /// named .tsv; .gz at the end compresses.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    input: InputOptions,
+
+    #[command(flatten)]
+    unseen: UnseenOptions,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let background = self.background.as_deref().map(|file| self.input.beside(file));
+        let read = self
+            .input
+            .files()
+            .chain([("--model", Some(self.model.as_path()))]);
+        let of_background = background.iter().flat_map(InputOptions::files);
+        let of_background = of_background.map(|(_, file)| ("--background", file));
+        let out = ("--out", self.out.as_deref());
+        files::check(read.chain(of_background), [out])?;
+        csv_file::check(out)?;
+        self.threads.start()?;
+        let model = Model::load(&self.model)?;
+        let data = self.input.load_features(model.schema())?;
+        self.unseen.check(&model, &data, self.input.name())?;
+        let x = self.input.align(model.schema(), &data)?;
+        let x = MatrixView::from(x.as_ref());
+        let usual = background
+            .as_ref()
+            .map(|input| input.load_background(model.schema()));
+        let usual = usual.transpose()?;
+        let usual = match (&background, &usual) {
+            (Some(input), Some(usual)) => input.align(model.schema(), usual)?,
+            _ if x.n_rows() == 1 => {
+                let message = "one sample cannot be compared with itself: name samples that say what is usual by --background";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            _ => self.input.align(model.schema(), &data)?,
+        };
+        let outputs = self.outputs(&model, x)?;
+        let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
+        let found = model.contributions(x, &outputs, usual.as_ref().view());
+        let found = found.map_err(|e| CliError::of_prediction(e, self.input.name()))?;
+        let mut out = Output::new(self.out.as_deref())?;
+        let names = Names {
+            model: &model,
+            data: &data,
+            id: self.input.id(),
+            delimiter: csv_file::delimiter(self.out.as_deref()),
+        };
+        out.put(names.header().as_bytes())?;
+        let pairs = (0..)
+            .zip(&outputs)
+            .flat_map(|(row, outputs)| outputs.iter().map(move |&j| (row, j)));
+        let values = found.values.view();
+        for (line, (row, output)) in pairs.enumerate() {
+            let (features, values) = csr_row(&values, line);
+            let mut given: Vec<(u32, f32)> = features.iter().copied().zip(values.iter().copied()).collect();
+            let base = found.base[output as usize];
+            let score = base + given.iter().map(|(_, v)| f64::from(*v)).sum::<f64>();
+            given.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+            given.truncate(self.features.map_or(usize::MAX, NonZeroUsize::get));
+            out.put(names.lines(row, output, (score, base), &given).as_bytes())?;
+        }
+        out.finish()
+    }
+
+    /// The outputs of each sample whose scores are explained.
+    fn outputs(&self, model: &Model, x: MatrixView<'_>) -> Result<Vec<Vec<u32>>, CliError> {
+        if let Some(k) = self.top_k {
+            if model.schema().task == Task::Regression {
+                let message = "--top-k is for labels; the model predicts numbers";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            let best = model.predict_top_k(x, k.get());
+            let best = best.map_err(|e| CliError::of_prediction(e, self.input.name()))?;
+            let best = best.view();
+            return Ok((0..x.n_rows())
+                .map(|row| csr_row(&best, row).0.to_vec())
+                .collect());
+        }
+        let names = &model.schema().output_names;
+        let named = |name: &String| match names.position(name) {
+            Some(output) => Ok(output as u32),
+            None => Err(CliError::Usage(format!(
+                "--outputs: the model has no output {name:?}"
+            ))),
+        };
+        let chosen = match self.outputs.is_empty() {
+            true => (0..names.len() as u32).collect(),
+            false => self.outputs.iter().map(named).collect::<Result<Vec<u32>, _>>()?,
+        };
+        Ok(vec![chosen; x.n_rows()])
+    }
+}
+
+/// The names in the lines.
+struct Names<'a> {
+    model: &'a Model,
+    data: &'a Dataset,
+    id: Option<&'a str>,
+    delimiter: char,
+}
+
+impl Names<'_> {
+    fn header(&self) -> String {
+        let text = self.id.unwrap_or("row");
+        let (id, d) = (self.field(text), self.delimiter);
+        format!("{id}{d}output{d}score{d}base{d}feature{d}contribution\n")
+    }
+
+    /// The lines of a score.
+    fn lines(&self, row: usize, output: u32, (score, base): (f64, f64), given: &[(u32, f32)]) -> String {
+        let schema = self.model.schema();
+        let number = || row.to_string();
+        let id = self
+            .id
+            .and(self.data.ids())
+            .map_or_else(number, |ids| self.field(&ids[row]));
+        let output = self.field(&schema.output_names.get(output as usize).unwrap_or_default());
+        let (mut lines, d) = (String::new(), self.delimiter);
+        for (feature, contribution) in given {
+            let feature = self.field(&schema.feature_names.get(*feature as usize).unwrap_or_default());
+            let (score, base) = (score as f32, base as f32);
+            writeln!(
+                lines,
+                "{id}{d}{output}{d}{score}{d}{base}{d}{feature}{d}{contribution}"
+            )
+            .expect("writing to memory does not fail");
+        }
+        lines
+    }
+
+    fn field(&self, text: &str) -> String {
+        let delimiter = self.delimiter;
+        CsvField { text, delimiter }.to_string()
+    }
+}

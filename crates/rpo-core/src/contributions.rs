@@ -1,0 +1,60 @@
+//! What features contribute to predictions.
+
+use crate::{CsrMatrix, Domain, MatrixView, Mismatch, ParameterError, Predictor};
+
+/// What each feature contributes to some scores of each sample: the scores are the base plus the contributions.
+///
+/// The score of an output is its prediction, or what the model's link makes a prediction of: the log-odds of a label
+/// that is predicted by a logistic function, the logarithm of a number that is predicted by an exponential one, and
+/// the activation of a class for the softmax.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contributions {
+    /// The mean score of each output over the background samples, d.
+    pub base: Vec<f64>,
+    /// A row for each sample and each of its outputs, in this order, and a column for each feature.
+    pub values: CsrMatrix,
+}
+
+/// A model whose predictions are explained by Shapley values: the contribution of a feature is the mean change of the
+/// score when the feature becomes seen, over all orders in which features can be seen (Shapley 1953; Lundberg and Lee
+/// 2017). What a feature is worth that is not seen is told by background samples, for instance those of the training.
+pub trait Explain: Predictor {
+    /// Returns what features contribute to some scores of the samples `x` (n x p): `outputs` lists the outputs of
+    /// each sample, `background` (any number of rows x p) are the background samples.
+    ///
+    /// # Errors
+    /// As for [`predict`](Predictor::predict), for both sets of samples; a list of outputs for another number of
+    /// samples, an output that does not exist, and no background sample.
+    fn contributions(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        background: MatrixView<'_>,
+    ) -> Result<Contributions, Self::Error>;
+}
+
+/// Refuses what no model can explain: lists of outputs for another number of samples, an output of `n_outputs` or more,
+/// and no background sample.
+///
+/// # Errors
+/// [`Mismatch`] and [`ParameterError`].
+pub fn check_explained<E: From<Mismatch> + From<ParameterError>>(
+    x: MatrixView<'_>,
+    outputs: &[&[u32]],
+    n_outputs: usize,
+    background: MatrixView<'_>,
+) -> Result<(), E> {
+    Mismatch::check("samples with outputs to explain", x.n_rows(), outputs.len())?;
+    Domain::Count.check("the number of background samples", background.n_rows())?;
+    let unknown = outputs
+        .iter()
+        .flat_map(|outputs| *outputs)
+        .find(|&&j| j as usize >= n_outputs);
+    match unknown {
+        None => Ok(()),
+        Some(&output) => {
+            let expected = "the index of an output";
+            Err(ParameterError::out_of_range("an output to explain", output, expected).into())
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What features contribute to the scores of a linear model.
+
+use super::LinearModel;
+use crate::LinearError;
+use crate::checks::check_features;
+use rayon::prelude::*;
+use rpo_core::{
+    Contributions, CsrMatrix, Explain, Matrix, MatrixView, Predictor, check_explained, csr_of_rows,
+};
+
+/// The contribution of feature j to output k is a w_jk (x_j - m_j), with the mean m_j over the background samples: the
+/// Shapley value if features are independent in the background. Scores are the arguments of the inverse link g, and
+/// features are those of samples scaled to length 1 if the model scales them. The base of a label that no training sample
+/// has is -∞, and that of one that every sample has ∞.
+impl Explain for LinearModel {
+    fn contributions(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        background: MatrixView<'_>,
+    ) -> Result<Contributions, LinearError> {
+        check_features(self.n_features(), x)?;
+        check_features(self.n_features(), background)?;
+        check_explained::<LinearError>(x, outputs, self.n_outputs(), background)?;
+        let slope = f64::from(self.slope);
+        let mut means = vec![0.0; self.n_features()];
+        for row in 0..background.n_rows() {
+            let factor = self.factor(background, row);
+            background.for_each_in_row(row, |j, v| means[j as usize] += f64::from(v * factor));
+        }
+        means
+            .iter_mut()
+            .for_each(|sum| *sum /= background.n_rows() as f64);
+        let weights = self.weights_by_output();
+        let base = (0..self.n_outputs()).map(|k| {
+            let (features, weights) = weights.row(k);
+            let products = features
+                .iter()
+                .zip(weights)
+                .map(|(&j, &w)| f64::from(w) * means[j as usize]);
+            slope * (products.sum::<f64>() + self.offset[k]) + f64::from(self.shift)
+        });
+        let rows: Vec<Vec<Vec<(u32, f32)>>> = outputs
+            .par_iter()
+            .enumerate()
+            .map_init(
+                || vec![0.0; self.n_features()],
+                |values, (row, outputs)| {
+                    x.copy_row(row, values);
+                    let factor = self.factor(x, row);
+                    let given = |(&j, &w): (&u32, &f32)| {
+                        let difference = f64::from(values[j as usize] * factor) - means[j as usize];
+                        let given = (slope * f64::from(w) * difference) as f32;
+                        (given != 0.0).then_some((j, given))
+                    };
+                    let of_output = |&k: &u32| {
+                        let (features, weights) = weights.row(k as usize);
+                        features.iter().zip(weights).filter_map(given).collect()
+                    };
+                    outputs.iter().map(of_output).collect()
+                },
+            )
+            .collect();
+        let n_rows = outputs.iter().map(|outputs| outputs.len()).sum();
+        let values = csr_of_rows(rows.iter().flatten(), (n_rows, self.n_features()));
+        Ok(Contributions {
+            base: base.collect(),
+            values,
+        })
+    }
+}
+
+/// The weights of each output.
+struct ByOutput(CsrMatrix);
+
+impl ByOutput {
+    /// The features with weights, and the weights.
+    fn row(&self, output: usize) -> (&[u32], &[f32]) {
+        let range = self.0.indptr().outer_inds_sz(output);
+        (&self.0.indices()[range.clone()], &self.0.data()[range])
+    }
+}
+
+impl LinearModel {
+    fn weights_by_output(&self) -> ByOutput {
+        ByOutput(match &self.weights {
+            Matrix::Dense(weights) => MatrixView::Dense(weights.t()).to_csr(),
+            Matrix::Sparse(weights) => weights.transpose_view().to_csr(),
+        })
+    }
+}

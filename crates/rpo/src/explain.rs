@@ -1,0 +1,70 @@
+//! What features contribute to the predictions of a model.
+
+use crate::{Model, ModelError};
+use rpo_core::{Contributions, MatrixView, csr_of_rows};
+
+impl Model {
+    /// Returns what each feature of the schema contributes to some scores of each sample of `x` (n x p): Shapley values
+    /// relative to `background` (any number of rows x p), for instance samples of the training. `outputs` lists the
+    /// outputs of each sample. A score is the base, its mean over the background, plus the contributions of all
+    /// features; [`Contributions`] says what scores are, and [`rpo_tree::shapley`] how contributions are defined for
+    /// trees.
+    ///
+    /// A feature that the pipeline replaces by several columns has the sum of their contributions.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(100, 20, 5).generate(Seed::new(1))?;
+    /// let model = Model::fit(&ForestParams { trees: 10, ..ForestParams::default() }, &data)?;
+    /// let x = data.features().view();
+    /// let found = model.contributions(x, &[&[3][..]; 100], x)?;
+    /// let of_first = found.values.outer_view(0).expect("one row per sample and output");
+    /// let score = found.base[3] + of_first.data().iter().map(|v| f64::from(*v)).sum::<f64>();
+    /// assert!((score - f64::from(model.predict(x)?[[0, 3]])).abs() < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ModelError::Unexplained`] for other methods than forests, boosting and linear models; features as for
+    /// [`predict`](rpo_core::Predictor::predict), an output that does not exist, lists for another number of samples,
+    /// and no background sample.
+    pub fn contributions(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        background: MatrixView<'_>,
+    ) -> Result<Contributions, ModelError> {
+        let found = self.with_features(background, |_, background| {
+            self.with_features(x, |predictor, x| predictor.contributions(x, outputs, background))
+        })?;
+        let found = found.ok_or(ModelError::Unexplained {
+            kind: self.predictor().kind(),
+        })?;
+        Ok(match self.pipeline() {
+            Some(pipeline) => by_feature(&found, &pipeline.sources(), x.n_cols()),
+            None => found,
+        })
+    }
+}
+
+/// Adds up the contributions of the columns of each feature, which are adjacent.
+fn by_feature(found: &Contributions, sources: &[usize], n_features: usize) -> Contributions {
+    let of_row = |row: rpo_core::sprs::CsVecViewI<'_, f32, u32>| {
+        let mut sums: Vec<(u32, f32)> = Vec::with_capacity(row.nnz());
+        for (column, &value) in row.iter() {
+            let feature = sources[column] as u32;
+            match sums.last_mut() {
+                Some((last, sum)) if *last == feature => *sum += value,
+                _ => sums.push((feature, value)),
+            }
+        }
+        sums
+    };
+    let rows: Vec<Vec<(u32, f32)>> = found.values.outer_iterator().map(of_row).collect();
+    Contributions {
+        base: found.base.clone(),
+        values: csr_of_rows(rows.iter(), (rows.len(), n_features)),
+    }
+}
