@@ -20,7 +20,7 @@ fn training_withholds_whole_groups() {
         number(&folder.json("inspect --model m.rpo"), "steps")
     };
     let (torn, whole) = (steps("--ignore customer"), steps("--group customer"));
-    assert!(torn > 30.0 && whole < torn / 2.0, "{torn} {whole}");
+    assert!(whole < torn / 2.0, "{torn} {whole}");
     // Four of twenty customers of ten samples each, who are no feature.
     let model = folder.json("inspect --model m.rpo");
     assert_eq!(

@@ -76,7 +76,7 @@ fn boosting_stops_when_new_groups_no_longer_gain() {
     let steps = |model: &Model| model.predictor().summary()[0].1.as_u64().unwrap();
     let torn = Model::fit(&stopping, &numbers(30, 1)).unwrap();
     assert!(
-        steps(&model) < 10 && steps(&torn) > 30,
+        2 * steps(&model) < steps(&torn),
         "{} {}",
         steps(&model),
         steps(&torn)
@@ -129,7 +129,7 @@ fn thresholds_and_intervals_are_found_on_withheld_groups() {
 
 #[test]
 fn intervals_cover_new_groups() {
-    let (train, new) = (numbers(60, 1), numbers(60, 2));
+    let (train, new) = (numbers(100, 1), numbers(100, 2));
     for text in ["random-forest --trees 30", "gbmort --iterations 100"] {
         let covered = |train: &Dataset| {
             let model = fit(&format!("{text} --intervals 0.8"), train).unwrap();
@@ -137,7 +137,7 @@ fn intervals_cover_new_groups() {
         };
         let (torn, whole) = (covered(&train), covered(&with_groups(&train)));
         assert!(
-            torn < 0.5 && (0.65..0.95).contains(&whole),
+            torn < 0.6 && (0.6..0.97).contains(&whole),
             "{text}: {torn} {whole}"
         );
     }
@@ -200,15 +200,12 @@ fn members_are_weighted_by_what_they_know_of_new_groups() {
 /// Whoever knows a group is best served by a large cost, and new groups by a small one.
 #[test]
 fn costs_are_found_on_withheld_groups() {
-    let n_groups = 60;
-    let x = Array2::from_shape_fn((300, n_groups), |(i, j)| f32::from(u8::from(i % n_groups == j)));
-    let noise = |i: usize, j: usize| {
-        Seed::new(4)
-            .child((i % n_groups) as u64)
-            .hash(j as u64)
-            .is_multiple_of(3)
+    let unit = |i: usize, j: usize| {
+        let hash = Seed::new(3).child((i % 60) as u64).hash(j as u64) >> 40;
+        hash as f32 / (1 << 24) as f32
     };
-    let y = Array2::from_shape_fn((300, 4), |(i, j)| f32::from(u8::from(noise(i, j))));
+    let x = Array2::from_shape_fn((300, 50), |(i, j)| unit(i, j) - 0.5);
+    let y = Array2::from_shape_fn((300, 4), |(i, j)| f32::from(u8::from(unit(i, 100 + j) < 0.3)));
     let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
     let grouped = data
         .clone()
@@ -230,14 +227,10 @@ fn costs_are_found_on_withheld_groups() {
     let spread = |data: &Dataset| {
         let model = fit("one-vs-rest --cost 1", data).unwrap();
         let scores = predictions(&model, data);
-        scores.iter().map(|p| (p - 0.5).abs()).sum::<f32>() / scores.len() as f32
+        scores.iter().map(|p| (p - 0.3).abs()).sum::<f32>()
     };
-    assert!(
-        spread(&data) > 0.35 && spread(&grouped) < 0.25,
-        "{} {}",
-        spread(&data),
-        spread(&grouped)
-    );
+    let (torn, whole) = (spread(&data), spread(&grouped));
+    assert!(torn > 2.0 * whole, "{torn} {whole}");
 }
 
 /// In a cross-validation by groups, what a method withholds of a fold's training samples are groups as well.
