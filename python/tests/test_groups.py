@@ -75,7 +75,7 @@ def test_every_estimator_takes_groups():
         params = {"thresholds": "macro-f"}
         plain = kind(random_state=0, params=params).fit(X, LABELS)
         grouped = kind(random_state=0, params=params).fit(X, LABELS, groups=GROUPS)
-        assert list(plain.model_.thresholds) != list(grouped.model_.thresholds), kind
+        assert plain.model_.inspect()["thresholds"] != grouped.model_.inspect()["thresholds"], kind
     for kind in [rpo.RandomForestRegressor, rpo.ExtraTreesRegressor]:
         model = kind(10, random_state=0, params={"intervals": 0.8, "bootstrap": True})
 
@@ -85,7 +85,9 @@ def test_every_estimator_takes_groups():
         assert width(model, GROUPS) > 2 * width(model, None)
     for kind, y in [(rpo.AutoRegressor, Y), (rpo.AutoClassifier, LABELS)]:
         scores = [
-            kind(configurations=1, random_state=0).fit(X, y, groups=groups).model_.inspect()["score"]
+            kind(configurations=1, random_state=0)
+            .fit(X, y, groups=groups)
+            .model_.inspect()["summary"]["selection"]["score"]
             for groups in (None, GROUPS)
         ]
         assert scores[0] > scores[1] + 0.2
