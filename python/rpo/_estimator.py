@@ -95,12 +95,14 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         """True if features may be missing: the method supports missing values, or fills them in."""
         return self._allows_nan or (isinstance(self.params, Mapping) and self.params.get("impute") is not None)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, *, groups: Any = None) -> Self:
         """Fit to features and outputs; if that fails, the estimator stays as it was."""
         with unchanged_by_failure(self) as before:
-            return self._fit_to(X, y, sample_weight, eval_set, before)
+            return self._fit_to(X, y, sample_weight, groups, eval_set, before)
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
+    def _fit_to(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any, before: Mapping[str, Any]
+    ) -> Self:
         """Fit to features and outputs, setting what is fitted step by step; `before` has the earlier attributes."""
         raise NotImplementedError
 
@@ -202,7 +204,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         mask[list(self._nominal)] = True
         return mask if self._nominal else None
 
-    def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
+    def _samples(
+        self, X: Any, Y: Any, names: list[str] | None, weights: Any, groups: NDArray[np.uint32] | None = None
+    ) -> Samples:
         """Return features and outputs with their names and kinds."""
         feature_names = getattr(self, "feature_names_in_", None)
         return Samples(
@@ -215,6 +219,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             nominal=self._nominal,
             weights=weights,
             class_columns=self._class_columns,
+            groups=groups,
         )
 
     def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float32] | None:

@@ -86,12 +86,19 @@ class Forest(Estimator):
         if bootstrap is not None and not bootstrap and given.get("row_share") is None:
             raise ValueError(_NO_OOB)
 
-    def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
+    def _samples(
+        self, X: Any, Y: Any, names: list[str] | None, weights: Any, groups: NDArray[np.uint32] | None = None
+    ) -> Samples:
         """Return samples with mostly zero features as CSR: the forest is the same, but grows several times faster."""
         is_sparse = not self._nominal and not sp.issparse(X) and np.count_nonzero(X) < _MOSTLY * X.size
-        return super()._samples(sp.csr_array(X) if is_sparse else X, Y, names, weights)
+        return super()._samples(sp.csr_array(X) if is_sparse else X, Y, names, weights, groups)
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Self:
+        if self.oob_score and data.groups is not None:
+            raise ValueError(
+                "oob_score scores a sample by trees that did not see it but others of its group, so that the score "
+                "does not hold for new groups: set oob_score=False, and score by cross-validation with GroupKFold"
+            )
         if not (self.warm_start and hasattr(self, "model_")):
             super()._finish(X, y, data, n_labels, validation)
         else:
@@ -171,7 +178,7 @@ class ForestClassifier(Classifier, Forest):
     oob_decision_function_: Any
     oob_score_: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Grow the forest.
 
         Parameters
@@ -183,8 +190,12 @@ class ForestClassifier(Classifier, Forest):
             `missing_outputs`.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other where thresholds or
+            intervals are found (`params`), for which groups are then withheld in place of out-of-bag predictions.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
         predicted = self._chosen(scores)
@@ -205,7 +216,7 @@ class ForestRegressor(Regressor, Forest):
     oob_prediction_: NDArray[np.float64]
     oob_score_: float
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Grow the forest.
 
         Parameters
@@ -216,8 +227,12 @@ class ForestRegressor(Regressor, Forest):
             Numbers; NaN where missing, with `missing_outputs`.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other where thresholds or
+            intervals are found (`params`), for which groups are then withheld in place of out-of-bag predictions.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
         self.oob_prediction_ = self._decoded(scores)

@@ -23,6 +23,7 @@ class Dataset:
         nominal: dict[int, list[str]] | None = None,
         weights: NDArray[np.float32] | None = None,
         cell_weights: NDArray[np.float32] | None = None,
+        groups: NDArray[np.uint32] | None = None,
     ) -> Dataset: ...
     @staticmethod
     def read(path: Path, options: str) -> Dataset: ...

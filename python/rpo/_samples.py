@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
@@ -28,6 +29,8 @@ class Samples(NamedTuple):
     """Weights of the samples, or of the outputs of each sample."""
     class_columns: Sequence[ClassColumn] = ()
     """Outputs that are the classes of a column, of which each sample has one."""
+    groups: NDArray[np.uint32] | None = None
+    """The number of each sample's group."""
 
     def native(self) -> _native.Dataset:
         """Return the data set of the extension module."""
@@ -43,6 +46,7 @@ class Samples(NamedTuple):
             nominal=self.nominal,
             weights=self.weights if of_samples else None,
             cell_weights=None if of_samples else self.weights,
+            groups=self.groups,
         )
 
 

@@ -55,11 +55,16 @@ def check_same_data(estimator: Any, before: Mapping[str, Any]) -> None:
 
 
 def digests(data: Samples) -> dict[str, bytes]:
-    """Return digests of the features, outputs and weights, which take little memory and time beside a fit.
+    """Return digests of the features, outputs, weights and groups, which take little memory and time beside a fit.
 
     Equal numbers in other types and tables have equal digests.
     """
-    parts = {"X": (data.X, data.nominal), "y": (data.Y, None), "sample_weight or class_weight": (data.weights, None)}
+    parts = {
+        "X": (data.X, data.nominal),
+        "y": (data.Y, None),
+        "sample_weight or class_weight": (data.weights, None),
+        "groups": (None, None if data.groups is None else data.groups.tolist()),
+    }
     return {name: _digest(matrix, repr(more)) for name, (matrix, more) in parts.items()}
 
 

@@ -18,6 +18,7 @@ from ._bases import ClassifierMixin, RegressorMixin
 from ._class_weights import weights_of_classes
 from ._estimator import Estimator
 from ._frames import are_numbered, column_names, is_frame
+from ._groups import group_numbers
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels, indicators
 from ._matrix import check_real
 from ._outputs import check_outputs, output_names, outputs_as_array
@@ -102,7 +103,9 @@ class Classifier(ClassifierMixin, Supervised):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
+    def _fit_to(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any, before: Mapping[str, Any]
+    ) -> Self:
         features = self._features(X, reset=True)
         names = self._remember_outputs(y)
         y = self._column(outputs_as_array(y))
@@ -121,7 +124,8 @@ class Classifier(ClassifierMixin, Supervised):
         self.output_names_ = encoding.names(names)
         self._class_columns = encoding.columns(names)
         weights = self._with_class_weight(self._weights(sample_weight, features), y)
-        data = self._samples(features, encoding.encode(y), self.output_names_, weights)
+        groups = group_numbers(groups, features.shape[0])
+        data = self._samples(features, encoding.encode(y), self.output_names_, weights, groups)
         self._remember_data(data, before)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))
@@ -307,7 +311,9 @@ class Regressor(RegressorMixin, Supervised):
     n_outputs_: int
     output_names_: list[str] | None
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, before: Mapping[str, Any]) -> Self:
+    def _fit_to(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, eval_set: Any, before: Mapping[str, Any]
+    ) -> Self:
         features = self._features(X, reset=True)
         self.output_names_ = self._remember_outputs(y)
         y = self._numbers(outputs_as_array(y))
@@ -316,7 +322,8 @@ class Regressor(RegressorMixin, Supervised):
         self._is_vector = y.ndim == 1
         y = y.reshape(-1, 1) if self._is_vector else y
         self.n_outputs_ = y.shape[1]
-        data = self._samples(features, y, self.output_names_, self._weights(sample_weight, features))
+        weights, groups = self._weights(sample_weight, features), group_numbers(groups, features.shape[0])
+        data = self._samples(features, y, self.output_names_, weights, groups)
         self._remember_data(data, before)
         n_labels = np.ones(self.n_outputs_)
         return self._finish(features, y, data, n_labels, self._validation(eval_set))

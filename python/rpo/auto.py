@@ -53,7 +53,7 @@ class _Auto(Estimator):
     def _method(self) -> str:
         return "auto"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit.
 
         Parameters
@@ -62,8 +62,12 @@ class _Auto(Estimator):
             Features; missing values are filled in for members that need every value.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Outputs; NaN where missing, with `missing_outputs`.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other to choose methods,
+            weights and thresholds, so that these suit new groups.
         """
-        return self._fit(X, y)
+        return self._fit(X, y, groups=groups)
 
 
 class AutoClassifier(_Auto, Classifier):

@@ -349,6 +349,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         y: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         eval_set: tuple[Any, Any] | None = None,
         X_val: Any = None,
         y_val: Any = None,
@@ -365,6 +366,10 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             Weights of the samples, or of each label of each sample: a label of weight 0 counts as missing. The labels
             are those of `model_`: the columns of indicators, one for two classes, and one for each of more classes, so
             that two columns of 3 and 2 classes have 5. Weights should have a mean of about 1, see below.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other to stop early or to
+            find thresholds or intervals.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored; the model keeps the steps up to the best. The score is the logarithmic
             loss, averaged over labels; `params={"validation_metric": ...}` names another, such as "lrap". A pipeline
@@ -380,7 +385,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
-        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val))
+        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val), groups=groups)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.
@@ -569,6 +574,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         y: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         eval_set: tuple[Any, Any] | None = None,
         X_val: Any = None,
         y_val: Any = None,
@@ -584,6 +590,10 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
             Weights of the samples, or of each output of each sample: an output of weight 0 counts as missing. Weights
             should have a mean of about 1, see below.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other to stop early or to
+            find thresholds or intervals.
         eval_set : tuple of X and y, optional
             Samples on which steps are scored, by R² unless `params={"validation_metric": ...}` names another score; the
             model keeps the steps up to the best. Constant outputs, for which R² says nothing, are refused. A pipeline
@@ -599,7 +609,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         weights: with weights that sum to 1, the model learns almost nothing. Multiply such weights by the number of
         samples, or set the penalty to 0.
         """
-        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val))
+        return self._fit(X, y, sample_weight, _withheld(eval_set, X_val, y_val), groups=groups)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each step, one after the other; the last equals that of `predict`.

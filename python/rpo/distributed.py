@@ -31,6 +31,7 @@ def fit(
     client: Any,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     n_blocks: int | None = None,
     retries: int = 2,
     progress: Callable[[int, int], object] | None = None,
@@ -41,7 +42,7 @@ def fit(
     ----------
     estimator : estimator
         A forest, a CRAFTML forest or a structured forest. `n_jobs` is the number of threads of each worker.
-    X, y, sample_weight
+    X, y, sample_weight, groups
         As in the estimator's `fit`.
     client : object
         Runs the blocks: an executor of `concurrent.futures` or `mpi4py.futures`; a client of Dask
@@ -94,9 +95,8 @@ def fit(
 
     token = fitter.set(grow)
     try:
-        if sample_weight is None:
-            return estimator.fit(X, y)
-        return estimator.fit(X, y, sample_weight=sample_weight)
+        given = {"sample_weight": sample_weight, "groups": groups}
+        return estimator.fit(X, y, **{name: value for name, value in given.items() if value is not None})
     finally:
         fitter.reset(token)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class _LinearMethod(LabelMethod):
     """Linear classifiers, which support sample weights."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit.
 
         Parameters
@@ -30,8 +30,12 @@ class _LinearMethod(LabelMethod):
             "max_passes": 10_000, "prune": 0, "precision": "single"}`. The search for `C`, where it is not given, draws
             the samples it withholds without regard to weights, as does `params={"impute": ...}`, which fills in the
             value that is typical of the unweighted samples.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other to find `C`,
+            probabilities or thresholds.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 class LinearOneVsRestClassifier(_LinearMethod):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, read_frame, selected
+from ._groups import group_numbers
 from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import as_columns, check_outputs, outputs_as_array
 from ._outputs import output_names as names_of_outputs
@@ -70,6 +71,7 @@ class Model:
         labels: bool,
         missing_outputs: bool = False,
         sample_weight: Any = None,
+        groups: Any = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
         n_threads: int = 0,
@@ -94,6 +96,9 @@ class Model:
             Weights of the samples, or of each output of each sample, with a mean of about 1 for boosting, whose penalty
             `leaf_l2` is on their scale; a method that does not support such weights
             refuses them and names the methods that do.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other, wherever the method withholds some.
         feature_names, output_names : sequences of str, optional
             Names of the columns; by default those of a DataFrame, otherwise numbers.
         n_threads : int, default=0
@@ -136,6 +141,7 @@ class Model:
             nominal=nominal,
             weights=weights if of_samples else None,
             cell_weights=None if of_samples else weights,
+            groups=group_numbers(groups, Y.shape[0]),
         )
         text = parameters_as_json({"method": method, **parameters})
         native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)

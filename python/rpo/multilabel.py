@@ -28,7 +28,7 @@ class LabelMethod(Classifier):
         given = super()._parameters(n_samples, n_labels)
         return given | {name: value for name in self._own if (value := getattr(self, name)) is not None}
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Fit.
 
         Parameters
@@ -37,8 +37,12 @@ class LabelMethod(Classifier):
             Features; with `params={"impute": "median"}` some may be missing (NaN).
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Indicators of labels, dense or sparse; or classes.
+        groups : array of shape (n_samples,), optional
+            The group of each sample, such as a patient or a customer: numbers, texts or other values. Samples of a
+            group are never withheld from each other to find thresholds or
+            the number of epochs (`params`).
         """
-        return self._fit(X, y)
+        return self._fit(X, y, groups=groups)
 
 
 class StructuredForestClassifier(LabelMethod):

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Samples with features and outputs, their names and kinds, and weights.
+/// Samples with features and outputs, their names and kinds, weights and groups.
 #[pyclass(frozen, module = "rpo._native")]
 pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
 
@@ -21,7 +21,7 @@ pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
 impl Dataset {
     /// Creates a set from arrays, which are copied: a fit keeps them while the caller may change its own.
     #[staticmethod]
-    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, class_columns=None, nominal=None, weights=None, cell_weights=None))]
+    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, class_columns=None, nominal=None, weights=None, cell_weights=None, groups=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrays(
         py: Python<'_>,
@@ -35,10 +35,12 @@ impl Dataset {
         nominal: Option<BTreeMap<usize, Vec<String>>>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         cell_weights: Option<PyReadonlyArray2<'_, f32>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Self> {
         let (x, y) = (x.view()?, y.view()?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let cells = cell_weights.map(|cells| cells.as_array().to_owned());
+        let groups = groups.map(|groups| groups.as_array().to_vec());
         let task = if labels {
             Task::MultiLabel
         } else {
@@ -72,9 +74,12 @@ impl Dataset {
             if let Some(weights) = weights {
                 data = data.with_weights(weights)?;
             }
-            match cells {
+            if let Some(cells) = cells {
+                data = data.with_weights(cells)?;
+            }
+            match groups {
                 None => Ok(data),
-                Some(cells) => data.with_weights(cells),
+                Some(groups) => data.with_groups(groups),
             }
         };
         let data = py

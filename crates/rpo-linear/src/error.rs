@@ -46,6 +46,12 @@ pub enum LinearError {
     /// Weights for a method that does not support them.
     #[error("{0} do not support sample weights")]
     TakesNoWeights(&'static str),
+    /// Samples of a single group, none of which can be withheld.
+    #[error("all samples are of one group, so that none can be withheld {purpose}")]
+    OneGroup {
+        /// What they would be withheld for.
+        purpose: &'static str,
+    },
     /// Scores that would exceed the memory limit.
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]
     Predictions(#[source] MatrixError),

@@ -12,6 +12,7 @@ mod dual;
 mod embedding;
 mod error;
 mod expected_f1;
+mod groups;
 mod label_tree;
 mod linear;
 #[cfg(feature = "linfa")]

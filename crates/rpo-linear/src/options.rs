@@ -23,6 +23,9 @@ pub struct FitOptions<'a> {
     /// Weights of the samples, not negative: a sample of weight 2 counts as two samples. Label embeddings refuse
     /// weights.
     pub weights: Option<&'a [f32]>,
+    /// The group of each sample, such as the customer that it belongs to: samples of a group are withheld together where
+    /// a fit withholds some, to choose the cost of one-vs-rest and label trees or the epochs of label embeddings.
+    pub groups: Option<&'a [u32]>,
     /// Asked between the parts of a fit, such as labels, nodes or batches: if it returns true, the fit fails with
     /// [`LinearError::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
@@ -63,6 +66,14 @@ impl<'a> FitOptions<'a> {
         Mismatch::check("weights of the samples", n, weights.len())?;
         WeightError::check(weights.iter().copied())?;
         Ok(Some(weights))
+    }
+
+    /// Returns the checked groups of `n` samples.
+    pub(crate) fn groups(&self, n: usize) -> Result<Option<&'a [u32]>, LinearError> {
+        if let Some(groups) = self.groups {
+            Mismatch::check("groups of the samples", n, groups.len())?;
+        }
+        Ok(self.groups)
     }
 
     /// Reports the end of a fit.

@@ -99,6 +99,12 @@ pub enum ModelError {
         /// The output.
         output: usize,
     },
+    /// Out-of-bag predictions of samples with groups as if they were of new groups.
+    #[error(
+        "the samples have groups, and trees that did not see a sample saw others of its group: thresholds and intervals \
+         for new groups cannot be found out of bag; withhold groups"
+    )]
+    GroupsOutOfBag,
     /// Prediction intervals of a model that predicts labels alone.
     #[error("prediction intervals are for numbers; all outputs are labels")]
     NoNumbers,

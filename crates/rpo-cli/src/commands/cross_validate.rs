@@ -58,9 +58,7 @@ impl CrossValidate {
         let predictions = ("--predictions", self.predictions.as_deref());
         files::check(self.fit.files(), [predictions])?;
         csv_file::check(predictions)?;
-        self.withheld.apply(&self.fit.data);
-        let data = self.fit.load()?;
-        let withheld = self.withheld.of(&data, &self.fit.data)?;
+        let (data, withheld) = self.withheld.load(&self.fit)?;
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => {

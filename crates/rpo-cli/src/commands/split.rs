@@ -87,8 +87,7 @@ impl SplitCommand {
             BufWriter::new(DataFile::new(&self.train)?),
             BufWriter::new(DataFile::new(&self.test)?),
         ];
-        let data = self.data.load(self.column())?;
-        let split = self.split(&data)?;
+        let split = self.split(self.data.load(self.column())?)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
         self.check_names(text.format())?;
         let [train, test] = &mut outs;
@@ -127,20 +126,21 @@ impl SplitCommand {
         Column::of(self.group.as_deref(), self.time_column.as_deref())
     }
 
-    fn split(&self, data: &Dataset) -> Result<Split, CliError> {
+    fn split(&self, data: Dataset) -> Result<Split, CliError> {
         if let [train, test] = self.lists.as_slice() {
             return Ok(read_split(train, test, self.repetition, data.n_samples())?);
         }
         let seed = Seed::new(self.seed.unwrap_or(0));
-        let withheld = match self.column() {
+        let (data, withheld) = match self.column() {
             Some(column) => {
-                let withheld = column.withheld(data.ids().unwrap_or_default());
-                withheld.map_err(|problem| self.data.problem(&problem))?
+                let values = data.ids().unwrap_or_default().to_vec();
+                let applied = column.apply(data, &values);
+                applied.map_err(|problem| self.data.problem(&problem))?
             }
-            None if data.n_outputs() > 0 && !self.random => Withheld::Stratified,
-            None => Withheld::Random,
+            None if data.n_outputs() > 0 && !self.random => (data, Withheld::Stratified),
+            None => (data, Withheld::Random),
         };
-        let split = Split::withholding(data, &withheld, self.test_fraction, seed);
+        let split = Split::withholding(&data, &withheld, self.test_fraction, seed);
         split.map_err(|source| self.data.problem(&source.to_string()))
     }
 }

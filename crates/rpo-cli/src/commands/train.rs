@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
-use crate::options::FitOptions;
+use crate::options::{FitOptions, GroupOptions};
 use crate::output::{Report, note, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
@@ -52,6 +52,9 @@ pub(crate) struct Train {
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
     start: Option<PathBuf>,
 
+    #[command(flatten)]
+    groups: GroupOptions,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -80,6 +83,11 @@ impl Train {
             let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples, without --nominal target";
             return Err(CliError::Usage(message.to_owned()));
         }
+        if self.oob && self.groups.are_given() {
+            let message = "--oob scores a sample by trees that did not see it but others of its --group, so that the score does not \
+                hold for new groups: `rpo cv --group` scores those";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         if self.start.is_some() && !estimator.continues() {
             let name = method.entry().name;
             return Err(CliError::Usage(format!(
@@ -91,7 +99,7 @@ impl Train {
         let start = self.start.as_ref().map(Model::load).transpose()?;
 
         let clock = Stopwatch::start();
-        let data = self.fit.load()?;
+        let data = self.groups.load(&self.fit)?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();

@@ -9,6 +9,7 @@ mod craftml;
 mod decisions;
 mod features;
 mod files;
+mod groups;
 mod interrupt;
 mod intervals;
 mod linear;

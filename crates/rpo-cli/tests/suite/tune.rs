@@ -271,17 +271,28 @@ fn groups_are_withheld_together() {
     let apart = best("--ignore customer");
     let together = best("--group customer --refit --model m.rpo");
     assert!(apart > 0.9 && together < 0.7, "{apart} {together}");
+    // Methods that withhold samples themselves withhold the same groups in the last fit, but not the latest samples.
+    let trend = |g: usize| format!("{g},{g},{}\n", g + g * 7 % 5);
+    let trend: String = (0..200).map(|i| trend(i % 20)).collect();
+    folder.write("d.csv", format!("day,x,y\n{trend}"));
     for (space, stops) in [
         ("learning-rate=0.1,0.3", "--early-stopping 5"),
         ("learning-rate=0.1,0.3", "--find-iterations"),
         ("find-iterations=true,false", ""),
     ] {
-        let options = format!("--space {space} {stops} --group customer --refit --model m.rpo");
-        let message = folder.fail(&format!(
-            "tune --data t.csv --targets y --method gbrt-rpo {options}"
-        ));
+        let options = format!("--space {space} {stops} --refit --model m.rpo --targets y --method gbrt-rpo");
+        let tune = format!("tune --data d.csv --group day {options}");
+        let steps = |tune: &str| {
+            folder.json(tune);
+            let model = folder.json("inspect --model m.rpo");
+            (model["steps"].clone(), number(&model, "n_train"))
+        };
+        let (found, n_train) = steps(&tune.replace(" --refit", ""));
+        assert!(n_train < 200.0);
+        assert_eq!(steps(&tune), (found, 200.0), "{space} {stops}");
+        let message = folder.fail(&format!("tune --data d.csv --time-column day {options}"));
         assert!(
-            message.contains("if groups or the latest samples are withheld"),
+            message.contains("if the latest samples are withheld"),
             "{message}"
         );
     }

@@ -74,6 +74,7 @@ impl Dataset {
             dates: BTreeMap::new(),
             weights: Weights::default(),
             ids: None,
+            groups: None,
             first_feature: None,
         })
     }

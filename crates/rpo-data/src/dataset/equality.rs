@@ -24,6 +24,7 @@ impl PartialEq for Dataset {
             dates,
             weights,
             ids,
+            groups,
         } = self;
         *name == other.name
             && *task == other.task
@@ -37,6 +38,7 @@ impl PartialEq for Dataset {
             && *dates == other.dates
             && *weights == other.weights
             && *ids == other.ids
+            && *groups == other.groups
             && *features == other.features
             && *outputs == other.outputs
     }

@@ -6,6 +6,7 @@ mod create;
 mod date_column;
 mod equality;
 mod error;
+mod groups;
 mod label_column;
 mod layout;
 mod notes;
@@ -76,6 +77,7 @@ pub struct Dataset {
     dates: BTreeMap<usize, DateColumn>,
     weights: Weights,
     ids: Option<Arc<[String]>>,
+    groups: Option<Arc<[u32]>>,
 }
 
 impl Dataset {

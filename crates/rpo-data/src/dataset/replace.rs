@@ -131,6 +131,7 @@ impl Dataset {
             dates: self.dates.clone(),
             weights: self.weights.clone(),
             ids: self.ids.clone(),
+            groups: self.groups.clone(),
             first_feature: self.first_feature,
         }
     }

@@ -24,6 +24,9 @@ impl Dataset {
             ids: self
                 .ids()
                 .map(|ids| samples.iter().map(|&i| ids[i].clone()).collect()),
+            groups: self
+                .groups()
+                .map(|groups| samples.iter().map(|&i| groups[i]).collect()),
             ..self.without_matrices()
         }
     }
@@ -84,10 +87,10 @@ impl Dataset {
     }
 
     /// Returns the samples of this set followed by those of another with the same columns. The features of the result
-    /// are sparse if those of either set are sparse.
+    /// are sparse if those of either set are sparse. Groups of equal numbers in both sets are one group.
     ///
     /// # Errors
-    /// [`DatasetError::Incompatible`] if task, names or kinds differ, or only one has weights or identifiers.
+    /// [`DatasetError::Incompatible`] if task, names or kinds differ, or only one has weights, identifiers or groups.
     pub fn concat(&self, other: &Self) -> Result<Self, DatasetError> {
         let same = [
             (self.task == other.task, "task"),
@@ -103,6 +106,10 @@ impl Dataset {
                 self.ids().is_some() == other.ids().is_some(),
                 "identifiers: one has them",
             ),
+            (
+                self.groups().is_some() == other.groups().is_some(),
+                "groups: one has them",
+            ),
         ];
         if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
             return Err(DatasetError::Incompatible(what));
@@ -115,6 +122,10 @@ impl Dataset {
                 .ids()
                 .zip(other.ids())
                 .map(|(a, b)| a.iter().chain(b).cloned().collect()),
+            groups: self
+                .groups()
+                .zip(other.groups())
+                .map(|(a, b)| a.iter().chain(b).copied().collect()),
             ..self.without_matrices()
         })
     }

@@ -4,7 +4,7 @@ use super::expansion::{Expansion, Replaced};
 use super::{Nominal, PreprocessError, Transform, check_features, check_samples};
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
-use crate::split::k_fold;
+use crate::split::{grouped_folds, k_fold};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use rpo_core::{
@@ -29,7 +29,8 @@ const FOLDS: usize = 5;
 ///
 /// *The training samples themselves* are encoded out of fold ([`Steps::fit_apply`](super::Steps::fit_apply)): each of
 /// five folds, drawn with the seed of the targets, by the means of the other four. If samples were encoded by means
-/// that contain their own targets, a model would trust the columns far too much.
+/// that contain their own targets, a model would trust the columns far too much. Samples of a group
+/// ([`Dataset::with_groups`]) are in one fold, as their targets may be alike.
 ///
 /// Columns are named `mean(target|feature)`. All samples count equally, whatever their weights. The layout of the
 /// features is kept; features of one or two values stay unchanged.
@@ -104,7 +105,7 @@ impl TargetEncoding {
             let cells = (r.values.len() + 1).saturating_mul(FOLDS);
             check_dense(cells, k, size_of::<Group>(), DEFAULT_MEMORY_LIMIT)?;
         }
-        let (folds, n_folds) = folds(data.n_samples(), targets.seed);
+        let (folds, n_folds) = folds(data, targets.seed);
         let positions = positions(data, columns.replaced());
         let features = columns.replaced().par_iter().zip(&positions);
         let learned = features.map(|(r, positions)| {
@@ -243,12 +244,17 @@ fn check_names(names: &[String]) -> Result<(), ParameterError> {
     ParameterError::unless(!names.is_empty(), "targets", names.len(), "at least 1")
 }
 
-/// Returns the fold of each sample and the number of folds. No fold is empty.
-fn folds(n_samples: usize, seed: Seed) -> (Vec<usize>, usize) {
-    let n_folds = FOLDS.min(n_samples);
+/// Returns the fold of each sample and the number of folds. No fold is empty, and samples of a group are in one fold.
+fn folds(data: &Dataset, seed: Seed) -> (Vec<usize>, usize) {
+    let n_samples = data.n_samples();
+    let n_folds = FOLDS.min(data.n_groups());
     let mut fold_of = vec![0; n_samples];
     if n_folds >= 2 {
-        let splits = k_fold(n_samples, n_folds, seed).expect("there are no more folds than samples");
+        let splits = match data.groups() {
+            None => k_fold(n_samples, n_folds, seed),
+            Some(groups) => grouped_folds(groups, n_folds, seed),
+        };
+        let splits = splits.expect("there are no more folds than groups or samples");
         for (fold, split) in splits.iter().enumerate() {
             split.test.iter().for_each(|&sample| fold_of[sample] = fold);
         }

@@ -7,7 +7,8 @@ use super::{
 use crate::dataset::{Dataset, DatasetError, Task};
 use rpo_core::{Mismatch, Seed};
 
-/// The samples that a split withholds for testing.
+/// The samples that a split withholds for testing. Of a set with groups ([`Dataset::with_groups`]), such as customers,
+/// patients or documents, whole groups are drawn at random instead: all samples of a group are on the same side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Withheld {
     /// Preserves the frequencies of labels (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011); for numeric
@@ -16,19 +17,16 @@ pub enum Withheld {
     Stratified,
     /// Drawn at random, whatever the outputs.
     Random,
-    /// Whole groups, drawn at random, by the group of each sample: all samples of a group, such as a customer, a
-    /// patient or a document, are on the same side.
-    Groups(Vec<String>),
     /// The latest samples, by the time of each sample: no training sample is later than a test sample, and samples of
-    /// the same time are on the same side.
+    /// the same time are on the same side. For sets without groups.
     Latest(Vec<f64>),
 }
 
 impl Withheld {
-    /// The groups or times of these samples alone.
+    /// The times of these samples alone.
     ///
     /// # Errors
-    /// A number of groups or times that is not `n_samples`, the number of all samples.
+    /// A number of times that is not `n_samples`, the number of all samples.
     ///
     /// # Panics
     /// If there is no such sample.
@@ -36,7 +34,6 @@ impl Withheld {
         self.check(n_samples)?;
         Ok(match self {
             Self::Stratified | Self::Random => self.clone(),
-            Self::Groups(groups) => Self::Groups(samples.iter().map(|&i| groups[i].clone()).collect()),
             Self::Latest(times) => Self::Latest(samples.iter().map(|&i| times[i]).collect()),
         })
     }
@@ -44,7 +41,6 @@ impl Withheld {
     fn check(&self, n_samples: usize) -> Result<(), DatasetError> {
         match self {
             Self::Stratified | Self::Random => Ok(()),
-            Self::Groups(groups) => Mismatch::check("groups of the samples", n_samples, groups.len()),
             Self::Latest(times) => Mismatch::check("times of the samples", n_samples, times.len()),
         }
         .map_err(DatasetError::from)
@@ -53,8 +49,8 @@ impl Withheld {
 
 impl Dataset {
     /// Splits the samples into a training and a test set. The frequencies of labels are preserved (iterative
-    /// stratification, Sechidis, Tsoumakas, Vlahavas 2011); sets with numeric outputs are split at random. Depends on
-    /// the set and the seed alone.
+    /// stratification, Sechidis, Tsoumakas, Vlahavas 2011); sets with numeric outputs are split at random, and sets with
+    /// groups by whole groups. Depends on the set and the seed alone.
     ///
     /// ```
     /// use rpo_core::Seed;
@@ -83,16 +79,15 @@ impl Split {
     /// let years = Withheld::Latest(vec![2020.0, 2023.0, 2021.0, 2022.0]);
     /// let split = Split::withholding(&data, &years, 0.25, Seed::new(1))?;
     /// assert_eq!((split.train, split.test), (vec![0, 2, 3], vec![1]));
-    /// let groups = Withheld::Groups(["a", "b", "a", "b"].map(String::from).to_vec());
-    /// let split = Split::withholding(&data, &groups, 0.5, Seed::new(1))?;
+    /// let data = data.with_groups(vec![5, 7, 5, 7])?;
+    /// let split = Split::withholding(&data, &Withheld::Stratified, 0.5, Seed::new(1))?;
     /// assert!(split.test == [0, 2] || split.train == [0, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// A fraction that is not strictly between 0 and 1, a time that is NaN, a number of groups or times that is not
-    /// that of the samples, and a side that would be empty: too few samples, groups or times, or groups that are too
-    /// large.
+    /// A fraction that is not strictly between 0 and 1, a time that is NaN, a number of times that is not that of the
+    /// samples, times of a set with groups, and a side that would be empty: too few samples, groups or times.
     pub fn withholding(
         data: &Dataset,
         withheld: &Withheld,
@@ -100,15 +95,16 @@ impl Split {
         seed: Seed,
     ) -> Result<Self, SplitError> {
         withheld.check(data.n_samples())?;
-        match (withheld, data.task()) {
-            (Withheld::Stratified, Task::MultiLabel) => {
+        match (withheld, data.groups(), data.task()) {
+            (Withheld::Latest(times), None, _) => time_split(times, test_fraction),
+            (Withheld::Latest(_), Some(_), _) => Err(SplitError::GroupsAndTimes),
+            (_, Some(groups), _) => grouped_split(groups, test_fraction, seed),
+            (Withheld::Stratified, None, Task::MultiLabel) => {
                 stratified_split(data.outputs().view(), test_fraction, seed)
             }
-            (Withheld::Stratified | Withheld::Random, _) => {
+            (Withheld::Stratified | Withheld::Random, None, _) => {
                 random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed)
             }
-            (Withheld::Groups(groups), _) => grouped_split(groups, test_fraction, seed),
-            (Withheld::Latest(times), _) => time_split(times, test_fraction),
         }
     }
 
@@ -117,8 +113,8 @@ impl Split {
     /// * [`Withheld::Stratified`] preserves the frequencies of labels, for which the sizes of folds may differ by more
     ///   than 1; for numeric outputs folds are random.
     /// * [`Withheld::Random`]: sizes differ by at most 1.
-    /// * [`Withheld::Groups`]: whole groups, so that no group of a test set is in its training set. Folds are as equal
-    ///   in size as the greedy assignment of groups, the largest first, makes them.
+    /// * With groups, either of them: whole groups, so that no group of a test set is in its training set. Folds are as
+    ///   equal in size as the greedy assignment of groups, the largest first, makes them.
     /// * [`Withheld::Latest`]: time is cut into k + 1 parts with about as many samples each. Fold i is the part i + 1,
     ///   tested against parts 1 to i; the first part is never tested. Samples of the same time are in one part.
     ///
@@ -136,14 +132,17 @@ impl Split {
     ///
     /// # Errors
     /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples or groups than folds, or no more times than
-    /// folds; a time that is NaN; a number of groups or times that is not that of the samples.
+    /// folds; a time that is NaN; a number of times that is not that of the samples; times of a set with groups.
     pub fn folds(data: &Dataset, withheld: &Withheld, k: usize, seed: Seed) -> Result<Vec<Self>, SplitError> {
         withheld.check(data.n_samples())?;
-        match (withheld, data.task()) {
-            (Withheld::Stratified, Task::MultiLabel) => stratified_k_fold(data.outputs().view(), k, seed),
-            (Withheld::Stratified | Withheld::Random, _) => k_fold(data.n_samples(), k, seed),
-            (Withheld::Groups(groups), _) => grouped_folds(groups, k, seed),
-            (Withheld::Latest(times), _) => time_folds(times, k),
+        match (withheld, data.groups(), data.task()) {
+            (Withheld::Latest(times), None, _) => time_folds(times, k),
+            (Withheld::Latest(_), Some(_), _) => Err(SplitError::GroupsAndTimes),
+            (_, Some(groups), _) => grouped_folds(groups, k, seed),
+            (Withheld::Stratified, None, Task::MultiLabel) => {
+                stratified_k_fold(data.outputs().view(), k, seed)
+            }
+            (Withheld::Stratified | Withheld::Random, None, _) => k_fold(data.n_samples(), k, seed),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Splits of the samples of a set: at random, by labels, by groups or by time.
 //!
 //! All splits are functions of the number of samples (or of the labels) and a [`Seed`] alone. Samples are listed in
-//! increasing order.
+//! increasing order. Samples of one group ([`Dataset::with_groups`]) are never on both sides.
 //!
 //! ```
 //! use rpo_core::Seed;
@@ -18,7 +18,9 @@ mod whole;
 pub use dataset::Withheld;
 pub use stratified::stratified_partitions;
 use stratified::{stratified_k_fold, stratified_split};
-use whole::{grouped_folds, grouped_split, time_folds, time_split};
+pub use whole::group_numbers;
+pub(crate) use whole::grouped_folds;
+use whole::{grouped_split, time_folds, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;
@@ -50,6 +52,15 @@ pub enum SplitError {
         /// Sample, from 0.
         sample: usize,
     },
+    /// Samples to be withheld from a single group.
+    #[error("all {n_samples} samples are of one group, so that none can be withheld from the others")]
+    OneGroup {
+        /// Number of samples.
+        n_samples: usize,
+    },
+    /// Groups together with times, which may contradict each other.
+    #[error("the latest samples are to be withheld, and the samples have groups: choose one of them")]
+    GroupsAndTimes,
     /// A partition without samples.
     #[error("a partition of the {n_samples} samples would be empty; use another fraction, or more samples")]
     Empty {

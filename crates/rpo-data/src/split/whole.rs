@@ -5,29 +5,64 @@ use rpo_core::{ParameterError, Seed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+/// Numbers the groups of samples ([`Dataset::with_groups`](crate::Dataset::with_groups)) by their names, or by anything
+/// else that can be sorted: 0 for the first in order.
+///
+/// ```
+/// assert_eq!(rpo_data::split::group_numbers(&["tokyo", "oslo", "tokyo"]), [1, 0, 1]);
+/// ```
+///
+/// # Panics
+/// If there are more than 2³² groups.
+pub fn group_numbers<G: Ord>(groups: &[G]) -> Vec<u32> {
+    let mut distinct: Vec<&G> = groups.iter().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let number = |group| {
+        let place = distinct.partition_point(|other| *other < group);
+        u32::try_from(place).expect("a number of groups in the range of u32")
+    };
+    groups.iter().map(number).collect()
+}
+
 /// Draws groups one after another; a group goes to the test side if that brings the size of the test set closer to the
-/// fraction.
-pub(super) fn grouped_split<G: Ord>(
-    groups: &[G],
-    test_fraction: f64,
-    seed: Seed,
-) -> Result<Split, SplitError> {
+/// fraction. A side that would be empty, as with two groups of equal size, gets the smallest group.
+pub(super) fn grouped_split(groups: &[u32], test_fraction: f64, seed: Seed) -> Result<Split, SplitError> {
     check_fraction(test_fraction)?;
     let samples_of = samples_of(groups);
     let wanted = test_fraction * groups.len() as f64;
-    let (mut train, mut test) = (Vec::new(), Vec::new());
-    for group in shuffled(samples_of.len(), seed.purpose("grouped split")) {
-        let samples = &samples_of[group];
-        let distance = |size: usize| (size as f64 - wanted).abs();
-        let closer = distance(test.len() + samples.len()) < distance(test.len());
-        if closer { &mut test } else { &mut train }.extend_from_slice(samples);
+    let distance = |size: usize| (size as f64 - wanted).abs();
+    let order = shuffled(samples_of.len(), seed.purpose("grouped split"));
+    let mut is_tested = vec![false; samples_of.len()];
+    let mut n_tested = 0;
+    for &group in &order {
+        let size = samples_of[group].len();
+        is_tested[group] = distance(n_tested + size) < distance(n_tested);
+        n_tested += if is_tested[group] { size } else { 0 };
     }
-    checked(&train, &test)
+    let smallest = order.iter().min_by_key(|&&group| samples_of[group].len());
+    match smallest {
+        Some(&smallest) if order.len() > 1 && (n_tested == 0 || n_tested == groups.len()) => {
+            is_tested[smallest] = !is_tested[smallest];
+        }
+        Some(_) if order.len() == 1 => {
+            let n_samples = groups.len();
+            return Err(SplitError::OneGroup { n_samples });
+        }
+        _ => {}
+    }
+    let side = |tested: bool| {
+        let groups = (0..samples_of.len()).filter(|&group| is_tested[group] == tested);
+        groups
+            .flat_map(|group| samples_of[group].iter().copied())
+            .collect::<Vec<_>>()
+    };
+    checked(&side(false), &side(true))
 }
 
 /// Assigns whole groups to k folds, the largest group first, each to the fold that is smallest so far; groups of equal
 /// size come in random order.
-pub(super) fn grouped_folds<G: Ord>(groups: &[G], k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
+pub(crate) fn grouped_folds(groups: &[u32], k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
     let samples_of = samples_of(groups);
     let in_range = (2..=samples_of.len()).contains(&k);
     ParameterError::unless(in_range, "folds", k, "from 2 to the number of groups")?;
@@ -45,9 +80,9 @@ pub(super) fn grouped_folds<G: Ord>(groups: &[G], k: usize, seed: Seed) -> Resul
 }
 
 /// Returns the samples of each group.
-fn samples_of<G: Ord>(groups: &[G]) -> Vec<Vec<usize>> {
-    let mut samples_of: BTreeMap<&G, Vec<usize>> = BTreeMap::new();
-    for (sample, group) in groups.iter().enumerate() {
+fn samples_of(groups: &[u32]) -> Vec<Vec<usize>> {
+    let mut samples_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (sample, &group) in groups.iter().enumerate() {
         samples_of.entry(group).or_default().push(sample);
     }
     samples_of.into_values().collect()
@@ -143,7 +178,9 @@ mod tests {
     fn what_cannot_be_split_is_refused() {
         let seed = Seed::new(0);
         let empty = |n_samples| Err(SplitError::Empty { n_samples });
-        assert_eq!(grouped_split(&["a"; 4], 0.5, seed), empty(4));
+        assert_eq!(grouped_split(&[], 0.5, seed), empty(0));
+        let one = Err(SplitError::OneGroup { n_samples: 4 });
+        assert_eq!(grouped_split(&[7; 4], 0.5, seed), one);
         assert_eq!(time_split(&[1.0; 3], 0.5), empty(3));
         assert_eq!(time_split(&[], 0.5), empty(0));
         assert_eq!(
@@ -164,7 +201,7 @@ mod tests {
 
     #[test]
     fn folds_of_groups_are_as_equal_as_the_groups_allow() {
-        let groups = ["a", "b", "b", "c", "a", "a", "d", "b", "a"];
+        let groups = group_numbers(&["a", "b", "b", "c", "a", "a", "d", "b", "a"]);
         let folds = grouped_folds(&groups, 2, Seed::new(1)).unwrap();
         let sizes: Vec<usize> = folds.iter().map(|fold| fold.test.len()).collect();
         assert_eq!(sizes, [5, 4]);
@@ -172,6 +209,26 @@ mod tests {
             let expected = ParameterError::out_of_range("folds", k, "from 2 to the number of groups");
             assert_eq!(grouped_folds(&groups, k, Seed::new(1)), Err(expected.into()));
         }
+    }
+
+    /// With 2 of 10 wanted, either group of 5 is farther away than none.
+    #[test]
+    fn two_groups_suffice() {
+        let groups = [1, 1, 1, 1, 1, 8, 8, 8, 8, 8];
+        for (fraction, seed) in [(0.2, 0), (0.2, 1), (0.8, 2), (0.8, 3), (0.01, 4), (0.99, 5)] {
+            let split = grouped_split(&groups, fraction, Seed::new(seed)).unwrap();
+            assert_eq!((split.train.len(), split.test.len()), (5, 5));
+        }
+        // The smaller one is withheld, or left to train on.
+        let groups = [1, 1, 1, 1, 1, 1, 8, 8, 8, 8];
+        assert_eq!(
+            grouped_split(&groups, 0.01, Seed::new(1)).unwrap().test,
+            [6, 7, 8, 9]
+        );
+        assert_eq!(
+            grouped_split(&groups, 0.99, Seed::new(1)).unwrap().train,
+            [6, 7, 8, 9]
+        );
     }
 
     #[test]
@@ -204,7 +261,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_that_belongs_together_is_split(
-            keys in proptest::collection::vec(0_u8..12, 2..60),
+            keys in proptest::collection::vec(0_u32..12, 2..60),
             fraction in 0.05..0.95,
             k in 2_usize..14,
             seed in any::<u64>(),
@@ -214,7 +271,10 @@ mod tests {
                 all.sort_unstable();
                 all == (0..keys.len()).collect::<Vec<_>>()
             };
-            if let Ok(split) = grouped_split(&keys, fraction, Seed::new(seed)) {
+            let n_groups = keys.iter().collect::<std::collections::BTreeSet<_>>().len();
+            let split = grouped_split(&keys, fraction, Seed::new(seed));
+            prop_assert_eq!(split.is_ok(), n_groups > 1);
+            if let Ok(split) = split {
                 prop_assert!(complete(&split));
                 prop_assert!(split.train.iter().all(|&i| split.test.iter().all(|&j| keys[i] != keys[j])));
                 // The size is off by at most the largest group, as each group was assigned to the better side.
@@ -222,7 +282,6 @@ mod tests {
                 let off = (split.test.len() as f64 - fraction * keys.len() as f64).abs();
                 prop_assert!(off <= largest as f64, "{off} {largest}");
             }
-            let n_groups = keys.iter().collect::<std::collections::BTreeSet<_>>().len();
             match grouped_folds(&keys, k, Seed::new(seed)) {
                 Ok(folds) => {
                     let mut tested: Vec<usize> = folds.iter().flat_map(|fold| fold.test.clone()).collect();

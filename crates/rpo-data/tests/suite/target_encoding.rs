@@ -147,6 +147,25 @@ proptest! {
         };
         prop_assert_eq!(bits(&y), bits(&changed));
     }
+
+    /// If the targets of a group change, the encoding of its samples stays the same, to the last bit.
+    #[test]
+    fn no_sample_sees_the_targets_of_its_group(n in 2_usize..60, seed in any::<u64>(), n_groups in 1_u32..9) {
+        let data = data(n, seed, Layout::Dense);
+        let groups: Vec<u32> = (0..n as u64).map(|i| (Seed::new(seed).hash(i) % u64::from(n_groups)) as u32).collect();
+        let own: Vec<usize> = (0..n).filter(|&i| groups[i] == groups[0]).collect();
+        let data = data.with_groups(groups).unwrap();
+        let y = targets(&data, seed);
+        let mut changed = y.clone();
+        for &i in &own {
+            changed.row_mut(i).mapv_inplace(|y| if y.is_nan() { 1e6 } else { -1e3 * y });
+        }
+        let bits = |y: &Array2<f32>| {
+            let (_, training) = fit_apply(&data, &named(y.clone(), seed)).unwrap();
+            dense(&training).select(Axis(0), &own).mapv(f32::to_bits)
+        };
+        prop_assert_eq!(bits(&y), bits(&changed));
+    }
 }
 
 /// Four hundred random words, on samples whose targets are noise: most words occur five times or less.

@@ -12,6 +12,7 @@ use super::sgd::{Descended, Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LinkModel};
 use crate::checks::check_data;
+use crate::groups::{by_group, taken};
 use crate::options::{Limits, check_matrix};
 use crate::{FitOptions, LinearError};
 
@@ -77,7 +78,7 @@ impl LabelEmbeddingParams {
             on_estimate(self.estimate(x, y));
         }
         let mut history = History::default();
-        let (training, withheld) = self.split(x.n_rows());
+        let (training, withheld) = self.split(x.n_rows(), options.groups(x.n_rows())?)?;
         let all: Vec<usize> = (0..x.n_rows()).collect();
         let judged = self.judged(x.n_rows());
         let mut ending = Ending::Best(&judged);
@@ -167,17 +168,28 @@ impl LabelEmbeddingParams {
     }
 
     /// Splits the samples into training samples and withheld ones, each increasing.
-    fn split(&self, n: usize) -> (Vec<usize>, Vec<usize>) {
+    fn split(&self, n: usize, groups: Option<&[u32]>) -> Result<(Vec<usize>, Vec<usize>), LinearError> {
         let Some(sgd) = self.sgd() else {
-            return ((0..n).collect(), Vec::new());
+            return Ok(((0..n).collect(), Vec::new()));
         };
-        let withheld = ((sgd.withhold * n as f64) as usize).min(n - 1);
-        let mut order: Vec<usize> = (0..n).collect();
-        order.shuffle(&mut Seed::new(self.seed).purpose("validation").rng());
-        let mut training = order.split_off(withheld);
+        let n_withheld = ((sgd.withhold * n as f64) as usize).min(n - 1);
+        let mut withheld: Vec<usize> = (0..n).collect();
+        withheld.shuffle(&mut Seed::new(self.seed).purpose("validation").rng());
+        let mut training = match groups.filter(|_| n_withheld > 0) {
+            None => withheld.split_off(n_withheld),
+            Some(groups) => {
+                let order: Vec<u32> = withheld.iter().map(|&sample| sample as u32).collect();
+                let purpose = "by `withhold`";
+                let (taken, others) =
+                    taken(by_group(&order, groups), n_withheld).ok_or(LinearError::OneGroup { purpose })?;
+                let wide = |samples: Vec<u32>| samples.into_iter().map(|sample| sample as usize).collect();
+                withheld = wide(taken);
+                wide(others)
+            }
+        };
         training.sort_unstable();
-        order.sort_unstable();
-        (training, order)
+        withheld.sort_unstable();
+        Ok((training, withheld))
     }
 
     /// Returns the samples whose loss selects the epoch if none are withheld, increasing: all samples, or a subset of
@@ -335,6 +347,7 @@ mod tests {
     use super::*;
     use crate::LinkLoss;
     use rpo_core::Predictor;
+    use std::collections::BTreeSet;
 
     fn data() -> (Array2<f32>, Array2<f32>) {
         let x = Array2::from_shape_fn((120, 5), |(i, j)| {
@@ -406,7 +419,7 @@ mod tests {
             ..params.clone()
         };
         let (model, history) = fitted(&withholding, x, y);
-        let (training, withheld) = withholding.split(120);
+        let (training, withheld) = withholding.split(120, None).unwrap();
         assert_eq!((training.len(), withheld.len()), (90, 30));
 
         let part = |rows: &[usize]| (x.select_rows(rows), y.select_rows(rows));
@@ -432,5 +445,28 @@ mod tests {
         };
         let (again, of_all) = fitted(&as_long, x, y);
         assert_eq!((of_all.kept_epoch, &again), (history.kept_epoch, &model));
+    }
+
+    #[test]
+    fn groups_are_withheld_as_a_whole() {
+        let params = LabelEmbeddingParams {
+            link_loss: LinkLoss::Logistic,
+            withhold: Some(0.25),
+            ..LabelEmbeddingParams::default()
+        };
+        let groups: Vec<u32> = (0..120).map(|i| i / 3).collect();
+        let (training, withheld) = params.split(120, Some(&groups)).unwrap();
+        assert_eq!((training.len(), withheld.len()), (90, 30));
+        let of = |samples: &[usize]| samples.iter().map(|&i| groups[i]).collect::<BTreeSet<_>>();
+        assert!(of(&training).is_disjoint(&of(&withheld)));
+        let purpose = "by `withhold`";
+        let one = params.split(120, Some(&[1; 120]));
+        assert_eq!(one, Err(LinearError::OneGroup { purpose }));
+        // Groups have no effect where nothing is withheld.
+        let all = LabelEmbeddingParams {
+            withhold: None,
+            ..params
+        };
+        assert_eq!(all.split(120, Some(&[1; 120])), all.split(120, None));
     }
 }

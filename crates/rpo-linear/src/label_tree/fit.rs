@@ -51,11 +51,12 @@ impl Learner for LabelTreeParams {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
+        let groups = options.groups(x.n_rows())?;
         let classifiers = &self.classifiers;
         let normalize = classifiers.row_norm(x.n_cols());
         let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(classifiers, &mut rows, &samples, options.limits())?;
+        let costs = Costs::new(classifiers, &mut rows, &samples, groups, options.limits())?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
             let seed = Seed::new(classifiers.seed)

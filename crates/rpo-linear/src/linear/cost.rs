@@ -11,6 +11,7 @@ use super::calibrate::{Calibration, Pairs};
 use super::classifiers::{Classifiers, Solver};
 use crate::LinearError;
 use crate::dual::{LabelCost, MarginLoss, Precision, Rows};
+use crate::groups::{by_group, joined};
 use crate::options::Limits;
 
 /// The initial cost of a search, for samples of mean weight 1; it proceeds in factors of two ...
@@ -39,6 +40,8 @@ pub(crate) struct Costs<'a> {
     /// the same effect in all units of weights.
     first: f64,
     n_train: usize,
+    /// The group of each sample; samples of a group are withheld together.
+    groups: Option<&'a [u32]>,
     /// The trial of the cost, if it was found.
     trial: Option<Trial>,
 }
@@ -47,11 +50,12 @@ impl<'a> Costs<'a> {
     /// Uses the given cost, or finds the best one on withheld samples; `samples` lists the samples with each label.
     ///
     /// # Errors
-    /// Those of the fits during a search.
+    /// Those of the fits during a search, and samples of a single group.
     pub(crate) fn new(
         params: &'a OneVsRestParams,
         rows: &mut Rows,
         samples: &[Vec<u32>],
+        groups: Option<&'a [u32]>,
         limits: Limits<'_>,
     ) -> Result<Self, LinearError> {
         let counts: Vec<f64> = samples.iter().map(|samples| rows.sum_weights(samples)).collect();
@@ -67,17 +71,20 @@ impl<'a> Costs<'a> {
             first,
             mean: counts.iter().sum::<f64>() / n_present.max(1) as f64,
             n_train: rows.n_rows(),
+            groups,
             trial: None,
         };
         if params.cost.is_none() && n_present > 0 {
-            let (cost, trial) = Search::new(&costs, rows, samples, limits).run(rows)?;
+            let purpose = "to find `cost`: set it";
+            let search = Search::new(&costs, rows, samples, limits);
+            let (cost, trial) = search.ok_or(LinearError::OneGroup { purpose })?.run(rows)?;
             (costs.cost, costs.trial) = (cost, Some(trial));
         }
         Ok(costs)
     }
 
     /// Returns the probabilities of labels by their scores: for the squared hinge those that fit withheld samples, unless
-    /// no label varies.
+    /// no label varies or no sample can be withheld.
     ///
     /// # Errors
     /// Those of the fits without the withheld samples.
@@ -97,10 +104,10 @@ impl<'a> Costs<'a> {
         }
         let fitted = match &self.trial {
             Some(trial) => Calibration::fit(&trial.pairs),
-            None => {
-                let trial = Search::new(self, rows, samples, limits).trial(rows, self.cost)?;
-                Calibration::fit(&trial.pairs)
-            }
+            None => match Search::new(self, rows, samples, limits) {
+                None => None,
+                Some(search) => Calibration::fit(&search.trial(rows, self.cost)?.pairs),
+            },
         };
         Ok(fitted.unwrap_or(fixed))
     }
@@ -142,13 +149,16 @@ struct Search<'c> {
     samples: Vec<&'c [u32]>,
     /// The labels of each sample, among those used.
     labels: Vec<Vec<u32>>,
-    /// All samples in random order.
-    order: Vec<u32>,
+    /// The samples that are withheld, one part at a time.
+    parts: Vec<Vec<u32>>,
+    /// The number of parts, of which those of very few samples may be empty.
+    n_parts: usize,
     limits: Limits<'c>,
 }
 
 impl<'c> Search<'c> {
-    fn new(costs: &'c Costs<'c>, rows: &Rows, samples: &'c [Vec<u32>], limits: Limits<'c>) -> Self {
+    /// Returns `None` if no sample can be withheld, as all are of one group.
+    fn new(costs: &'c Costs<'c>, rows: &Rows, samples: &'c [Vec<u32>], limits: Limits<'c>) -> Option<Self> {
         let n = rows.n_rows();
         let varies = |samples: &&'c [u32]| (2..n).contains(&samples.len());
         let mut found: Vec<&[u32]> = samples.iter().map(Vec::as_slice).filter(varies).collect();
@@ -166,13 +176,27 @@ impl<'c> Search<'c> {
             .filter(|&row| rows.weight(row as usize) > 0.0)
             .collect();
         order.shuffle(&mut costs.params.origin().purpose("cost").stream());
-        Self {
+        let size = (order.len() / PARTS).clamp(1, MOST);
+        let (parts, n_parts) = match costs.groups {
+            None => {
+                let n_parts = ENOUGH.div_ceil(size).min(PARTS);
+                let parts = order.chunks_exact(size).take(n_parts).map(<[u32]>::to_vec);
+                (parts.collect(), n_parts)
+            }
+            Some(groups) => {
+                let parts = grouped(&order, groups, size)?;
+                let n_parts = parts.len();
+                (parts, n_parts)
+            }
+        };
+        Some(Self {
             costs,
             samples,
             labels,
-            order,
+            parts,
+            n_parts,
             limits,
-        }
+        })
     }
 
     /// Returns the best cost and its trial: searches upwards from the first as long as that helps, otherwise downwards.
@@ -196,10 +220,8 @@ impl<'c> Search<'c> {
     }
 
     fn trial(&self, rows: &mut Rows, cost: f64) -> Result<Trial, LinearError> {
-        let size = (self.order.len() / PARTS).min(MOST);
-        let n_parts = ENOUGH.div_ceil(size.max(1)).min(PARTS);
         let (mut sum, mut all) = (0.0, Pairs::default());
-        for withheld in self.order.chunks_exact(size.max(1)).take(n_parts) {
+        for withheld in &self.parts {
             // Samples of weight 0 take no part in a fit.
             let weights = rows.take_weights(withheld);
             let fitted = self.fit(rows, cost);
@@ -211,7 +233,7 @@ impl<'c> Search<'c> {
             all.weights.extend(pairs.weights);
         }
         Ok(Trial {
-            precision: sum / n_parts as f64,
+            precision: sum / self.n_parts as f64,
             pairs: all,
         })
     }
@@ -256,6 +278,22 @@ impl<'c> Search<'c> {
     }
 }
 
+/// Splits samples into parts of about this size, of whole groups: as many as are withheld. `None` if there is one group.
+fn grouped(order: &[u32], groups: &[u32], size: usize) -> Option<Vec<Vec<u32>>> {
+    let groups = by_group(order, groups);
+    if groups.len() < 2 {
+        return None;
+    }
+    let mut n_withheld = 0;
+    let is_needed = |part: &Vec<u32>| {
+        let is_needed = n_withheld < ENOUGH;
+        n_withheld += part.len();
+        is_needed
+    };
+    let parts = joined(groups, size).into_iter().take(PARTS).take_while(is_needed);
+    Some(parts.collect())
+}
+
 /// Returns the mean, over the pairs with a label that is present, of the fraction of such pairs among those with at least
 /// the same score; 0 if there are none.
 fn average_precision(pairs: &Pairs) -> f64 {
@@ -274,6 +312,20 @@ fn average_precision(pairs: &Pairs) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_are_made_of_whole_groups() {
+        let groups = [4, 4, 2, 2, 2, 2, 2, 9];
+        let order = [7, 0, 2, 3, 1, 4, 5, 6];
+        let parts = grouped(&order, &groups, 2).unwrap();
+        assert_eq!(parts, [vec![7], vec![0, 1], vec![2, 3, 4, 5, 6]]);
+        assert_eq!(grouped(&order, &[1; 8], 2), None);
+        // One part of many samples, and four of few.
+        let pairs: Vec<u32> = (0..8000).map(|i| i / 2).collect();
+        let order: Vec<u32> = (0..8000).collect();
+        assert_eq!(grouped(&order, &pairs, 2000).unwrap().len(), 1);
+        assert_eq!(grouped(&order[..80], &pairs, 20).unwrap().len(), 4);
+    }
 
     #[test]
     fn average_precision_counts_ties_as_ranked_before() {

@@ -27,7 +27,8 @@ pub enum RowNorm {
 ///
 /// The score of a label is the probability 1 / (1 + e⁻ᵃᶻ⁻ᶜ), z = wᵀx + b. For the logistic loss a = 1 and c = 0. For the
 /// squared hinge, whose margins are not probabilities, a and c are those of the smallest logarithmic loss on withheld
-/// samples (Platt 1999), one pair for all labels; a = 3 and c = 0 if no label has two samples.
+/// samples (Platt 1999), one pair for all labels; a = 3 and c = 0 if no label has two samples, or all samples are of one
+/// group.
 ///
 /// Fitted by coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan
 /// (ICML 2008) for the squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in
@@ -167,10 +168,11 @@ impl Learner for OneVsRestParams {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
+        let groups = options.groups(x.n_rows())?;
         let normalize = self.row_norm(x.n_cols());
         let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(self, &mut rows, &samples, options.limits())?;
+        let costs = Costs::new(self, &mut rows, &samples, groups, options.limits())?;
         let calibration = costs.calibrate(&mut rows, &samples, options.limits())?;
         let solver = Solver {
             params: self.dual(),

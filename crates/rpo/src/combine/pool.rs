@@ -15,6 +15,7 @@ use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Ranking, Score, Scores,
     ranking,
 };
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Number of scores per block and member.
@@ -93,7 +94,7 @@ impl<'a> Pool<'a> {
     pub(crate) fn new(data: &'a Dataset, folds: Folds) -> Self {
         let splits = folds.splits;
         let parts = match splits.as_slice() {
-            [only] => parts_of(&only.test),
+            [only] => parts_of(&only.test, data),
             folds => {
                 let part = |(fold, split): (usize, &Split)| Part {
                     fold,
@@ -110,7 +111,7 @@ impl<'a> Pool<'a> {
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
         let limits = models.first().map_or(Limits::None, Limits::of_model);
-        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples), limits);
+        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
             for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {
                 *mean = of_training as f32;
@@ -211,8 +212,9 @@ impl<'a> Pool<'a> {
     }
 
     /// Fits a method with the samples of each fold withheld and returns the score on them, by the [default
-    /// metric](default_metric). A method is fitted only once if a single fit
-    /// to all samples predicts each sample without it, as forests do out of bag and ridge regression by leverages.
+    /// metric](default_metric). A method is fitted only once if a single fit to all samples predicts each sample without
+    /// it, as forests do out of bag and ridge regression by leverages; not for samples of groups, whose other samples
+    /// this fit has seen.
     ///
     /// # Errors
     /// Errors of fitting and scoring; the pool is then unchanged.
@@ -227,12 +229,14 @@ impl<'a> Pool<'a> {
             whole: None,
             score: f64::NAN,
         };
-        let fits = |n_samples: usize| dense_bytes(n_samples, self.data.n_outputs()) <= MOST_AT_ONCE;
-        if estimator.has_oob() && estimator.n_steps() >= OOB_TREES && fits(self.data.n_samples()) {
+        let suffices = |n_samples: usize| {
+            self.data.groups().is_none() && dense_bytes(n_samples, self.data.n_outputs()) <= MOST_AT_ONCE
+        };
+        if estimator.has_oob() && estimator.n_steps() >= OOB_TREES && suffices(self.data.n_samples()) {
             let model = Model::fit_with(estimator, self.data, context)?;
             tried.kept = self.out_of_bag(&model)?;
             tried.whole = Some(model);
-        } else if fits(self.n_scored()) {
+        } else if suffices(self.n_scored()) {
             let samples = self.withheld();
             let fitted = Model::fit_leaving_one_out(estimator, self.data, context, &samples)?;
             (tried.whole, tried.kept) = fitted
@@ -425,13 +429,27 @@ struct Block {
     rows: Range<usize>,
 }
 
-/// Assigns samples to parts in turn, so that neighbouring samples are in different parts.
-fn parts_of(samples: &[usize]) -> Vec<Part> {
-    let part = |offset: usize| Part {
-        fold: 0,
-        samples: samples.iter().skip(offset).step_by(PARTS).copied().collect(),
-    };
-    (0..PARTS.min(samples.len())).map(part).collect()
+/// Assigns samples, or groups of them, to parts in turn, so that neighbouring ones are in different parts.
+fn parts_of(samples: &[usize], data: &Dataset) -> Vec<Part> {
+    let mut turns = BTreeMap::new();
+    let mut parts: Vec<Part> = Vec::new();
+    for (position, &sample) in samples.iter().enumerate() {
+        let turn = match data.groups() {
+            None => position,
+            Some(groups) => {
+                let next = turns.len();
+                *turns.entry(groups[sample]).or_insert(next)
+            }
+        };
+        match parts.get_mut(turn % PARTS) {
+            Some(part) => part.samples.push(sample),
+            None => parts.push(Part {
+                fold: 0,
+                samples: vec![sample],
+            }),
+        }
+    }
+    parts
 }
 
 /// The mean of each output over its observed values and the inverse of its standard deviation, which is 0 for a
@@ -521,5 +539,53 @@ impl Scoring {
                 Ok(metric.evaluate(&evaluation)?)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn data(n_samples: usize) -> Dataset {
+        let values = || Array2::zeros((n_samples, 1)).into();
+        Dataset::new(values(), values(), Task::Regression).unwrap()
+    }
+
+    fn found(samples: &[usize], data: &Dataset) -> Vec<Vec<usize>> {
+        parts_of(samples, data)
+            .into_iter()
+            .map(|part| part.samples)
+            .collect()
+    }
+
+    proptest! {
+        /// Weights that a part is scored with are found on other groups.
+        #[test]
+        fn parts_do_not_share_groups(groups in prop::collection::vec(0_u32..7, 1..40), step in 1_usize..4) {
+            let data = data(groups.len()).with_groups(groups.clone()).unwrap();
+            let samples: Vec<usize> = (0..groups.len()).step_by(step).collect();
+            let parts = found(&samples, &data);
+            prop_assert_eq!(parts.len(), PARTS.min(data.select_samples(&samples).unwrap().n_groups()));
+            for (k, part) in parts.iter().enumerate() {
+                prop_assert!(!part.is_empty());
+                let others = parts.iter().enumerate().filter(|(other, _)| *other != k);
+                let mut others = others.flat_map(|(_, samples)| samples);
+                prop_assert!(others.all(|&j| part.iter().all(|&i| groups[i] != groups[j])));
+            }
+            let mut all = parts.concat();
+            all.sort_unstable();
+            prop_assert_eq!(all, samples);
+        }
+    }
+
+    #[test]
+    fn samples_without_groups_alternate() {
+        let samples = [1, 2, 4, 5, 7, 8];
+        assert_eq!(
+            found(&samples, &data(9)),
+            [vec![1, 7], vec![2, 8], vec![4], vec![5]]
+        );
+        assert_eq!(found(&[3], &data(9)), [[3]]);
     }
 }

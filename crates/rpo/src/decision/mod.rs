@@ -5,6 +5,7 @@ mod thresholds;
 mod values;
 
 pub use thresholds::ThresholdSource;
+pub(crate) use thresholds::check_out_of_bag;
 pub use values::TargetValue;
 
 use crate::{MethodError, Model, ModelError};

@@ -13,7 +13,7 @@ pub enum ThresholdSource<'a> {
     /// The score from which each label is predicted; `None` means 0.5.
     Given(Option<Vec<f64>>),
     /// Found by a rule on the out-of-bag predictions for the training set, which is passed again, with the samples in the
-    /// same order; columns are found by name.
+    /// same order; columns are found by name. Data with groups are refused.
     OutOfBag(ThresholdRule, &'a Dataset),
     /// Found by a rule on the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(ThresholdRule, &'a Dataset),
@@ -31,6 +31,13 @@ impl From<Vec<f64>> for ThresholdSource<'_> {
     }
 }
 
+/// Refuses out-of-bag predictions as those of new groups: trees that did not see a sample saw others of its group.
+pub(crate) fn check_out_of_bag(training: &Dataset) -> Result<(), ModelError> {
+    training
+        .groups()
+        .map_or(Ok(()), |_| Err(ModelError::GroupsOutOfBag))
+}
+
 impl Model {
     pub(crate) fn thresholds_from(
         &self,
@@ -44,6 +51,7 @@ impl Model {
             }
             ThresholdSource::OutOfBag(rule, training) => {
                 self.check_labels()?;
+                check_out_of_bag(training)?;
                 let training = training.for_training();
                 let x = self.schema().align_features(&training)?;
                 let y = self.schema().align_outputs(&training)?;

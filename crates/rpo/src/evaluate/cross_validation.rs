@@ -55,8 +55,10 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// Evaluates a method by k-fold cross-validation. Folds keep the frequency of each label (iterative stratification,
-/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression; [`Folds::withheld`] keeps groups together, or
-/// tests on what is later than the training samples. The result depends only on the arguments.
+/// Sechidis, Tsoumakas, Vlahavas 2011), and are random for regression; groups of samples
+/// ([`Dataset::with_groups`](rpo_data::Dataset::with_groups)) are in one fold, so that scores hold for new groups, where a
+/// model could otherwise recognize the group of a sample. [`Folds::withheld`] tests on what is later than the training
+/// samples. The result depends only on the arguments.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -104,9 +106,8 @@ pub struct Folds<'a> {
     pub k: usize,
     /// Seed for assigning samples to folds. Default 0.
     pub seed: Seed,
-    /// What folds consist of, as in [`Split::folds`]: with the group of each sample, such as a customer, scores hold for
-    /// new groups, where a model could otherwise recognize the group of a sample; with its time, for the future. Default
-    /// stratified by labels.
+    /// What folds consist of, as in [`Split::folds`]: with the time of each sample, scores hold for the future. Default
+    /// stratified by labels, or whole groups of data that have some.
     pub withheld: Withheld,
     /// Options of the evaluation of each fold.
     pub evaluation: EvaluateOptions,

@@ -1,6 +1,7 @@
 //! Calibration of prediction intervals.
 
 use super::Intervals;
+use crate::decision::check_out_of_bag;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
 use rpo_core::{Domain, MatrixView, Predictor};
@@ -13,7 +14,7 @@ pub enum IntervalSource<'a> {
     /// No intervals, or those of another model.
     Given(Option<Intervals>),
     /// From the out-of-bag predictions for the training set, which is passed again, with the samples in the same order;
-    /// columns are found by name.
+    /// columns are found by name. Data with groups are refused.
     OutOfBag(f64, &'a Dataset),
     /// From the predictions for samples that the model was not fitted to; columns are found by name.
     Withheld(f64, &'a Dataset),
@@ -34,6 +35,7 @@ impl Model {
         let y = self.schema().align_outputs(data)?;
         let predictions = match source {
             IntervalSource::OutOfBag(..) => {
+                check_out_of_bag(data)?;
                 let found = self.oob_predictions(x.view())?;
                 let (mut predictions, counts) = found.ok_or(EnsembleError::NoBootstrap)?;
                 // Samples in every bag have no prediction.

@@ -11,6 +11,7 @@ use rpo_core::{Matrix, ParameterError, Predictor, Seed, is_probability};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_ensemble::EnsembleError;
+use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,8 +22,8 @@ pub(super) struct Configured {
     pub(super) inner: Box<dyn Estimator>,
     pub(super) method: &'static str,
     /// True if thresholds were set explicitly. Default thresholds are omitted for a forest too small to have out-of-bag
-    /// samples.
-    pub(super) needs_oob: bool,
+    /// samples, and for a single group.
+    pub(super) needs_thresholds: bool,
     /// All parameters, for the record of the model.
     pub(super) parameters: Map<String, Value>,
     pub(super) features: FeatureParams,
@@ -135,10 +136,14 @@ impl Configured {
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         let data = &*data.for_training();
-        let found = self.found_on_withheld(data, context)?;
+        let rule = self.rule(data);
+        let found = self.found_on_withheld(data, rule, context)?;
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
                 let mut parameters = self.recorded(data);
+                if rule.is_none() && self.decision.thresholds.is_some() {
+                    parameters.insert("thresholds".to_owned(), Value::Null);
+                }
                 if self.decision.decide == Decision::ExpectedF1 {
                     check_probabilities(&model, prepared)?;
                 }
@@ -150,7 +155,7 @@ impl Configured {
                     }
                     (Some(level), None) => model.with_intervals(IntervalSource::OutOfBag(level, prepared))?,
                 };
-                let decided = match (self.decision.thresholds, &found) {
+                let decided = match (rule, &found) {
                     (None, _) => model,
                     (Some(_), Some(found)) => {
                         model.with_thresholds(found.thresholds().map(<[f64]>::to_vec))?
@@ -160,7 +165,7 @@ impl Configured {
                         .clone()
                         .with_thresholds(ThresholdSource::OutOfBag(rule, prepared))
                     {
-                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => {
+                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_thresholds => {
                             // A fit with the record would refuse thresholds that cannot be found.
                             parameters.insert("thresholds".to_owned(), Value::Null);
                             model
@@ -177,20 +182,31 @@ impl Configured {
         })
     }
 
+    /// The rule for thresholds. Default ones are left out if all samples are of one group, none of which can be
+    /// withheld.
+    fn rule(&self, data: &Dataset) -> Option<ThresholdRule> {
+        let is_possible = self.needs_thresholds || data.groups().is_none() || data.n_groups() > 1;
+        self.decision.thresholds.filter(|_| is_possible)
+    }
+
     /// A model with thresholds or intervals that is fitted to a subset of the samples, to find them on the others, for
-    /// models without out-of-bag predictions.
+    /// models without out-of-bag predictions and for samples of groups. An out-of-bag prediction is made by trees that
+    /// saw other samples of the same group, and is too good for new groups. Bags of whole groups would be an alternative,
+    /// but models draw their bags anew from the seed and the number of samples, and the forest should not depend on what
+    /// is done with its predictions.
     fn found_on_withheld(
         &self,
         data: &Dataset,
+        thresholds: Option<ThresholdRule>,
         context: &FitContext<'_>,
     ) -> Result<Option<Model>, ModelError> {
         let DecisionParams {
-            thresholds,
             intervals,
             calibration_share,
             ..
         } = self.decision;
-        if thresholds.is_none() && intervals.is_none() || self.inner.has_oob() {
+        let has_oob = self.inner.has_oob() && data.groups().is_none();
+        if thresholds.is_none() && intervals.is_none() || has_oob {
             return Ok(None);
         }
         let fraction = calibration_share.unwrap_or(WITHHELD);

@@ -18,12 +18,14 @@ pub struct DecisionParams {
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it
     /// occurs; none, a threshold of 0.5 for all labels.
     ///
-    /// Thresholds are found on out-of-bag predictions if the method has them. Otherwise the method is fitted twice:
-    /// first to a subset of the samples, to find the thresholds on the scores of the withheld ones, and then to all.
+    /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the
+    /// method is fitted twice: first to a subset of the samples, to find the thresholds on the scores of the withheld
+    /// ones, and then to all.
     pub thresholds: Option<ThresholdRule>,
     /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for samples
-    /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them; otherwise the
-    /// method is fitted twice: first to a subset of the samples, to find the errors for the withheld ones, and then to all.
+    /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and samples have
+    /// no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the errors for the
+    /// withheld ones, and then to all. With groups, such as customers, intervals are for samples of new groups.
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.

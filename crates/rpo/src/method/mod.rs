@@ -201,7 +201,7 @@ impl Method {
         Ok(Box::new(Configured {
             inner: own,
             method: self.entry.name,
-            needs_oob: self.given("thresholds").is_some(),
+            needs_thresholds: self.given("thresholds").is_some(),
             parameters,
             features,
             default_nominal: self.entry.nominal(),

@@ -14,7 +14,7 @@ pub struct Holdout {
 }
 
 impl Holdout {
-    /// Withholds a fraction of the samples, like [`Dataset::split`].
+    /// Withholds a fraction of the samples, or of the groups of a set that has some, like [`Dataset::split`].
     ///
     /// # Errors
     /// As [`Dataset::split`].

@@ -93,8 +93,9 @@ pub struct Tuning {
     pub metric: Option<Arc<dyn Score>>,
     /// Fraction of the samples withheld to score settings.
     pub validation: f64,
-    /// The samples that are withheld: whole groups, so that scores hold for new groups, or the latest ones, so that they
-    /// hold for the future. Stratified by default, which keeps the frequencies of labels.
+    /// The samples that are withheld: stratified by default, which keeps the frequencies of labels, or the latest ones, so
+    /// that scores hold for the future. Of data with groups ([`Dataset::with_groups`]) whole groups are withheld, so that
+    /// scores hold for new groups.
     pub withheld: Withheld,
     /// Seed of the withheld samples, of the drawn settings, and of every fit.
     pub seed: u64,
@@ -239,7 +240,7 @@ impl Tuning {
     }
 
     /// Refuses to fit the best setting to all samples if the method chooses its number of steps on withheld samples and
-    /// these are groups or the latest ones: methods withhold samples without regard to groups and time.
+    /// these are the latest ones: methods withhold samples by groups, but without regard to time.
     ///
     /// # Errors
     /// [`ModelError::Method`] in this case.
@@ -255,8 +256,7 @@ impl Tuning {
         let Some((name, given)) = step_choice(&self.method).or(of_space) else {
             return Ok(());
         };
-        let reason =
-            "cannot be combined with refitting to all samples if groups or the latest samples are withheld";
+        let reason = "cannot be combined with refitting to all samples if the latest samples are withheld";
         Err(MethodError::from(ParameterError::conflict(name, given, reason)).into())
     }
 

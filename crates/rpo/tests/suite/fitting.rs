@@ -3,7 +3,6 @@
 use ndarray::Array2;
 use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
-use rpo::data::split::Withheld;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::Metric;
@@ -78,16 +77,11 @@ fn samples_of_weight_zero_are_as_if_they_did_not_exist() {
         assert_eq!(fit(&all), fit(&without), "{name} {options:?}");
     }
     let tuning = Tuning::new(method("extra-trees", 5), ["min_samples_leaf=1,3"], 7);
-    let group = |i: usize| (i / 5).to_string();
-    let grouped = |groups: Vec<String>, data: &Dataset| {
-        let tuning = Tuning {
-            withheld: Withheld::Groups(groups),
-            ..tuning.clone()
-        };
-        tuning.run(data, &|| ()).unwrap().holdout
-    };
-    let of_all = grouped((0..all.n_samples()).map(group).collect(), &all);
-    assert_eq!(of_all, grouped(kept.into_iter().map(group).collect(), &without));
+    let groups = (0..all.n_samples() as u32).map(|i| i / 5).collect();
+    let all = all.with_groups(groups).unwrap();
+    let without = all.select_samples(&kept).unwrap();
+    let holdout = |data: &Dataset| tuning.run(data, &|| ()).unwrap().holdout;
+    assert_eq!(holdout(&all), holdout(&without));
 }
 
 /// In everything that is found from outputs: units, numbers of steps, thresholds, frequencies of labels.

@@ -10,6 +10,7 @@ mod craftml;
 mod custom;
 mod file_target;
 mod fitting;
+mod groups;
 mod hostile;
 mod intervals;
 mod levels;

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
-use rpo::data::split::Withheld;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
@@ -420,11 +419,8 @@ fn the_record_of_a_model_can_be_tuned() {
     let method = Method::named("gbmort").unwrap().with("iterations", "3").unwrap();
     let model = Model::fit(&method, &data).unwrap();
     let again = Method::try_from(&model.parameters).unwrap();
-    let groups = (0..100).map(|i| (i / 10).to_string()).collect();
-    let tuning = Tuning {
-        withheld: Withheld::Groups(groups),
-        ..Tuning::new(again, ["max_leaves=2,4"], 1)
-    };
+    let data = data.with_groups((0..100).map(|i| i / 10).collect()).unwrap();
+    let tuning = Tuning::new(again, ["max_leaves=2,4"], 1);
     let tuned = tuning.run(&data, &|| ()).unwrap();
     assert_eq!(tuned.result.history.len(), 2);
     // What the record says is off is off: all samples are used, with the given number of steps.

@@ -127,9 +127,8 @@ impl Tune {
         files::check(self.fit.files(), [("--model", self.model.as_deref()), history])?;
         csv_file::check(history)?;
 
-        self.withheld.apply(&self.fit.data);
-        let data = self.fit.load()?;
-        tuning.withheld = self.withheld.of(&data, &self.fit.data)?;
+        let data;
+        (data, tuning.withheld) = self.withheld.load(&self.fit)?;
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
         if self.metric.is_none() && data.has_declared_labels() && data.task() == Task::Regression {

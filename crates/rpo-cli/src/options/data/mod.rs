@@ -18,7 +18,7 @@ pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
 pub(crate) use training::TrainingOptions;
 pub(crate) use unseen::UnseenOptions;
-pub(crate) use withheld::{Column, WithheldOptions};
+pub(crate) use withheld::{Column, GroupOptions, WithheldOptions};
 
 use crate::error::CliError;
 use crate::files::NamedFile;

@@ -1,50 +1,68 @@
 //! Columns by which samples are withheld together or in order.
 
-use super::TrainingOptions;
 use crate::error::CliError;
+use crate::options::FitOptions;
 use clap::Args;
 use rpo::data::Dataset;
 use rpo::data::read::time_of;
-use rpo::data::split::Withheld;
+use rpo::data::split::{Withheld, group_numbers};
+
+/// Withholds groups of samples as a whole.
+#[derive(Debug, Args)]
+pub(crate) struct GroupOptions {
+    /// Keep samples together that have the same value in this column of a table, such as a customer, wherever samples
+    /// are withheld, also in training (to stop boosting early, and to find thresholds, intervals, costs or the weights of
+    /// members): scores and what is found then hold for new customers. The column is not a feature. With --id another
+    /// column identifies the samples, for which the file is read once more.
+    #[arg(long, value_name = "COLUMN")]
+    group: Option<String>,
+}
+
+impl GroupOptions {
+    /// Returns true if samples have groups.
+    pub(crate) fn are_given(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// Reads the data of a fit with their groups.
+    pub(crate) fn load(&self, fit: &FitOptions) -> Result<Dataset, CliError> {
+        let column = Column::of(self.group.as_deref(), None);
+        Ok(load(fit, column)?.0)
+    }
+}
 
 /// Withholds groups of samples, or the latest ones.
 #[derive(Debug, Args)]
 pub(crate) struct WithheldOptions {
-    /// Keep samples together that have the same value in this column of a table, such as a customer: scores then hold
-    /// for new customers. The column is not a feature. With --id another column identifies the samples, for which the
-    /// file is read once more.
-    #[arg(long, value_name = "COLUMN", conflicts_with = "time_column")]
-    group: Option<String>,
+    #[command(flatten)]
+    groups: GroupOptions,
 
     /// Score on samples that are later, by this column of a table (numbers or ISO 8601 dates), than all samples of the
     /// fit: scores then hold for the future. The column is not a feature. With --id the file is read once more.
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "group")]
     time_column: Option<String>,
 }
 
 impl WithheldOptions {
-    fn column(&self) -> Option<Column<'_>> {
-        Column::of(self.group.as_deref(), self.time_column.as_deref())
+    /// Reads the data of a fit with their groups. Also returns how their samples are withheld.
+    pub(crate) fn load(&self, fit: &FitOptions) -> Result<(Dataset, Withheld), CliError> {
+        let column = Column::of(self.groups.group.as_deref(), self.time_column.as_deref());
+        load(fit, column)
     }
+}
 
-    /// Reads the column with the data, if there is one.
-    pub(crate) fn apply(&self, data: &TrainingOptions) {
-        if let Some(column) = self.column() {
-            data.withhold_by(column.option(), column.name());
-        }
-    }
-
-    /// How the samples of a set are withheld.
-    pub(crate) fn of(&self, data: &Dataset, options: &TrainingOptions) -> Result<Withheld, CliError> {
-        let Some(column) = self.column() else {
-            return Ok(Withheld::Stratified);
-        };
-        let values = options.withheld_by(data)?;
-        column.withheld(&values).map_err(|problem| CliError::Data {
-            data: options.name().to_owned(),
-            problem,
-        })
-    }
+/// Reads the data of a fit with a column by which samples are withheld.
+fn load(fit: &FitOptions, column: Option<Column<'_>>) -> Result<(Dataset, Withheld), CliError> {
+    let Some(column) = column else {
+        return Ok((fit.load()?, Withheld::Stratified));
+    };
+    fit.data.withhold_by(column.option(), column.name());
+    let data = fit.load()?;
+    let values = fit.data.withheld_by(&data)?.into_owned();
+    column.apply(data, &values).map_err(|problem| CliError::Data {
+        data: fit.data.name().to_owned(),
+        problem,
+    })
 }
 
 /// A column by which samples are withheld.
@@ -74,8 +92,9 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// How samples with these values are withheld; the error is the problem.
-    pub(crate) fn withheld(self, values: &[String]) -> Result<Withheld, String> {
+    /// Returns data whose samples have these values with their groups, and how samples are withheld; the error is the
+    /// problem.
+    pub(crate) fn apply(self, data: Dataset, values: &[String]) -> Result<(Dataset, Withheld), String> {
         let name = self.name();
         let is_missing = |value: &String| matches!(value.as_str(), "" | "NA");
         if let Some(sample) = values.iter().position(is_missing) {
@@ -87,10 +106,13 @@ impl<'a> Column<'a> {
             })
         };
         match self {
-            Self::Group(_) => Ok(Withheld::Groups(values.to_vec())),
+            Self::Group(_) => {
+                let grouped = data.with_groups(group_numbers(values));
+                Ok((grouped.map_err(|e| e.to_string())?, Withheld::Stratified))
+            }
             Self::Time(_) => {
                 let times: Result<_, _> = values.iter().enumerate().map(time).collect();
-                Ok(Withheld::Latest(times?))
+                Ok((data, Withheld::Latest(times?)))
             }
         }
     }

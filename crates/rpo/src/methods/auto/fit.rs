@@ -103,7 +103,8 @@ impl Estimator for AutoParams {
         let seed = Seed::new(self.seed).purpose("withheld samples");
         let folds = match data.n_samples() {
             n_samples @ ..2 => return Err(SplitError::Empty { n_samples }.into()),
-            n if n <= FOLDED => Folds::new(data, FOLDS.min(n), seed)?,
+            n_samples if data.n_groups() < 2 => return Err(SplitError::OneGroup { n_samples }.into()),
+            n if n <= FOLDED => Folds::new(data, FOLDS.min(data.n_groups()), seed)?,
             _ => Folds::withheld(data, WITHHELD, seed)?,
         };
         let mut search = Search {

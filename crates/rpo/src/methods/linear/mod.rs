@@ -72,6 +72,7 @@ const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
 fn options<'a>(data: &'a Dataset, context: &FitContext<'a>) -> FitOptions<'a> {
     FitOptions {
         weights: data.weights(),
+        groups: data.groups(),
         stop: context.stop,
         on_step: context.on_step,
         on_estimate: context.on_estimate,
