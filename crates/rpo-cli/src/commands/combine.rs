@@ -8,7 +8,7 @@ use clap::Args;
 use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::Task;
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::{Decision, Model, ThresholdSource};
+use rpo::{Decision, Model, Predictor, ThresholdSource};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
