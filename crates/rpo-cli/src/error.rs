@@ -229,14 +229,26 @@ impl CliError {
     }
 }
 
-/// Replaces the names of parameters in a message by those of their options.
+/// Replaces the names of parameters in a message by those of their options, and advice by what is to be typed.
 fn as_options(message: String) -> String {
-    let methods = Registry::standard().into_iter();
-    let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
+    let parameters = Registry::standard()
+        .into_iter()
+        .flat_map(|entry| entry.parameters());
+    let parameters = parameters.map(|info| (info.name.as_str(), info.is_switch));
     let others = ["propensity_a", "propensity_b", "repetition", "folds", "hold_out"];
-    names.chain(others).fold(message, |message, name| {
-        message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
-    })
+    let others = others.map(|name| (name, false));
+    parameters
+        .chain(others)
+        .fold(message, |message, (name, is_switch)| {
+            let option = format!("--{}", name.replace('_', "-"));
+            let before_value = if is_switch { "=" } else { " " };
+            message
+                .replace(
+                    &format!("set `{name}` = "),
+                    &format!("set {option}{before_value}"),
+                )
+                .replace(&format!("`{name}`"), &option)
+        })
 }
 
 #[cfg(test)]
@@ -253,5 +265,13 @@ mod tests {
         let parameter = ParameterError::out_of_range("normalize", 3, "l2");
         let method = CliError::Model(parameter.into());
         assert_eq!(method.report(), "error: --normalize must be l2, got 3\n");
+    }
+
+    #[test]
+    fn advice_can_be_typed_as_it_is_printed() {
+        let shown = |text: &str| as_options(text.to_owned());
+        assert_eq!(shown("set `impute` = median to"), "set --impute median to");
+        assert_eq!(shown("set `bootstrap` = false"), "set --bootstrap=false");
+        assert_eq!(shown("`decide` = f1 is refused"), "--decide = f1 is refused");
     }
 }

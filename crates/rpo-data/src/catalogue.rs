@@ -77,7 +77,7 @@ pub enum CatalogueError {
 }
 
 /// A folder of data sets with a `manifest.json`: an object whose `datasets` lists, for each set, its `name`, `task`
-/// (`multilabel` or `regression`), `files` (with `sha256`), counts (`n` or `n_train` and `n_test`, `p`, `d`) and, for
+/// (`multilabel` or `regression`), `files` (each a `file`, with its `sha256` if that is to be compared), counts (`n` or `n_train` and `n_test`, `p`, `d`) and, for
 /// ARFF, the position of the outputs (`label_columns`).
 ///
 /// ```no_run
@@ -133,8 +133,9 @@ pub struct Entry {
 pub struct EntryFile {
     /// Path relative to the folder of the catalogue.
     pub file: PathBuf,
-    /// SHA-256 of its content, in hexadecimal.
-    pub sha256: String,
+    /// SHA-256 of its content, in hexadecimal; absent if it is not compared.
+    #[serde(default)]
+    pub sha256: Option<String>,
 }
 
 /// The position of the outputs: columns of a table, or a remark if the format marks them.
@@ -239,17 +240,18 @@ impl Catalogue {
         Ok(all.map(|file| self.folder.join(file)).collect())
     }
 
-    /// Compares the files of a set with the checksums of the manifest and returns the entry of the set.
+    /// Compares the files of a set with the checksums of the manifest, where it has them, and returns the entry of the set.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownName`], [`CatalogueError::Io`], [`CatalogueError::Checksum`].
     pub fn verify(&self, name: &str) -> Result<&Entry, CatalogueError> {
         let entry = self.entry(name)?;
         for file in &entry.files {
+            let Some(expected) = &file.sha256 else { continue };
             let path = self.folder.join(&file.file);
             let found = sha256(&path).map_err(|e| io_error(&path, &e))?;
-            if !found.eq_ignore_ascii_case(&file.sha256) {
-                let expected = file.sha256.clone();
+            if !found.eq_ignore_ascii_case(expected) {
+                let expected = expected.clone();
                 return Err(CatalogueError::Checksum {
                     path,
                     expected,
@@ -260,13 +262,13 @@ impl Catalogue {
         Ok(entry)
     }
 
-    /// Reads a set and compares its dimensions with the manifest.
+    /// Reads a set and compares its files and its dimensions with the manifest.
     ///
     /// # Errors
-    /// [`CatalogueError::UnknownName`], [`CatalogueError::Manifest`] if the data file or the label file is not
-    /// listed, [`CatalogueError::Read`], [`CatalogueError::Count`].
+    /// As for [`Catalogue::verify`], and [`CatalogueError::Manifest`] if the data file or the label file is not listed,
+    /// [`CatalogueError::Read`], [`CatalogueError::Count`].
     pub fn load(&self, name: &str) -> Result<Loaded, CatalogueError> {
-        let entry = self.entry(name)?;
+        let entry = self.verify(name)?;
         let (train, test) = match (entry.n_train, entry.n_test) {
             (Some(n_train), Some(n_test)) => {
                 let test = self.load_part(entry, "-test", n_test)?;
@@ -373,7 +375,7 @@ mod tests {
     }
 
     const LISTED: &str = r#"{"datasets": [{"name": "tiny", "task": "regression", "n": 2, "p": 1, "d": 1,
-        "files": [{"file": "tiny.arff", "sha256": "0000"}], "label_columns": {"position": "last", "count": 1}}]}"#;
+        "files": [{"file": "tiny.arff"}], "label_columns": {"position": "last", "count": 1}}]}"#;
 
     #[test]
     fn dimensions_and_checksums_are_compared() {
@@ -397,16 +399,20 @@ mod tests {
             })
         );
         std::fs::write(&path, "abc").unwrap();
+        assert!(catalogue.verify("tiny").is_ok(), "no checksum is listed");
+        let with_checksum = LISTED.replace("\"tiny.arff\"", "\"tiny.arff\", \"sha256\": \"0000\"");
+        std::fs::write(folder.path().join(MANIFEST), with_checksum).unwrap();
+        let catalogue = Catalogue::open(folder.path()).unwrap();
         // The test vector "abc" of FIPS 180-2.
         let found = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
-        assert_eq!(
-            catalogue.verify("tiny"),
-            Err(CatalogueError::Checksum {
-                path,
-                expected: "0000".into(),
-                found
-            })
-        );
+        let expected = "0000".to_owned();
+        let e = CatalogueError::Checksum {
+            path,
+            expected,
+            found,
+        };
+        assert_eq!(catalogue.verify("tiny"), Err(e.clone()));
+        assert_eq!(catalogue.load("tiny"), Err(e));
         assert_eq!(
             catalogue.entry("huge").unwrap_err(),
             CatalogueError::UnknownName {

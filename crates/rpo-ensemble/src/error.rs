@@ -71,7 +71,7 @@ pub enum EnsembleError {
     },
     /// The bootstrap of a tree drew only samples of weight 0.
     #[error(
-        "the bootstrap of tree {tree} drew no sample of positive weight; give more samples weight, or set `bootstrap` to false"
+        "the bootstrap of tree {tree} drew no sample of positive weight; give more samples weight, or set `bootstrap` = false"
     )]
     EmptyBag {
         /// The index of the tree.

@@ -566,7 +566,7 @@ impl Model {
         }
         if self.thresholds.is_some() || other.thresholds.is_some() {
             return refuse(
-                "decision thresholds belong to the scores of one model; train its parts with `thresholds` = none",
+                "decision thresholds belong to the scores of one model; set `thresholds` = none to train its parts",
             );
         }
         if self.intervals.is_some() || other.intervals.is_some() {

@@ -8,7 +8,7 @@ use clap::Args;
 use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::Task;
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::{Decision, Model, ThresholdSource};
+use rpo::{Decision, Model, Predictor, ThresholdSource};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -79,6 +79,7 @@ impl Combine {
             .iter()
             .map(Model::load)
             .collect::<Result<Vec<_>, _>>()?;
+        self.check_alike(&models)?;
         let of_numbers = |model: &Model| model.schema().task == Task::Regression;
         if self.thresholds.is_some() && models.iter().any(of_numbers) {
             let message = "--thresholds is for labels; the models predict numbers";
@@ -113,6 +114,41 @@ impl Combine {
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
+    }
+
+    /// Refuses models that were not fitted to the same data, by the first difference.
+    fn check_alike(&self, models: &[Model]) -> Result<(), CliError> {
+        let Some((first, others)) = models.split_first() else {
+            return Ok(());
+        };
+        for (path, model) in self.models.iter().skip(1).zip(others) {
+            // Other levels of quantiles have a message of their own.
+            if model.quantile_levels() != first.quantile_levels() {
+                continue;
+            }
+            let sizes = |model: &Model| {
+                [
+                    ("samples", model.training().n_samples),
+                    ("features", model.n_features()),
+                    ("outputs", model.n_outputs()),
+                ]
+            };
+            let mut pairs = sizes(model).into_iter().zip(sizes(first));
+            let difference = match pairs.find(|(own, other)| own != other) {
+                Some(((what, own), (_, other))) => format!("{own} {what} in place of {other}"),
+                None if model.schema() != first.schema() => "other columns or kinds of columns".to_owned(),
+                None if model.training() != first.training() => "other values of the outputs".to_owned(),
+                None => continue,
+            };
+            return Err(CliError::Data {
+                data: path.display().to_string(),
+                problem: format!(
+                    "cannot be combined with {}, as it was fitted to different data: {difference}",
+                    self.models[0].display()
+                ),
+            });
+        }
+        Ok(())
     }
 
     /// The weight of each file; 0 if its model was left out.

@@ -4,8 +4,10 @@ use crate::error::CliError;
 use crate::options::argument;
 use crate::output::{did_you_mean, print};
 use clap::{Args, CommandFactory};
+use rpo::auto::{AutoParams, Configuration, Portfolio};
 use rpo::data::Names;
-use rpo::{Method, MethodError, ParameterInfo};
+use rpo::{Estimator, Method, MethodError, ParameterInfo};
+use serde_json::json;
 
 /// Print help on a command or a method.
 ///
@@ -86,5 +88,23 @@ fn of_method(method: &Method) -> String {
         .args(arguments(false))
         .next_help_heading("Options of all methods")
         .args(arguments(true));
+    if name == AutoParams::default().method() {
+        page = page.after_help(format!(
+            "The built-in portfolio:\n{}",
+            lines(&Portfolio::default())
+        ));
+    }
     page.render_help().to_string()
+}
+
+/// A portfolio as it is in a file, with a line for each configuration.
+fn lines(portfolio: &Portfolio) -> String {
+    let list = |configurations: &[Configuration]| {
+        let lines = configurations
+            .iter()
+            .map(|configuration| json!(configuration).to_string());
+        lines.collect::<Vec<_>>().join(",\n  ")
+    };
+    let (labels, numbers) = (list(&portfolio.labels), list(&portfolio.numbers));
+    format!("{{\"labels\": [\n  {labels}\n],\n\"numbers\": [\n  {numbers}\n]}}")
 }

@@ -69,7 +69,13 @@ impl Inspect {
             report.set("parameters", model.parameters.clone());
         } else {
             for (key, value) in model.parameters.iter().filter(|(key, _)| *key != "method") {
-                report.set(format!("parameter {key}"), value.clone());
+                // A parameter without a value has its default, which may be a step that takes place.
+                let shown = if value.is_null() {
+                    json!("default")
+                } else {
+                    value.clone()
+                };
+                report.set(format!("parameter {key}"), shown);
             }
         }
         let predictor = model.predictor();

@@ -26,7 +26,8 @@ const WORTH_A_NOTE: f64 = 20.0;
 ///
 /// Prints times and sizes; with --json one object with load_seconds, fit_seconds, cpu_seconds (processor time of the
 /// fit, all threads), n_samples, n_features, n_outputs, model_bytes and peak_memory_bytes; with --method auto also the
-/// number of members, and the ensemble's score on withheld samples, each scored with weights found on other samples.
+/// numbers of configurations that have a weight and of their models, and the ensemble's score on withheld samples, each
+/// scored with weights found on other samples.
 ///
 /// Ctrl-C ends --method auto with the best result so far; a second one ends it at once.
 #[derive(Debug, Args)]
@@ -104,7 +105,7 @@ impl Train {
 
         let clock = Stopwatch::start();
         let estimator = self.fit.estimator(&method, &data)?;
-        let (mut oob, mut selected) = (None, None);
+        let (mut oob, mut selected, mut n_models) = (None, None, None);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
             let bytes = self.with_progress(estimator.as_ref(), None, |context| {
                 Model::fit_to_file(estimator.as_ref(), &data, context, &self.model)
@@ -122,6 +123,7 @@ impl Train {
             note_fitted(&model);
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
+                n_models = Some(ensemble.members().count());
             }
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };
@@ -137,7 +139,9 @@ impl Train {
                 .candidates
                 .iter()
                 .filter_map(|candidate| candidate.weight);
-            report.set("members", weights.count());
+            // A configuration may have several models, of different seeds or folds.
+            report.set("configurations", weights.count());
+            report.set_known("models", n_models);
             // Each sample is scored with weights found on other samples.
             report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
         }

@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rpo::data::Task;
 use rpo::{Method, ParameterInfo, Registry};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -88,17 +89,76 @@ impl MethodOptions {
     }
 }
 
-/// The parameters of all methods by name; if methods share a name, that of the first method.
-fn all_parameters() -> BTreeMap<&'static str, &'static ParameterInfo> {
-    let mut all = BTreeMap::new();
+/// The parameters of all methods by name; if methods differ in one, what holds for all of them.
+fn all_parameters() -> BTreeMap<&'static str, Cow<'static, ParameterInfo>> {
+    let mut all = BTreeMap::<&str, Cow<'_, ParameterInfo>>::new();
     for entry in Registry::standard() {
         for parameter in entry.parameters() {
-            all.entry(parameter.name.as_str()).or_insert(parameter);
+            let known = all.entry(&parameter.name).or_insert(Cow::Borrowed(parameter));
+            if **known != *parameter {
+                join(known.to_mut(), parameter);
+            }
         }
     }
     // The commands have their own option for the seed.
     all.remove("seed");
     all
+}
+
+/// What `rpo help METHOD` says where methods differ.
+const SEE: &str = "see `rpo help METHOD`";
+
+/// Makes the description of a parameter hold for another method too.
+fn join(known: &mut ParameterInfo, other: &ParameterInfo) {
+    let defaults = |of: &ParameterInfo| (of.default.clone(), of.label_default);
+    // Texts of methods may state defaults.
+    if known.help != other.help || defaults(known) != defaults(other) {
+        known.default = SEE.into();
+        known.label_default = None;
+    }
+    if known.help != other.help {
+        known.help = in_general(&known.name).to_owned();
+    }
+    if known.range != other.range {
+        known.range.clear();
+    }
+    // Without choices, a method takes other values too.
+    if known.choices.is_empty() || other.choices.is_empty() {
+        known.choices.clear();
+        return;
+    }
+    let new = other
+        .choices
+        .iter()
+        .filter(|choice| !known.choices.contains(choice));
+    let new: Vec<String> = new.cloned().collect();
+    known.choices.extend(new);
+}
+
+/// The effect of a parameter that methods describe differently.
+fn in_general(name: &str) -> &'static str {
+    match name {
+        "thresholds" => {
+            "Finds decision thresholds of the labels and keeps them in the model: macro-f, the threshold with the \
+             largest F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as \
+             often as it occurs; none, a threshold of 0.5 for all labels."
+        }
+        "max_features" => {
+            "Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1."
+        }
+        "max_depth" => "Largest depth of a leaf; the root has depth 0.",
+        "min_samples_leaf" => "Smallest number of samples of a leaf.",
+        "projection" => {
+            "Projection of the outputs on which trees grow, such as gaussian; predictions are in the original outputs."
+        }
+        "components" => {
+            "Number of components of the projection: a number, ln for the logarithm of the number of outputs, or d for \
+             the number of outputs."
+        }
+        "iterations" => "Number of boosting steps.",
+        "loss" => "Loss that is minimized, by boosting or by linear classifiers.",
+        _ => "The effect depends on the method: see `rpo help METHOD`.",
+    }
 }
 
 /// Builds the option of a parameter.
@@ -128,6 +188,7 @@ fn help(parameter: &ParameterInfo) -> String {
     }
     match &parameter.default {
         Value::Null => {}
+        Value::String(text) if text == SEE => remarks.push(format!("default: {SEE}")),
         Value::String(text) => remarks.push(format!("default {text}")),
         value => remarks.push(format!("default {value}")),
     }
@@ -191,7 +252,7 @@ impl Args for MethodOptions {
         });
         let options = parameters.into_values().map(|parameter| {
             let is_common = COMMON.contains(&parameter.name.as_str());
-            argument(parameter).hide(!is_common)
+            argument(&parameter).hide(!is_common)
         });
         let heading = command
             .get_next_help_heading()

@@ -120,7 +120,7 @@ fn what_would_be_overwritten_is_named_and_stays() {
 fn sets_of_the_catalogue_are_files_too() {
     let folder = Folder::new();
     let manifest = r#"{"datasets": [{"name": "made", "task": "multilabel", "n": 60, "p": 3, "d": 3,
-        "files": [{"file": "made.arff", "sha256": ""}], "label_columns": {"position": "last", "count": 3}}]}"#;
+        "files": [{"file": "made.arff"}], "label_columns": {"position": "last", "count": 3}}]}"#;
     folder
         .write("made.arff", arff(60, 0))
         .write("manifest.json", manifest)

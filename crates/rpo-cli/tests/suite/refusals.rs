@@ -315,8 +315,8 @@ fn what_is_for_labels_alone() {
             "--method logistic-regression",
             "logistic-regression is for labels",
         ),
-        ("--method binary-relevance-forest", "set --criterion to variance"),
-        ("--method label-embedding", "set --link-loss to squared"),
+        ("--method binary-relevance-forest", "set --criterion variance"),
+        ("--method label-embedding", "set --link-loss squared"),
         (
             "--method ridge --decide f1",
             "cannot use --decide, which is for labels",

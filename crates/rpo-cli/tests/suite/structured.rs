@@ -125,7 +125,7 @@ fn labels_are_decided_by_thresholds_unless_told_otherwise() {
     part("--first-tree 4");
     let refused = folder.fail("merge --models first.rpo m.rpo --out both.rpo");
     assert!(
-        refused.contains("train its parts with --thresholds = none"),
+        refused.contains("set --thresholds none to train its parts"),
         "{refused}"
     );
 }

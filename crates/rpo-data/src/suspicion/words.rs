@@ -2,6 +2,7 @@
 
 use super::Suspicion;
 use crate::dataset::Dataset;
+use crate::read::time_of;
 use std::fmt;
 
 /// A kind of values that is written in a form that is not read.
@@ -62,9 +63,11 @@ pub(super) fn form(values: &[String]) -> Option<Form> {
     }
 }
 
-/// Returns the first value of a category that does not stand for a missing one.
+/// Returns the first value of a category that does not stand for a missing one and that cannot be read as it is: a date
+/// beside values such as 2000-13-01 has the very form that is asked for.
 pub(super) fn example(values: &[String]) -> Option<&String> {
-    values.iter().find(|value| !is_missing(value))
+    let is_read = |value: &String| time_of(value).is_some();
+    values.iter().find(|value| !is_missing(value) && !is_read(value))
 }
 
 /// Returns true for a date of numbers or with the name of a month, optionally with a time.
@@ -161,6 +164,14 @@ mod tests {
     fn form_of(values: &[&str]) -> Option<Form> {
         let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
         form(&values)
+    }
+
+    #[test]
+    fn the_example_is_not_in_the_form_that_is_asked_for() {
+        let values = ["2000-12-01", "2000-13-01", "n/a"].map(str::to_owned);
+        assert_eq!(form(&values), Some(Form::Date));
+        assert_eq!(example(&values), Some(&values[1]));
+        assert_eq!(example(&values[..1]), None);
     }
 
     #[test]

@@ -101,11 +101,11 @@ pub struct ForestParams {
     pub feature_share: f64,
     /// Criterion that scores splits. On labels gini grows the same trees as variance.
     pub criterion: CriterionKind,
-    /// Storage of leaves. auto refers to training samples if trees are fully grown, and stores means otherwise.
+    /// Storage of leaves. auto refers to training samples in fully grown trees for numbers and for labels of which a
+    /// sample has more than two on average, if no output is missing; otherwise it stores means.
     ///
-    /// In detail: auto refers to training samples if trees are fully grown (their leaves hold few samples), samples
-    /// have more than two labels on average and no output is missing; otherwise it stores means in the layout of the
-    /// outputs.
+    /// In detail: trees are fully grown if nothing but small leaves (`min_samples_leaf` ≤ 8, `min_samples_split` ≤ 16)
+    /// ends their growth. Means are stored in the layout of the outputs.
     pub leaves: LeafChoice,
     /// Projection of the outputs on which trees grow; predictions are in the original outputs. One of none, gaussian,
     /// rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, subsample-replace, hashing, pca, label-embedding

@@ -155,6 +155,9 @@ pub struct Needs {
     pub labels: Option<&'static str>,
 }
 
+/// Advice on missing features for a method that needs all of them.
+pub(crate) const IMPUTE: &str = "set `impute` = median to fill them in";
+
 /// No requirements except equal weights of the outputs.
 impl Default for Needs {
     fn default() -> Self {
@@ -186,7 +189,7 @@ impl Needs {
                 "needs at least one sample and one output; the data have {n_samples} samples and {n_outputs} outputs"
             ));
         }
-        let impute = "set `impute` = median to fill them in, or use a method that takes them, such as random-forest or gbmort";
+        let impute = format!("{IMPUTE}, or use a method that takes them, such as random-forest or gbmort");
         let others = "use a forest or boosting, which take missing outputs";
         let is_encoded = |feature: usize| {
             let values = data.nominal().get(&feature);
@@ -197,7 +200,7 @@ impl Needs {
         let feature = self.observed_features.then(feature).flatten();
         let output = self.observed_outputs.then(output).flatten();
         for (what, missing, names, help) in [
-            ("feature", feature, data.feature_names(), impute),
+            ("feature", feature, data.feature_names(), impute.as_str()),
             ("output", output, data.output_names(), others),
         ] {
             if let Some((row, column)) = missing {

@@ -15,8 +15,8 @@ pub struct FeatureParams {
     /// log-tf-idf, the same with 1 + log c for a count c; or counts, unchanged. No effect on data without texts.
     pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training; nominal features always by their most frequent
-    /// value. Without it, forests and boosting send missing values to one side of each split, and other methods refuse
-    /// them.
+    /// value. Without it, random forests, Extra-Trees and boosting send missing values to one side of each split, and
+    /// other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, splits between subsets of the 255 most frequent
     /// values, where others count as missing, for forests and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over

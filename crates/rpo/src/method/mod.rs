@@ -40,7 +40,7 @@ pub use record::Difference;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
-pub(crate) use estimator::first_missing;
+pub(crate) use estimator::{IMPUTE, first_missing};
 pub(crate) use features::categorical;
 pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext, is_on};

@@ -35,9 +35,10 @@ pub(crate) struct Evaluate {
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
     /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
-    /// macro-auc,average-precision,log-loss,r2,arrmse,mse,mae for labels and numbers in one model,
-    /// pinball,mae for quantiles, interval-coverage,interval-width beside those of numbers for models with intervals, and p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is only for metrics of the
-    /// best K labels.
+    /// macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in one model,
+    /// pinball,mae for quantiles, interval-coverage,interval-width beside those of numbers for models with intervals,
+    /// and subset-accuracy before the others for models with classes.
+    /// With --rerank, which is only for metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 

@@ -340,6 +340,11 @@ impl Search<'_> {
                 false => report.folds = Some(fits),
             }
         }
+        for report in &mut self.reported {
+            if report.weight.is_none() && report.skipped.is_none() {
+                report.skipped = Some("does not improve the ensemble".to_owned());
+            }
+        }
         let selection = Selection {
             metric: self.pool.metric().to_string(),
             score: finite(judged.score),

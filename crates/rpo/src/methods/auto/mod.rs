@@ -51,7 +51,8 @@ pub struct AutoParams {
     #[schemars(range(min = 1))]
     pub configurations: Option<usize>,
     /// File with another portfolio: JSON with the lists `labels` and `numbers` of objects with `method`, `cost` and,
-    /// where sizes are limited, `min_outputs`, `max_outputs` and `max_weights` (features times outputs); docs/auto.md shows the built-in one.
+    /// where sizes are limited, `min_outputs`, `max_outputs` and `max_weights` (features times outputs); like the built-in
+    /// one, which `rpo help auto` prints.
     pub portfolio: Option<String>,
     /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. Default: greedy-mean for labels and
     /// greedy for numbers.

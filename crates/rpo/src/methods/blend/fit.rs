@@ -2,7 +2,7 @@
 
 use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
-use crate::method::{Estimator, FitContext, Method, MethodError, Needs, parameters_of};
+use crate::method::{Estimator, FitContext, IMPUTE, Method, MethodError, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
@@ -20,22 +20,36 @@ impl BlendParams {
     /// # Errors
     /// Methods and options that do not exist, and values that they cannot have.
     fn methods(&self, task: Task) -> Result<Vec<Method>, ModelError> {
-        let default = match task {
-            Task::MultiLabel => OF_LABELS,
-            Task::Regression => OF_NUMBERS,
-        };
-        let texts = self
-            .members
-            .as_deref()
-            .unwrap_or(default)
-            .split(';')
-            .map(str::trim)
-            .filter(|text| !text.is_empty());
+        let texts = self.texts(task);
         let methods: Vec<Method> = texts.map(|text| self.method_of(text)).collect::<Result<_, _>>()?;
         match methods.is_empty() {
             true => Err(ParameterError::out_of_range("members", "none", "at least one method").into()),
             false => Ok(methods),
         }
+    }
+
+    /// The members for a task, as they are written.
+    fn texts(&self, task: Task) -> impl Iterator<Item = &str> {
+        let default = match task {
+            Task::MultiLabel => OF_LABELS,
+            Task::Regression => OF_NUMBERS,
+        };
+        let members = self.members.as_deref().unwrap_or(default);
+        let texts = members.split(';').map(str::trim);
+        texts.filter(|text| !text.is_empty())
+    }
+
+    /// The members with the option that fills in missing features, for those that need it.
+    fn imputing(&self, methods: &[Method], task: Task) -> String {
+        let needs_all = |method: &Method| {
+            let estimator = method.estimator(task);
+            estimator.is_ok_and(|estimator| estimator.needs().observed_features)
+        };
+        let members = self.texts(task).zip(methods).map(|(text, method)| {
+            let option = if needs_all(method) { " --impute median" } else { "" };
+            format!("{text}{option}")
+        });
+        members.collect::<Vec<_>>().join("; ")
     }
 
     /// Parses a method, which gets the seed of the blend unless it has its own.
@@ -59,13 +73,26 @@ impl BlendParams {
         })
     }
 
-    /// Names the ensemble and its parameter in the error of data that a member cannot use.
-    fn of_member(&self, error: MethodError) -> MethodError {
+    /// Names the ensemble and its parameter in the error of data that a member cannot use. Members have the options that
+    /// prepare features, which the ensemble lacks.
+    fn of_member(&self, error: MethodError, methods: &[Method], task: Task) -> MethodError {
         match error {
-            MethodError::Data { method, problem } => MethodError::Data {
-                method: self.method().to_owned(),
-                problem: format!("cannot fit one of its `members`: {method} {problem}"),
-            },
+            MethodError::Data { method, problem } => {
+                let advice = || {
+                    format!(
+                        "set `members` = \"{}\" to fill them in",
+                        self.imputing(methods, task)
+                    )
+                };
+                let problem = match problem.split_once(IMPUTE) {
+                    Some((before, after)) => format!("{before}{}{after}", advice()),
+                    None => problem,
+                };
+                MethodError::Data {
+                    method: self.method().to_owned(),
+                    problem: format!("cannot fit one of its `members`: {method} {problem}"),
+                }
+            }
             other => other,
         }
     }
@@ -103,7 +130,7 @@ impl Estimator for BlendParams {
         let estimators = methods.iter().map(|method| {
             let estimator = method.estimator(data.task())?;
             let checked = method.check_data(estimator.as_ref(), data);
-            checked.map_err(|e| self.of_member(e))?;
+            checked.map_err(|e| self.of_member(e, &methods, data.task()))?;
             Ok(estimator)
         });
         let estimators = estimators.collect::<Result<Vec<_>, ModelError>>()?;

@@ -15,7 +15,7 @@ impl ForestMethod for SingleTargetParams {
 
     fn needs(&self) -> Needs {
         Needs {
-            labels: (self.0.criterion == CriterionKind::Entropy).then_some("set `criterion` to variance"),
+            labels: (self.0.criterion == CriterionKind::Entropy).then_some("set `criterion` = variance"),
             ..Needs::default()
         }
     }

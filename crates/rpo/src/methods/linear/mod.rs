@@ -113,7 +113,7 @@ macro_rules! estimator {
 
 estimator!(LabelEmbeddingParams, "label-embedding", equal_weights: true, |params| {
     let is_squared = params.link_loss == LinkLoss::Squared;
-    (!is_squared).then_some("set `link_loss` to squared")
+    (!is_squared).then_some("set `link_loss` = squared")
 });
 estimator!(
     RidgeParams,
