@@ -5,6 +5,12 @@ use crate::files::NamedFile;
 use rpo::data::read::Format;
 use std::path::Path;
 
+/// Extensions of formats of tables and of compression that are not written.
+const UNWRITTEN: [&str; 21] = [
+    "7z", "avro", "br", "bz2", "h5", "hdf5", "html", "json", "jsonl", "lz4", "ndjson", "npy", "npz", "ods",
+    "orc", "rpo", "xls", "xlsx", "xz", "zip", "zst",
+];
+
 /// Returns the character between the columns of a file of this name; a comma on standard output.
 pub(crate) fn delimiter(path: Option<&Path>) -> char {
     path.and_then(Format::delimiter_of_name).unwrap_or(',')
@@ -25,9 +31,9 @@ pub(crate) fn check((option, path): NamedFile<'_>) -> Result<(), CliError> {
 /// Returns true for the name of another format than CSV. A name without an extension, or with that of no format, is
 /// none.
 pub(crate) fn is_other(path: &Path) -> bool {
-    let is_json = |extension: String| matches!(extension.as_str(), "json" | "jsonl" | "ndjson");
+    let is_unwritten = |extension: String| UNWRITTEN.contains(&extension.as_str());
     match Format::of_name(path) {
         Some(format) => format != Format::Csv,
-        None => Format::extension_of_name(path).is_some_and(is_json),
+        None => Format::extension_of_name(path).is_some_and(is_unwritten),
     }
 }

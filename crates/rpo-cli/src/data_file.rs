@@ -29,7 +29,7 @@ impl DataFile {
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         match self {
             Self::Plain(target) => Ok(target.put(bytes)?),
-            Self::Gzip(encoder) => encoder.write_all(bytes).map_err(|e| CliError::Write(e.into())),
+            Self::Gzip(encoder) => Ok(encoder.write_all(bytes)?),
         }
     }
 
@@ -37,7 +37,7 @@ impl DataFile {
     pub(crate) fn finish(self) -> Result<(), CliError> {
         let target = match self {
             Self::Plain(target) => target,
-            Self::Gzip(encoder) => encoder.finish().map_err(|e| CliError::Write(e.into()))?,
+            Self::Gzip(encoder) => encoder.finish()?,
         };
         Ok(target.finish()?)
     }

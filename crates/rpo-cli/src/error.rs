@@ -1,19 +1,20 @@
 //! Errors that end a command.
 
-use crate::output::harmless;
+use crate::interrupt::INTERRUPTED;
+use crate::output::{harmless, has_data};
 use rpo::data::generate::GenerateError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::write::WriteError;
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::metrics::MetricError;
-use rpo::model_file::ModelFileError;
-use rpo::tune::TuneError;
+use rpo::model_file::{ModelFileError, ModelFileErrorKind};
+use rpo::tune::{SearchError, TuneError};
 use rpo::{MethodError, ModelError, Registry, TargetError};
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Every error that can end a command, with its context if the error itself lacks it.
 #[derive(Debug, thiserror::Error)]
@@ -60,13 +61,19 @@ pub enum CliError {
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(WriteError),
+    /// The system could not write a file, which the message names.
+    #[error("{message}")]
+    NotWritten { kind: io::ErrorKind, message: String },
     #[error(transparent)]
     Generate(#[from] GenerateError),
+    /// Work that was interrupted before it had a result.
+    #[error("interrupted before any setting was scored")]
+    Interrupted,
     #[error("standard input: {0}")]
     Input(#[source] io::Error),
     #[error("cannot serve at {address}: {source}")]
-    Listen { address: SocketAddr, source: io::Error },
+    Listen { address: String, source: io::Error },
     #[error("standard output: {0}")]
     Output(#[source] io::Error),
     #[error("cannot start {threads} threads: {message}")]
@@ -76,7 +83,38 @@ pub enum CliError {
 impl CliError {
     /// Returns true if standard output was closed.
     pub(crate) fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
+        let kind = match self {
+            Self::Output(e) => e.kind(),
+            Self::NotWritten { kind, .. } | Self::Target(TargetError::Io { kind, .. }) if has_data() => *kind,
+            Self::ModelFile(e) if has_data() => match &e.kind {
+                ModelFileErrorKind::Write(TargetError::Io { kind, .. }) => *kind,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        kind == io::ErrorKind::BrokenPipe
+    }
+
+    /// The error of a search for settings.
+    pub(crate) fn of_search(e: TuneError) -> Self {
+        match e {
+            TuneError::Search(e) if matches!(*e, SearchError::Interrupted) => Self::Interrupted,
+            e => Self::Tune(e),
+        }
+    }
+
+    /// The status of the process: as the shell returns it for a program that was interrupted.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Interrupted => INTERRUPTED.into(),
+            _ => ExitCode::FAILURE,
+        }
+    }
+
+    /// The error of a server that cannot have its address.
+    pub(crate) fn listen(address: &str, source: io::Error) -> Self {
+        let address = address.to_owned();
+        Self::Listen { address, source }
     }
 
     /// The error of a model that was evaluated on data.
@@ -153,10 +191,11 @@ impl CliError {
                 "--ignore leaves out all columns of this name"
             }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
-            ReadErrorKind::TooManyImplied { .. } => {
-                "check for a mistyped index, or declare the number of columns with --n-features or --n-labels (train, \
-                 describe, convert)"
+            ReadErrorKind::TooManyImplied { what: "feature", .. } => {
+                "check for a mistyped index, or declare the number of features with --n-features (train, describe, \
+                 convert)"
             }
+            ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {
@@ -229,6 +268,22 @@ impl CliError {
     }
 }
 
+impl From<WriteError> for CliError {
+    fn from(e: WriteError) -> Self {
+        match e {
+            // Data are written to files, whose errors name the file and the action that failed.
+            WriteError::Io { kind, message } => Self::NotWritten { kind, message },
+            e => Self::Write(e),
+        }
+    }
+}
+
+impl From<io::Error> for CliError {
+    fn from(e: io::Error) -> Self {
+        WriteError::from(e).into()
+    }
+}
+
 /// Replaces the names of parameters in a message by those of their options, and advice by what is to be typed.
 fn as_options(message: String) -> String {
     let parameters = Registry::standard()
@@ -255,7 +310,6 @@ fn as_options(message: String) -> String {
 mod tests {
     use super::*;
     use rpo::core::ParameterError;
-    use rpo::model_file::ModelFileErrorKind;
 
     #[test]
     fn fields_of_files_are_no_options() {

@@ -1,6 +1,8 @@
 //! Checks the files of a command: no file is written over another, or over one that is read.
 
 use crate::error::CliError;
+use crate::output;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use rpo::FileTarget;
 use rpo::data::Catalogue;
 use std::path::{Path, PathBuf};
@@ -19,10 +21,19 @@ pub(crate) fn data_files(data: &str) -> Vec<PathBuf> {
     }
 }
 
+/// Parses the name of a file to write: `-` is standard output, as in other programs.
+pub(crate) fn written() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| match path == Path::new("-") {
+        true => PathBuf::from("/dev/stdout"),
+        false => path,
+    })
+}
+
 /// Checks the files before anything is read or written: refuses a file to write that equals another or one that is
-/// read, or that cannot be written, and `-`, which is no file in other programs.
+/// read, or that cannot be written. If one is standard output, the report of the command goes to standard error.
 ///
-/// Files are compared after resolving links and spellings of paths; devices and pipes may be given more than once.
+/// Files are compared after resolving links and spellings of paths; devices and pipes may be given more than once, but
+/// only one file is standard output.
 pub(crate) fn check<'a>(
     read: impl IntoIterator<Item = NamedFile<'a>>,
     written: impl IntoIterator<Item = NamedFile<'a>>,
@@ -30,9 +41,15 @@ pub(crate) fn check<'a>(
     let given = |(option, path): NamedFile<'a>| Some((option, path?, FileTarget::place(path?)?));
     let mut taken: Vec<_> = read.into_iter().filter_map(given).collect();
     let written: Vec<_> = written.into_iter().collect();
-    if let Some((option, _)) = written.iter().find(|(_, path)| *path == Some(Path::new("-"))) {
-        let message = format!("{option} -: a file is expected; standard output is /dev/stdout");
-        return Err(CliError::Usage(message));
+    let is_standard_output = |(_, path): &&NamedFile<'_>| path.is_some_and(FileTarget::is_standard_output);
+    let mut in_standard_output = written.iter().filter(is_standard_output);
+    if let Some((option, _)) = in_standard_output.next() {
+        if let Some((other, _)) = in_standard_output.next() {
+            let message =
+                format!("{option} and {other} are both standard output; name a file for one of them");
+            return Err(CliError::Usage(message));
+        }
+        output::give_to_data();
     }
     for file in written.iter().copied().filter_map(given) {
         let (option, path, place) = &file;

@@ -1,4 +1,4 @@
-//! Handles Ctrl-C and SIGTERM: unfinished files are removed before the process ends. At the first signal, a fit that
+//! Handles Ctrl-C, SIGTERM and SIGHUP: unfinished files are removed before the process ends. At the first signal, a fit that
 //! can end with its best result so far does so.
 
 use crate::output::{harmless, note};
@@ -8,6 +8,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The status of a process that ended because it was interrupted, as shells return it: 128 and the number of the signal.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Called by the first signal instead of ending the process.
 static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
@@ -28,6 +31,14 @@ pub(crate) fn finish_with_best() -> Arc<AtomicBool> {
     interrupted
 }
 
+/// Makes the next signal call a function before it ends the process.
+pub(crate) fn finally(last: impl FnOnce() + Send + 'static) {
+    instead(move || {
+        last();
+        FileTarget::abandon_all(|_| std::process::exit(INTERRUPTED.into()));
+    });
+}
+
 /// Makes the next signal end the process again.
 pub(crate) fn as_ever() {
     *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -36,9 +47,11 @@ pub(crate) fn as_ever() {
 /// Starts watching for signals. If that fails, signals end the process as usual.
 #[cfg(unix)]
 pub(crate) fn watch() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
+    let mut watched = vec![SIGINT, SIGTERM];
+    watched.extend(Some(SIGHUP).filter(|hangup| !may_be_ignored(*hangup)));
+    let Ok(mut signals) = Signals::new(watched) else {
         return;
     };
     std::thread::spawn(move || {
@@ -57,6 +70,16 @@ pub(crate) fn watch() {
             });
         }
     });
+}
+
+/// Returns true if a signal is ignored, as `nohup` makes hangups, or if the system does not show that it is not: watching
+/// it would end that.
+#[cfg(unix)]
+fn may_be_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 #[cfg(not(unix))]

@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             // If standard error is closed, nothing can be reported.
             let _ = write!(std::io::stderr(), "{}", e.report());
-            ExitCode::FAILURE
+            e.exit_code()
         }
     }
 }

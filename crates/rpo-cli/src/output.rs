@@ -10,6 +10,20 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// True if a file that the command writes is standard output.
+static HAS_DATA: AtomicBool = AtomicBool::new(false);
+
+/// Makes standard output that of a written file alone: reports go to standard error.
+pub(crate) fn give_to_data() {
+    HAS_DATA.store(true, Ordering::Relaxed);
+}
+
+/// Returns true if a file that the command writes is standard output.
+pub(crate) fn has_data() -> bool {
+    HAS_DATA.load(Ordering::Relaxed)
+}
 
 /// The destination of a command's results.
 pub(crate) enum Output {
@@ -64,8 +78,14 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
-/// Writes a report to standard output, terminal or not. In JSON the escapes are those of a string.
+/// Writes a report to standard output, terminal or not; to standard error if the other has data. In JSON the escapes are
+/// those of a string.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    if has_data() {
+        // As with notes, a failure is no error: the data are complete.
+        let _ = io::stderr().write_all(harmless(text).as_bytes());
+        return Ok(());
+    }
     let mut out = Output::new(None)?;
     out.put(harmless(text).as_bytes())?;
     out.finish()

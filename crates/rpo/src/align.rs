@@ -1,7 +1,12 @@
 //! Brings data into the column order of a model.
 
+mod missing;
+
+pub use missing::MissingName;
+
 use crate::schema::are_positions;
 use crate::{ModelError, Schema};
+use missing::MOST_LISTED;
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo_data::{ClassColumn, Dataset, Names};
@@ -59,12 +64,13 @@ impl Schema {
 
     /// For each feature of the model, the column of the data that holds it; `None` if the columns are the same.
     fn feature_sources(&self, data: &Dataset) -> Result<Option<Vec<usize>>, ModelError> {
-        let found = sources("feature", &self.feature_names, data.feature_names());
-        found.map_err(|e| self.missing_columns(e, data.feature_names()))
+        let others = &data.notes.untyped_columns;
+        let found = sources("feature", &self.feature_names, data.feature_names(), others);
+        found.map_err(|e| self.missing_columns(e, data.feature_names(), others))
     }
 
     /// Reports missing features. The terms of a text count as one column, as do the parts of a date.
-    fn missing_columns(&self, error: ModelError, given: &Names) -> ModelError {
+    fn missing_columns(&self, error: ModelError, given: &Names, others: &[String]) -> ModelError {
         let wide: BTreeMap<usize, (usize, &str)> = self
             .wide_columns()
             .map(|(features, name, _)| (features.start, (features.end, name)))
@@ -72,21 +78,24 @@ impl Schema {
         if wide.is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
             return error;
         }
-        let is_given: BTreeSet<Option<usize>> = self.feature_names.positions(given).into_iter().collect();
+        let positions = self.feature_names.positions(given);
+        let is_given: BTreeSet<Option<usize>> = positions.iter().copied().collect();
         let column = |feature: usize| {
             let before = wide.range(..=feature).next_back();
             let of_wide = before.filter(|(_, (end, _))| feature < *end);
-            of_wide.map_or_else(|| self.feature_name(feature), |(_, (_, name))| (*name).to_owned())
+            let name = of_wide.map(|(_, (_, name))| (*name).to_owned());
+            (name.is_some(), name.unwrap_or_else(|| self.feature_name(feature)))
         };
         let missing =
             (0..self.feature_names.iter().len()).filter(|&feature| !is_given.contains(&Some(feature)));
-        let mut columns: Vec<String> = missing.map(column).collect();
+        let mut columns: Vec<(bool, String)> = missing.map(column).collect();
         columns.dedup();
-        ModelError::MissingColumn {
-            what: "column",
-            more: columns.len() - 1,
-            name: columns.swap_remove(0),
-        }
+        let what = match columns.iter().any(|(is_wide, _)| *is_wide) {
+            true => "column",
+            false => "feature",
+        };
+        let names = columns.iter().map(|(_, name)| name.clone());
+        missing_columns(what, names, columns.len(), &unused(given, &positions, others))
     }
 
     /// Returns the values of nominal features that the model has not seen in training, with one entry per affected
@@ -134,7 +143,7 @@ impl Schema {
             return Err(ModelError::Task { expected, given });
         }
         let (targets, theirs) = (self.target_names(), &*self.names_as_here(data));
-        let mut sources = sources("output", targets, theirs)?;
+        let mut sources = sources("output", targets, theirs, &[])?;
         if theirs.iter().len() > targets.iter().len() {
             let mine = targets.positions(theirs);
             let name = theirs.iter().zip(mine).find(|(_, position)| position.is_none());
@@ -315,8 +324,14 @@ impl Recoding {
     }
 }
 
-/// For each column of the model, the column of the data that holds it; `None` if the columns are the same.
-fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Vec<usize>>, ModelError> {
+/// For each column of the model, the column of the data that holds it; `None` if the columns are the same. An error
+/// refers to further columns, `others`, that were not read.
+fn sources(
+    what: &'static str,
+    mine: &Names,
+    theirs: &Names,
+    others: &[String],
+) -> Result<Option<Vec<usize>>, ModelError> {
     if mine == theirs {
         return Ok(None);
     }
@@ -336,11 +351,11 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
     let positions = mine.positions(theirs);
     let found: BTreeSet<usize> = positions.iter().copied().flatten().collect();
     if found.len() < mine.iter().len() {
-        let first = (0..).zip(&found).position(|(j, found)| j != *found);
-        let name = mine.get(first.unwrap_or(found.len()));
-        let name = name.map_or_else(String::new, Cow::into_owned);
-        let more = mine.iter().len() - found.len() - 1;
-        return Err(ModelError::MissingColumn { what, name, more });
+        let n = mine.iter().len();
+        let missing = (0..n).filter(|j| !found.contains(j)).filter_map(|j| mine.get(j));
+        let unused = unused(theirs, &positions, others);
+        let missing = missing.map(Cow::into_owned);
+        return Err(missing_columns(what, missing, n - found.len(), &unused));
     }
     let mut sources = vec![0; mine.iter().len()];
     for (source, position) in positions.into_iter().enumerate() {
@@ -349,6 +364,28 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
             .for_each(|position| sources[position] = source);
     }
     Ok(Some(sources))
+}
+
+/// The columns of the data that the model does not have, by the positions of the data's columns in the model, and
+/// those that were not read.
+fn unused(theirs: &Names, positions: &[Option<usize>], others: &[String]) -> Vec<String> {
+    let of_data = theirs.iter().zip(positions);
+    let unused = of_data.filter(|(_, position)| position.is_none());
+    let unused = unused.map(|(name, _)| name.into_owned());
+    unused.chain(others.iter().cloned()).collect()
+}
+
+/// Reports columns that are missing, of which there are `n`.
+fn missing_columns(
+    what: &'static str,
+    names: impl Iterator<Item = String>,
+    n: usize,
+    unused: &[String],
+) -> ModelError {
+    let listed = names.take(MOST_LISTED).map(|name| MissingName::new(name, unused));
+    let missing: Vec<MissingName> = listed.collect();
+    let more = n - missing.len();
+    ModelError::MissingColumn { what, missing, more }
 }
 
 /// Repeats each column `times` times in succession.

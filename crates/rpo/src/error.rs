@@ -1,5 +1,6 @@
 //! Errors of models and of the data given to them.
 
+use crate::MissingName;
 use crate::method::{Difference, MethodError};
 use crate::model_file::ModelFileError;
 use rpo_core::{MemoryLimit, Mismatch, ParameterError};
@@ -142,12 +143,12 @@ pub enum ModelError {
         given: Task,
     },
     /// A feature or output of the model that the data lacks.
-    #[error("the data has no {what} {name:?}, which the model needs{}", and_more(*.more))]
+    #[error("the data has no {what} {}, which the model needs{}", listed(.missing), and_more(*.more))]
     MissingColumn {
-        /// "feature", "output", or "column" where some are texts or dates.
+        /// "feature", "output", or "column" where some of those that are missing are texts or dates.
         what: &'static str,
-        /// The name of the first that is missing.
-        name: String,
+        /// The first that are missing, at most five.
+        missing: Vec<MissingName>,
         /// Number of further missing columns.
         more: usize,
     },
@@ -259,7 +260,7 @@ impl ModelError {
     }
 
     /// Returns true if the caller stopped the fit.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         matches!(
             self,
             Self::Ensemble(EnsembleError::Stopped) | Self::Linear(LinearError::Stopped)
@@ -302,6 +303,11 @@ fn quantiles(levels: &[f64]) -> String {
         1 => format!("the quantile {}", listed[0]),
         _ => format!("the quantiles {}", listed.join(", ")),
     }
+}
+
+fn listed(missing: &[MissingName]) -> String {
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    names.join(", ")
 }
 
 fn and_more(more: usize) -> String {

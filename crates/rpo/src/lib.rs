@@ -20,7 +20,7 @@ mod training;
 mod tree_size;
 pub mod tune;
 
-pub use align::UnseenValues;
+pub use align::{MissingName, UnseenValues};
 pub use blocks::{BLOCK_BYTES, for_each_block};
 pub use decision::{Decision, TargetValue, ThresholdSource};
 pub use error::ModelError;

@@ -1,7 +1,9 @@
 //! Writes a file atomically: the whole file or nothing.
 
+mod descriptor;
 mod part;
 
+use descriptor::Descriptor;
 use part::Part;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -33,14 +35,35 @@ pub enum TargetError {
         /// The message of the system.
         message: String,
     },
+    /// The finished file could neither be renamed to its path nor written into the file there.
+    #[error(
+        "{}: cannot rename the finished file: {message}; it is {}",
+        path.display(),
+        kept.display()
+    )]
+    Kept {
+        /// The path that the file was to have.
+        path: PathBuf,
+        /// The path that it has.
+        kept: PathBuf,
+        /// The kind of error.
+        kind: io::ErrorKind,
+        /// The message of the system.
+        message: String,
+    },
 }
 
 /// A file that appears under its name only when it is complete.
 ///
 /// The file is written in its final folder, flushed to the disk and renamed by [`finish`](Self::finish). Until then,
 /// and if anything fails or the target is dropped, an earlier file is unchanged. If the path is a symbolic link, the
-/// file it leads to is replaced, or created if the link dangles; devices and pipes are written to directly.
-/// [`check`](Self::check) tests before a long computation that a path can be written to.
+/// file it leads to is replaced, or created if the link dangles. Devices, pipes and the open files of the process, such
+/// as `/dev/stdout` and `/dev/fd/3`, are written to directly. [`check`](Self::check) tests before a long computation
+/// that a path can be written to.
+///
+/// Where the system does not rename over the earlier file (one that is mounted by itself, or belongs to another user
+/// in a sticky folder), the content is written into it; if that fails too, the finished file stays under another name
+/// ([`TargetError::Kept`]).
 ///
 /// Unfinished files of killed processes, `.rpo-*.part`, are removed when another file is written to that folder (if the
 /// system locks files: not on Windows). [`abandon_all`](Self::abandon_all) is for a process that is about to end.
@@ -62,7 +85,7 @@ pub enum TargetError {
 pub struct FileTarget {
     path: PathBuf,
     out: BufWriter<File>,
-    /// The unfinished file, and its final path; `None` for devices and pipes.
+    /// The unfinished file, and its final path; `None` for devices, pipes and open files.
     rename: Option<(Part, PathBuf)>,
 }
 
@@ -86,17 +109,29 @@ impl FileTarget {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn check(path: impl AsRef<Path>) -> Result<(), TargetError> {
-        // Opening and closing a pipe would signal its end to the reader.
+        // Opening and closing a named pipe would signal its end to the reader.
         match fs::metadata(path.as_ref()) {
-            Ok(metadata) if !metadata.is_dir() && !metadata.is_file() => Ok(()),
+            Ok(metadata)
+                if !metadata.is_dir() && !metadata.is_file() && Descriptor::find(path.as_ref()).is_none() =>
+            {
+                Ok(())
+            }
             _ => Self::new(path).map(drop),
         }
     }
 
+    /// Returns true for a path that leads to standard output, such as `/dev/stdout`.
+    pub fn is_standard_output(path: impl AsRef<Path>) -> bool {
+        Descriptor::find(path.as_ref()).is_some_and(Descriptor::is_standard_output)
+    }
+
     /// Resolves the symbolic links of a path, whether the file exists or not, so that all paths to a file have the same
-    /// place. `None` for devices and pipes, which are not replaced, and if the folder does not exist.
+    /// place. `None` for devices, pipes and open files, which are not replaced, and if the folder does not exist.
     pub fn place(path: impl AsRef<Path>) -> Option<PathBuf> {
         let path = path.as_ref();
+        if Descriptor::find(path).is_some() {
+            return None;
+        }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() || metadata.is_dir() => fs::canonicalize(path).ok(),
             Ok(_) => None,
@@ -127,15 +162,22 @@ impl FileTarget {
     /// Flushes everything to the disk and gives the file its name.
     ///
     /// # Errors
-    /// [`TargetError::Io`].
+    /// [`TargetError::Io`], or [`TargetError::Kept`] if the file is complete under another name.
     pub fn finish(self) -> Result<(), TargetError> {
         let Self { path, out, rename } = self;
         let error = |action, e: &io::Error| io_error(&path, action, e);
         let file = out.into_inner().map_err(|e| error("write", e.error()))?;
         if let Some((part, target)) = rename {
             file.sync_all().map_err(|e| error("flush to the disk", &e))?;
-            part.persist(&target)
-                .map_err(|e| error("rename the finished file", &e))?;
+            part.persist(&file, &target).map_err(|(e, kept)| match kept {
+                Some(kept) => TargetError::Kept {
+                    path: path.clone(),
+                    kept,
+                    kind: e.kind(),
+                    message: message(&e),
+                },
+                None => error("rename the finished file", &e),
+            })?;
             // Closing the file releases the lock that kept other processes from removing the part.
             drop(file);
             sync_folder(folder_of(&target)).map_err(|e| error("flush the folder to the disk", &e))?;
@@ -160,7 +202,7 @@ impl From<TargetError> for io::Error {
     fn from(e: TargetError) -> Self {
         let kind = match &e {
             TargetError::IsFolder { .. } => io::ErrorKind::IsADirectory,
-            TargetError::Io { kind, .. } => *kind,
+            TargetError::Io { kind, .. } | TargetError::Kept { kind, .. } => *kind,
         };
         Self::new(kind, e)
     }
@@ -168,6 +210,9 @@ impl From<TargetError> for io::Error {
 
 fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
     let error = |action, e: &io::Error| io_error(path, action, e);
+    if let Some(descriptor) = Descriptor::find(path) {
+        return Ok((descriptor.open().map_err(|e| error("write", &e))?, None));
+    }
     let earlier = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
             let path = path.to_owned();
@@ -211,11 +256,15 @@ fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {
         path: path.to_owned(),
         action,
         kind: e.kind(),
-        // The wrapper of the system's error names the temporary file, which is of no interest to users.
-        message: match e.raw_os_error() {
-            Some(_) => e.to_string(),
-            None => e.kind().to_string(),
-        },
+        message: message(e),
+    }
+}
+
+/// The message of the system. The wrapper of its error names the temporary file, which is of no interest to users.
+fn message(e: &io::Error) -> String {
+    match e.raw_os_error() {
+        Some(_) => e.to_string(),
+        None => e.kind().to_string(),
     }
 }
 

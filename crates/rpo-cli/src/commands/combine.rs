@@ -42,7 +42,7 @@ pub(crate) struct Combine {
     thresholds: Option<ThresholdRule>,
 
     /// File to save the ensemble to.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     out: PathBuf,
 
     /// Print one JSON object.

@@ -19,7 +19,7 @@ pub(crate) struct Convert {
     to: WriteOptions,
 
     /// MULAN label file to write beside an ARFF file: it names the outputs.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     label_file: Option<PathBuf>,
 
     /// Print one JSON object: n_samples, n_features, n_outputs.
@@ -35,7 +35,7 @@ impl Convert {
         let label_file = ("--label-file", self.label_file.as_deref());
         files::check(self.data.files(), [self.to.file(), label_file])?;
         let out = self.to.open()?;
-        let data = self.data.load_any()?;
+        let data = self.data.load_to_convert()?;
         if let Some(path) = &self.label_file {
             let mut out = DataFile::new(path)?;
             write::label_file(&data, &mut out)?;

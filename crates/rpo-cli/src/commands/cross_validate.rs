@@ -4,6 +4,7 @@ use super::evaluate::{Predicted, default_metrics, parse_metric};
 use crate::csv_file;
 use crate::error::CliError;
 use crate::files;
+use crate::interrupt;
 use crate::options::{FitOptions, WithheldOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
@@ -13,11 +14,12 @@ use rpo::Predictor;
 use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::CsvField;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, DatasetError, Names};
-use rpo::metrics::Metric;
+use rpo::metrics::{Metric, Score};
 use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate, default_metric};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Score a method by cross-validation: every sample is predicted by a model fitted to the others.
 ///
@@ -25,6 +27,7 @@ use std::path::{Path, PathBuf};
 /// --time-column time is cut into one part more than there are folds, and each part but the first is predicted by a
 /// model fitted to all earlier ones. Prints the mean and the standard deviation of each metric over the folds, and its
 /// value in each; with --json one object with folds, n_samples, and for each metric its mean, deviation and values.
+/// Ctrl-C prints those of the finished folds ("interrupted": true) and ends the command.
 #[derive(Debug, Args)]
 pub(crate) struct CrossValidate {
     /// Number of folds, at least 2.
@@ -40,7 +43,7 @@ pub(crate) struct CrossValidate {
 
     /// CSV file for the out-of-fold predictions, a row for each sample in the order of the data, empty for samples that
     /// are in no fold; with tabs if its name ends in .tsv, compressed by gzip if it ends in .gz.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     predictions: Option<PathBuf>,
 
     /// Print one JSON object.
@@ -73,10 +76,15 @@ impl CrossValidate {
             }
             given => given.to_vec(),
         };
+        let names: Vec<String> = metrics.iter().map(Score::name).collect();
+        let finished = Arc::new(Mutex::new(Vec::new()));
+        self.print_when_interrupted(names, Arc::clone(&finished), data.n_samples());
         let mut kept = None;
         let bar = progress::bar(self.folds, "folds");
         let mut on_fold = |fold: Fold<'_>| {
             bar.inc(1);
+            let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+            finished.push(fold.values.to_vec());
             if self.predictions.is_some() {
                 keep(&fold, data.n_samples(), &mut kept)?;
             }
@@ -93,6 +101,7 @@ impl CrossValidate {
             on_fold: Some(&mut on_fold),
         };
         let result = cross_validate(estimator.as_ref(), &data, &metrics, folds);
+        interrupt::as_ever();
         bar.finish_and_clear();
         let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {
@@ -116,7 +125,32 @@ impl CrossValidate {
         };
         print(&text)
     }
+
+    /// Makes a signal print the folds that are finished, if there are some, before it ends the process.
+    fn print_when_interrupted(&self, names: Vec<String>, finished: Finished, n_samples: usize) {
+        let (as_json, k) = (self.json, self.folds);
+        interrupt::finally(move || {
+            let folds = std::mem::take(&mut *finished.lock().unwrap_or_else(PoisonError::into_inner));
+            note(&format!("interrupted: {} of {k} folds are finished", folds.len()));
+            if folds.is_empty() {
+                return;
+            }
+            let result = CrossValidation::new(names, folds);
+            let text = if as_json {
+                let mut object = record(&result, n_samples);
+                object["interrupted"] = json!(true);
+                format!("{object}\n")
+            } else {
+                table(&result)
+            };
+            // The process ends in any case.
+            let _ = print(&text);
+        });
+    }
 }
+
+/// The values of metrics on the folds that are finished.
+type Finished = Arc<Mutex<Vec<Vec<f64>>>>;
 
 /// Out-of-fold predictions.
 struct Kept {

@@ -1,6 +1,7 @@
 //! `rpo generate`.
 
 use crate::error::CliError;
+use crate::files;
 use crate::options::WriteOptions;
 use crate::output::Report;
 use clap::builder::RangedU64ValueParser;
@@ -74,6 +75,7 @@ enum Kind {
 impl Generate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.check_effect()?;
+        files::check([], [self.to.file()])?;
         let out = self.to.open()?;
         let data = self.generate()?;
         self.to.write(&data, out)?;

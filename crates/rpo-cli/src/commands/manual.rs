@@ -51,7 +51,7 @@ impl Manual {
     fn write(&self, command: &clap::Command, name: &str) -> Result<(), CliError> {
         let mut page = Vec::new();
         let manual = clap_mangen::Man::new(command.clone()).title(name.to_uppercase());
-        manual.render(&mut page).map_err(|e| CliError::Write(e.into()))?;
+        manual.render(&mut page)?;
         let mut out = Output::new(Some(&self.folder.join(format!("{name}.1"))))?;
         out.put(&page)?;
         out.finish()

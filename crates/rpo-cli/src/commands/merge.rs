@@ -19,7 +19,7 @@ pub(crate) struct Merge {
     models: Vec<PathBuf>,
 
     /// File to save the merged model to.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     out: PathBuf,
 
     /// Print one JSON object.

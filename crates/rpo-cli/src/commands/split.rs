@@ -10,7 +10,7 @@ use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::read::{Format, TextOfSamples, read_split};
 use rpo::data::split::{Split, Withheld};
-use std::io::BufWriter;
+use std::io::{BufWriter, IntoInnerError};
 use std::path::PathBuf;
 
 /// Split a file into a training file and a test file.
@@ -21,11 +21,11 @@ use std::path::PathBuf;
 pub(crate) struct SplitCommand {
     /// File for the training samples, compressed by gzip if its name ends in .gz; the name is not that of another
     /// format than the data have.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     train: PathBuf,
 
     /// File for the test samples.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     test: PathBuf,
 
     /// Fraction of the samples to test on.
@@ -96,9 +96,7 @@ impl SplitCommand {
         text.copy(&mut parts)
             .map_err(|e| self.data.problem(&e.to_string()))?;
         for out in outs {
-            let file = out
-                .into_inner()
-                .map_err(|e| CliError::Write(e.into_error().into()))?;
+            let file = out.into_inner().map_err(IntoInnerError::into_error)?;
             file.finish()?;
         }
         let mut report = Report::default();

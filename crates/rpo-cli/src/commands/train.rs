@@ -33,7 +33,7 @@ const WORTH_A_NOTE: f64 = 20.0;
 #[derive(Debug, Args)]
 pub(crate) struct Train {
     /// File to save the model to; an earlier file is replaced when the new one is complete.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     model: PathBuf,
 
     /// Also score the model on out-of-bag predictions: LRAP for labels, macro-auc for up to four labels, r2 for
@@ -199,7 +199,10 @@ impl Train {
         let fitted = fit(&context);
         interrupt::as_ever();
         bar.finish_and_clear();
-        fitted.map_err(|source| self.fit.failed(source))
+        fitted.map_err(|source| match is_interrupted() && source.is_stopped() {
+            true => CliError::Interrupted,
+            false => self.fit.failed(source),
+        })
     }
 }
 

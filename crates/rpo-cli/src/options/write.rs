@@ -3,18 +3,19 @@
 use super::data::formats;
 use crate::data_file::DataFile;
 use crate::error::CliError;
-use crate::files::NamedFile;
+use crate::files::{self, NamedFile};
 use clap::Args;
 use rpo::data::read::Format;
 use rpo::data::{Dataset, write};
-use std::io::BufWriter;
+use std::io::{BufWriter, IntoInnerError};
 use std::path::PathBuf;
 
 /// A data file to write.
 #[derive(Debug, Args)]
 pub(crate) struct WriteOptions {
-    /// File to write, compressed by gzip if its name ends in .gz; it appears when it is complete.
-    #[arg(long, value_name = "FILE")]
+    /// File to write, compressed by gzip if its name ends in .gz; it appears when it is complete. With -, standard output,
+    /// and the report goes to standard error.
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     out: PathBuf,
 
     /// Format to write; by default from the file name: .arff, .csv, .tsv (CSV with tabs), .svm or .svmlight, .parquet,
@@ -54,9 +55,7 @@ impl WriteOptions {
             options.delimiter = delimiter;
         }
         write::write(data, options, &mut out)?;
-        let file = out
-            .into_inner()
-            .map_err(|e| CliError::Write(e.into_error().into()))?;
+        let file = out.into_inner().map_err(IntoInnerError::into_error)?;
         file.finish()
     }
 }

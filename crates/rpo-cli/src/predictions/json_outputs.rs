@@ -17,6 +17,11 @@ impl JsonOutputs {
         }
     }
 
+    /// The number of columns.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
     /// Appends the scores of all columns as an object.
     pub(crate) fn all<'a>(&self, scores: impl IntoIterator<Item = &'a f32>, to: &mut String) {
         to.push('{');

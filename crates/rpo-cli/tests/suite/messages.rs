@@ -88,14 +88,6 @@ fn the_option_that_was_given_is_named() {
             "--trees has a value, and --space trees searches for one: leave one out",
         ),
         (
-            "convert --data t.csv --out - --to csv".to_owned(),
-            "--out -: a file is expected; standard output is /dev/stdout",
-        ),
-        (
-            "train --data t.csv --targets red --model -".to_owned(),
-            "--model -: a file is expected; standard output is /dev/stdout",
-        ),
-        (
             format!("{train} --categorical nope"),
             "t.csv: --categorical names the column \"nope\", which does not exist",
         ),

@@ -23,13 +23,13 @@ fn table() -> String {
     text
 }
 
-fn trained(folder: &Folder) {
+pub(crate) fn trained(folder: &Folder) {
     folder.write("table.csv", table());
     folder.ok("train --data table.csv --targets label_* --trees 10 --seed 1 --model m.rpo");
 }
 
 /// Returns the responses to the input lines.
-fn lines(folder: &Folder, options: &str, input: &str) -> Vec<Value> {
+pub(crate) fn lines(folder: &Folder, options: &str, input: &str) -> Vec<Value> {
     let mut child = folder
         .command(&format!("serve {options}"))
         .stdin(Stdio::piped())
@@ -115,7 +115,7 @@ fn a_converted_file_is_served_as_it_is() {
     }
     let message = folder.fail("predict --data table.csv --model parts.rpo");
     assert!(
-        message.contains("the data has no feature \"since[days]\", which the model needs (and lacks 2 more)"),
+        message.contains("the data has no feature \"since[days]\" (it has \"since\"), \"since[month]\""),
         "{message}"
     );
 }
@@ -239,15 +239,19 @@ fn numbered_features_that_are_left_out_are_zero() {
 }
 
 /// A server process, which is killed on drop.
-struct Server {
-    child: Child,
-    address: String,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: String,
 }
 
 impl Server {
-    fn start(folder: &Folder, options: &str) -> Self {
+    pub(crate) fn start(folder: &Folder, options: &str) -> Self {
+        Self::start_at("127.0.0.1:0", folder, options)
+    }
+
+    pub(crate) fn start_at(address: &str, folder: &Folder, options: &str) -> Self {
         let mut child = folder
-            .command(&format!("serve --http 127.0.0.1:0 {options}"))
+            .command(&format!("serve --http {address} {options}"))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -262,19 +266,19 @@ impl Server {
         Self { child, address }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream
     }
 
     /// Sends a request, and returns the status and the body of its response.
-    fn request(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+    pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         response(self.send(method, path, body))
     }
 
     /// Sends a request, and returns the stream of its response.
-    fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> TcpStream {
         let mut stream = self.connect();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
@@ -294,7 +298,7 @@ impl Drop for Server {
     }
 }
 
-fn response(mut stream: TcpStream) -> (u16, String) {
+pub(crate) fn response(mut stream: TcpStream) -> (u16, String) {
     let mut text = String::new();
     let _ = stream.read_to_string(&mut text);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
@@ -308,10 +312,8 @@ fn every_path_has_its_response() {
     trained(&folder);
     let server = Server::start(&folder, "--model m.rpo --max-bytes 500 --timeout 0.5");
     let json = |(status, body): (u16, String)| (status, serde_json::from_str::<Value>(&body).unwrap());
-    assert_eq!(
-        json(server.request("GET", "/health", "")),
-        (200, json!({"status": "ok"}))
-    );
+    let (status, health) = json(server.request("GET", "/health", ""));
+    assert_eq!((status, &health["status"]), (200, &json!("ok")));
     let (status, schema) = json(server.request("GET", "/schema", ""));
     assert_eq!((status, &schema["task"]), (200, &json!("multi-label")));
     assert_eq!(schema["outputs"], json!(["label_a", "label_b"]));
@@ -321,6 +323,21 @@ fn every_path_has_its_response() {
         {"name": "since", "type": "date"},
     ]);
     assert_eq!(schema["features"], features);
+    // Both identify the model and the server.
+    let file = std::fs::read(folder.path("m.rpo")).unwrap();
+    let checksum = health["model"]["checksum"].as_str().unwrap();
+    let digits = format!(r#"{{\"checksum\":\"{checksum}\""#);
+    assert!(
+        file.windows(digits.len()).any(|bytes| bytes == digits.as_bytes()),
+        "{health}"
+    );
+    assert_eq!((checksum.len(), &health["model"]["n_train"]), (8, &json!(40)));
+    assert_eq!(
+        health["model"]["software"],
+        folder.json("inspect --model m.rpo")["software"]
+    );
+    assert_eq!(schema["model"], health["model"]);
+    assert_eq!(schema["version"], health["version"]);
     let (status, page) = server.request("GET", "/", "");
     assert!(status == 200 && page.contains("fetch(\"predict\""));
 

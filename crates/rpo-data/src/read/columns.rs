@@ -25,6 +25,14 @@ pub(super) enum ColumnUse {
     Value(ColumnType),
 }
 
+/// Returns the names of the columns that are not read as they have no type.
+pub(super) fn untyped(columns: &[String], uses: &[Option<ColumnUse>], options: &ReadOptions) -> Vec<String> {
+    let columns = columns.iter().zip(uses);
+    let untyped =
+        columns.filter(|(_, column)| options.ignore_untyped && **column == Some(ColumnUse::Ignored));
+    untyped.map(|(name, _)| name.clone()).collect()
+}
+
 /// Returns the use of each column according to the options; `None` if its values decide.
 pub(super) fn declared(
     columns: &[String],

@@ -78,7 +78,7 @@ impl Format {
         match Self::extension_of_name(path)?.as_str() {
             "arff" => Some(Self::Arff),
             "csv" | "tsv" | "tab" => Some(Self::Csv),
-            "parquet" => Some(Self::Parquet),
+            "parquet" | "pq" | "parq" => Some(Self::Parquet),
             "arrow" | "arrows" | "feather" | "ipc" => Some(Self::Arrow),
             "svm" | "svmlight" | "libsvm" => Some(Self::SvmLight),
             _ => None,

@@ -32,6 +32,24 @@ pub(super) struct Syntax {
 
 /// Maximum number of columns, as indices are stored in 32 bits.
 pub(super) const MOST_COLUMNS: u64 = u32::MAX as u64;
+/// Maximum number of labels. They are counted one by one, for a description or a split, whatever a header declares.
+const MOST_LABELS: u64 = 1 << 27;
+
+/// Refuses declared numbers of columns that are too large.
+pub(super) fn check_declared(n_features: u64, n_labels: u64) -> Result<(), ReadErrorKind> {
+    for (what, count) in [("feature", n_features), ("label", n_labels)] {
+        if count > MOST_COLUMNS {
+            return Err(ReadErrorKind::TooManyColumns { what, count });
+        }
+    }
+    match n_labels > MOST_LABELS {
+        true => Err(ReadErrorKind::TooManyLabels {
+            count: n_labels,
+            limit: MOST_LABELS,
+        }),
+        false => Ok(()),
+    }
+}
 
 /// Parses `[label[,label]...] [index:value]...`. A line that starts with a blank, or with a field that contains a
 /// colon, has no labels.

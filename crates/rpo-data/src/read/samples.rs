@@ -6,7 +6,7 @@ use super::line::LineReader;
 use super::narrow::Narrow;
 use super::options::{ReadOptions, Targets};
 use super::refuse_column_options;
-use super::sample::{MOST_COLUMNS, Sample};
+use super::sample::{Sample, check_declared};
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
 use crate::builder::MatrixBuilder;
@@ -30,12 +30,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     let lines = LineReader::with_longest(reader, options.longest_line);
     let first_feature = options.first_feature.unwrap_or_default();
     let (n_features, n_labels) = (options.n_features, options.n_outputs);
-    for (what, given) in [("feature", n_features), ("label", n_labels)] {
-        let given = given.map(|n| n as u64);
-        if let Some(count) = given.filter(|count| *count > MOST_COLUMNS) {
-            return Err(ReadErrorKind::TooManyColumns { what, count }.into());
-        }
-    }
+    check_declared(n_features.unwrap_or(0) as u64, n_labels.unwrap_or(0) as u64)?;
     let mut others = Others {
         n_features: n_features.filter(|_| options.leave_out),
         n_labels: n_labels.filter(|_| options.leave_out),

@@ -3,7 +3,7 @@
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
 use super::number;
-use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
+use super::sample::{Sample, Syntax, check_declared, parse_sample};
 use crate::message::lossy;
 use std::io::BufRead;
 
@@ -17,8 +17,7 @@ pub(super) struct XmlRepoReader<R> {
 }
 
 impl<R: BufRead> XmlRepoReader<R> {
-    /// Reads the header: three integers, of which the numbers of features and labels must be such that 32 bits can
-    /// index them.
+    /// Reads the header: three integers, of which the numbers of features and labels have limits.
     pub(super) fn from_lines(mut lines: LineReader<R>) -> Result<Self, ReadError> {
         if !lines.advance()? {
             return Err(ReadErrorKind::Empty("a header of three numbers").into());
@@ -26,11 +25,7 @@ impl<R: BufRead> XmlRepoReader<R> {
         let Some([n_samples, n_features, n_labels]) = parse_header(lines.line()) else {
             return Err(lines.error(ReadErrorKind::BadHeader(lossy(lines.line()))));
         };
-        for (what, count) in [("feature", n_features), ("label", n_labels)] {
-            if count > MOST_COLUMNS {
-                return Err(lines.error(ReadErrorKind::TooManyColumns { what, count }));
-            }
-        }
+        check_declared(n_features, n_labels).map_err(|kind| lines.error(kind))?;
         Ok(Self {
             lines,
             n_samples,

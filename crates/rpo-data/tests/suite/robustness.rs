@@ -124,8 +124,17 @@ fn headers_that_lie_cost_nothing() {
     };
     assert_eq!(kind(&format!("1 {huge} 6\n0 1:2\n"), &auto), expected);
     // The maximum number of columns must not cause any allocation.
-    let data = read_from(&b"1 4294967295 4294967295\n4294967294 4294967294:1\n"[..], &auto).unwrap();
+    let data = read_from(&b"1 4294967295 134217728\n134217727 4294967294:1\n"[..], &auto).unwrap();
     assert_eq!(data.feature_names(), &Names::Numbered(4_294_967_295));
+    // Labels are counted one by one.
+    let too_many_labels = |count| ReadErrorKind::TooManyLabels {
+        count,
+        limit: 134_217_728,
+    };
+    assert_eq!(
+        kind("2 4 4000000000\n0,1 0:1 3:1\n1 1:1\n", &auto),
+        too_many_labels(4_000_000_000)
+    );
     let sparse = ReadOptions {
         format: Format::SvmLight,
         ..ReadOptions::default()
@@ -143,6 +152,11 @@ fn headers_that_lie_cost_nothing() {
             ReadErrorKind::TooManyColumns { what, count }
         );
     }
+    let declared = ReadOptions {
+        n_outputs: Some(4_294_967_295),
+        ..sparse.clone()
+    };
+    assert_eq!(kind("0 1:2\n", &declared), too_many_labels(4_294_967_295));
     let declared = ReadOptions {
         n_features: Some(4_294_967_295),
         ..sparse.clone()

@@ -27,7 +27,11 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    fn new(metrics: Vec<String>, folds: Vec<Vec<f64>>) -> Self {
+    /// Summarizes the values of metrics on folds, such as those that were finished.
+    ///
+    /// # Panics
+    /// If a fold does not have a value for each metric.
+    pub fn new(metrics: Vec<String>, folds: Vec<Vec<f64>>) -> Self {
         let of_metric = |j: usize| {
             let values = folds.iter().map(|fold| fold[j]).filter(|v| !v.is_nan());
             mean_and_deviation(&values.collect::<Vec<_>>())

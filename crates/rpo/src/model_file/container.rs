@@ -119,6 +119,11 @@ fn written_as(dtype: Dtype) -> safetensors::Dtype {
     found.expect("every type is listed").1
 }
 
+/// Returns the checksum in a file that was opened without an error.
+pub(super) fn checksum(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[DIGITS]).into_owned()
+}
+
 /// Opens a container. Returns its description, after checking its version and that it is undamaged, and the reader of
 /// its arrays and fields.
 pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {

@@ -54,6 +54,14 @@ impl Model {
     /// # Errors
     /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
+        Ok(Self::load_with_checksum(path)?.0)
+    }
+
+    /// Loads a model from a file, with the checksum in the file, which identifies it: eight hexadecimal digits.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with_checksum(path: impl AsRef<Path>) -> Result<(Self, String), ModelFileError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| {
             ModelFileError::from(Kind::Read {
@@ -62,7 +70,8 @@ impl Model {
             })
             .in_file(path)
         })?;
-        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
+        let model = Self::from_bytes(&bytes).map_err(|e| e.in_file(path))?;
+        Ok((model, container::checksum(&bytes)))
     }
 
     /// Returns the contents of the model's file.

@@ -35,9 +35,11 @@ impl CraftmlFile {
     pub(crate) fn create(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let path = path.as_ref().to_owned();
         let target = FileTarget::new(&path)?;
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
+        // Devices and open files are in no folder that takes files.
+        let place = FileTarget::place(&path);
+        let folder = match place.as_deref().and_then(Path::parent) {
+            Some(folder) => folder.to_owned(),
+            None => std::env::temp_dir(),
         };
         let arrays = tempfile::tempfile_in(folder).map_err(|e| cannot("make a temporary file", &path, &e))?;
         Ok(Self {

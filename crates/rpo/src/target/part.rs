@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, TempPath};
@@ -50,13 +50,49 @@ impl Part {
         Err(io::Error::from(io::ErrorKind::WouldBlock))
     }
 
-    /// Gives the file its final name.
-    pub(super) fn persist(mut self, target: &Path) -> io::Result<()> {
+    /// Gives the file its final name, or writes its content into the file of that name if the system does not rename
+    /// over that. If neither succeeds, returns the error of renaming and the name under which the file is kept, if it
+    /// still has one.
+    pub(super) fn persist(mut self, file: &File, target: &Path) -> Result<(), (io::Error, Option<PathBuf>)> {
+        // Held until the end: a signal must not end the process while it writes over the earlier file.
         let mut parts = parts();
         let temporary = self.0.take().expect("taken here and on drop alone");
         parts.remove(&*temporary);
-        temporary.persist(target).map_err(|e| e.error)
+        let Err(failed) = temporary.persist(target) else {
+            return Ok(());
+        };
+        match write_into(target, file) {
+            Ok(()) => Ok(()),
+            Err(_) => Err((failed.error, keep(failed.path, target))),
+        }
     }
+}
+
+/// Writes the content of a finished file over that of another.
+fn write_into(target: &Path, mut file: &File) -> io::Result<()> {
+    file.rewind()?;
+    let mut earlier = File::options().write(true).truncate(true).open(target)?;
+    io::copy(&mut file, &mut earlier)?;
+    earlier.sync_all()
+}
+
+/// Gives a finished file a visible name beside its target that no file has: hidden ones are removed as abandoned.
+fn keep(mut temporary: TempPath, target: &Path) -> Option<PathBuf> {
+    for i in 0..MOST_TRIES {
+        let mut name = target.file_name()?.to_owned();
+        name.push(match i {
+            0 => ".complete".to_owned(),
+            i => format!(".complete-{i}"),
+        });
+        let name = target.with_file_name(name);
+        temporary = match temporary.persist_noclobber(&name) {
+            Ok(()) => return Some(name),
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => e.path,
+            // The folder may have become read-only: then other processes do not remove the file from it either.
+            Err(e) => return e.path.keep().ok().filter(|path| path.exists()),
+        };
+    }
+    temporary.keep().ok()
 }
 
 impl Drop for Part {

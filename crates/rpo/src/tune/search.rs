@@ -103,6 +103,22 @@ impl Search {
         settings: impl IntoIterator<Item = Setting>,
         objective: impl Fn(&Setting, &mut Trial<'_>) -> Result<f64, E> + Sync,
     ) -> Result<SearchResult<E>, SearchError<E>> {
+        self.run_until(settings, objective, |_| {}, || false)
+    }
+
+    /// Like [`run`](Self::run), and calls `on_record` with the record of each trial when it ends, in any order; with a
+    /// limit in steps, some of them may not be in the history. Once `stop` returns true, no trial begins, and trials that
+    /// fail are interrupted ones ([`TrialError::Interrupted`]): the objective is expected to end early then.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`SearchError::Interrupted`] if no setting was scored before `stop` returned true.
+    pub fn run_until<E: Send + Sync>(
+        &self,
+        settings: impl IntoIterator<Item = Setting>,
+        objective: impl Fn(&Setting, &mut Trial<'_>) -> Result<f64, E> + Sync,
+        on_record: impl Fn(&Record<E>) + Sync,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Result<SearchResult<E>, SearchError<E>> {
         let mut settings = settings.into_iter().fuse();
         let deadline = match self.limit {
             SearchLimit::WallClock(time) => Instant::now().checked_add(time),
@@ -110,7 +126,7 @@ impl Search {
         };
         let mut history: Vec<Record<E>> = Vec::new();
         let mut rule = Rule::new(self, deadline);
-        while !(rule.is_late() || self.is_spent(&history)) {
+        while !(rule.is_late() || stop() || self.is_spent(&history)) {
             let first = history.len();
             let n = match self.limit {
                 SearchLimit::Trials(trials) => self.round.max(1).min(trials - first),
@@ -124,7 +140,12 @@ impl Search {
                 .into_par_iter()
                 .enumerate()
                 .map(|(i, setting)| {
-                    (!rule.is_late()).then(|| Record::run(first + i, setting, &rule, &objective))
+                    if rule.is_late() || stop() {
+                        return None;
+                    }
+                    let record = Record::run(first + i, setting, &rule, &objective, &stop);
+                    on_record(&record);
+                    Some(record)
                 })
                 .collect();
             for record in records.into_iter().flatten() {
@@ -136,7 +157,10 @@ impl Search {
                 history.push(record);
             }
         }
-        self.choose(history)
+        self.choose(history).map_err(|e| match stop() {
+            true => SearchError::Interrupted,
+            false => e,
+        })
     }
 
     fn is_spent<E>(&self, history: &[Record<E>]) -> bool {
@@ -217,6 +241,9 @@ pub enum SearchError<E> {
     /// No setting was tried.
     #[error("no setting was tried: the limit is 0 or the space is empty")]
     NoTrial,
+    /// The search was stopped early.
+    #[error("interrupted before any setting was scored")]
+    Interrupted,
     /// No setting has a score.
     #[error("all {n_trials} settings failed; the first, {setting}: {failure}")]
     AllFailed {

@@ -61,6 +61,7 @@ impl<E> Record<E> {
         setting: Setting,
         rule: &Rule,
         objective: &impl Fn(&Setting, &mut Trial<'_>) -> Result<f64, E>,
+        is_interrupted: &impl Fn() -> bool,
     ) -> Self {
         let clock = Instant::now();
         let mut trial = Trial {
@@ -70,6 +71,7 @@ impl<E> Record<E> {
             stopped: false,
         };
         let outcome = match objective(&setting, &mut trial) {
+            Err(_) if is_interrupted() => Outcome::Failed(TrialError::Interrupted),
             Err(e) => Outcome::Failed(TrialError::Error(e)),
             Ok(score) if score.is_nan() => Outcome::Failed(TrialError::NotANumber),
             Ok(score) if trial.stopped => Outcome::Stopped(score),
@@ -115,6 +117,9 @@ pub enum TrialError<E> {
     /// A score that is NaN.
     #[error("the score is undefined (NaN)")]
     NotANumber,
+    /// The search was interrupted meanwhile.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// The best score reported up to a step, ignoring NaN.

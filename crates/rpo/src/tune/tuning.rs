@@ -1,8 +1,8 @@
 //! Searches the parameters of a method, scored on samples withheld from training.
 
 use super::{
-    Holdout, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit, SearchResult, Setting,
-    Space, SpaceError, Trial,
+    Holdout, ParamDistribution, Pruner, Record, Refit, Search, SearchError, SearchLimit, SearchResult,
+    Setting, Space, SpaceError, Trial,
 };
 use crate::evaluate::{EvaluateOptions, default_metric};
 use crate::method::{Estimator, FitContext, Method, MethodError, is_on};
@@ -10,7 +10,6 @@ use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
-use rpo_ensemble::EnsembleError;
 use rpo_metrics::Score;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -137,18 +136,19 @@ impl Tuning {
     /// A space with parameters or values that the method does not have, too few samples to withhold some, and a search
     /// in which no setting has a score.
     pub fn run(&self, data: &Dataset, on_trial: &(dyn Fn() + Sync)) -> Result<Tuned, TuneError> {
-        self.run_until(data, on_trial, &|| false)
+        self.run_until(data, &|_| on_trial(), &|| false)
     }
 
     /// Like [`run`](Self::run), but once `stop` returns true, no setting is tried and fits that can end early do; these
-    /// settings are recorded as failed. The best of the others is the result.
+    /// are recorded as [`TrialError::Interrupted`](super::TrialError::Interrupted). The best of the others is the result.
+    /// `on_record` receives the record of each setting when it ends, as [`Search::run_until`] says.
     ///
     /// # Errors
-    /// As [`run`](Self::run); also if no setting was scored before.
+    /// As [`run`](Self::run), and [`SearchError::Interrupted`] if no setting was scored before.
     pub fn run_until(
         &self,
         data: &Dataset,
-        on_trial: &(dyn Fn() + Sync),
+        on_record: &(dyn Fn(&Record<ModelError>) + Sync),
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Tuned, TuneError> {
         let space = self.space()?;
@@ -181,17 +181,13 @@ impl Tuning {
             pruner,
             ..Search::new(metric.as_ref())
         };
-        let settings = self.settings(&space)?.take_while(|_| !stop());
-        let result = search.run(settings, |setting, trial| {
-            if stop() {
-                return Err(EnsembleError::Stopped.into());
-            }
+        let settings = self.settings(&space)?;
+        let attempt = |setting: &Setting, trial: &mut Trial<'_>| {
             let estimator = self.set(setting).map_err(ModelError::from);
             let estimator = estimator.and_then(|method| method.estimator(data.task()));
-            let score = estimator.and_then(|estimator| objective.score(estimator.as_ref(), trial));
-            on_trial();
-            score
-        })?;
+            estimator.and_then(|estimator| objective.score(estimator.as_ref(), trial))
+        };
+        let result = search.run_until(settings, attempt, on_record, stop)?;
         Ok(Tuned {
             metric,
             result,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rpo::core::Matrix;
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{ClassColumn, Columns, Dataset, Layout, Names, Task};
-use rpo::{ModelError, Schema, UnseenValues};
+use rpo::{MissingName, ModelError, Schema, UnseenValues};
 use std::borrow::Cow;
 
 fn csv(text: &str, targets: Targets) -> Dataset {
@@ -32,6 +32,26 @@ fn dense(x: &Matrix) -> Array2<f32> {
     x.view().to_dense(usize::MAX).unwrap()
 }
 
+fn missing_name(name: &str) -> MissingName {
+    MissingName {
+        name: name.to_owned(),
+        nearest: None,
+    }
+}
+
+/// Several missing columns are listed, each with the most similar one that the model does not use.
+#[test]
+fn missing_columns_are_listed_with_those_that_may_be_meant() {
+    let train = csv("width,height,a,b,c,d,e,y\n1,2,3,4,5,6,7,0\n", Targets::Last(1));
+    let other = csv("Width,hight,y\n1,2,0\n", Targets::Last(1));
+    let e = Schema::from(&train).align_features(&other).unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        "the data has no feature \"width\" (it has \"Width\"), \"height\" (it has \"hight\"), \"a\", \"b\", \"c\", \
+         which the model needs (and lacks 2 more)"
+    );
+}
+
 #[test]
 fn columns_are_found_by_name() {
     let train = csv("a,b,c,y\n1,2,3,0\n", Targets::Last(1));
@@ -50,8 +70,8 @@ fn columns_are_found_by_name() {
         schema.align_features(&poor).unwrap_err(),
         ModelError::MissingColumn {
             what: "feature",
-            name: "a".into(),
-            more: 1
+            missing: ["a", "b"].map(missing_name).into(),
+            more: 0
         }
     );
 }

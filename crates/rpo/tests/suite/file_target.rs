@@ -1,6 +1,6 @@
 //! Files are either complete or absent.
 
-use rpo::FileTarget;
+use rpo::{FileTarget, TargetError};
 use std::fs;
 use std::path::Path;
 
@@ -55,6 +55,56 @@ fn a_link_to_nothing_is_followed() {
     assert!(FileTarget::new(at("circle")).is_err());
 }
 
+/// A target whose unfinished file has vanished, so that the system cannot rename it.
+#[cfg(unix)]
+fn without_part(path: &Path) -> FileTarget {
+    let mut target = FileTarget::new(path).unwrap();
+    target.put(b"whole").unwrap();
+    let folder = path.parent().unwrap();
+    let parts = files(folder).into_iter().filter(|name| name.ends_with(".part"));
+    parts.for_each(|name| fs::remove_file(folder.join(name)).unwrap());
+    target
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_renamed_is_written_into_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    fs::write(&path, "an earlier, longer content").unwrap();
+    without_part(&path).finish().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    assert_eq!(files(folder.path()), ["m"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_written_at_all_is_kept_under_another_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m");
+    let kept = folder.path().join("m.complete-1");
+    fs::write(folder.path().join("m.complete"), "of someone else").unwrap();
+    let mut target = FileTarget::new(&path).unwrap();
+    target.put(b"whole").unwrap();
+    fs::create_dir(&path).unwrap();
+    let e = target.finish().unwrap_err();
+    assert!(
+        matches!(&e, TargetError::Kept { path: p, kept: k, .. } if *p == path && *k == kept),
+        "{e:?}"
+    );
+    assert!(
+        e.to_string().ends_with(&format!("; it is {}", kept.display())),
+        "{e}"
+    );
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "whole");
+    assert_eq!(files(folder.path()), ["m", "m.complete", "m.complete-1"]);
+    // Nothing can be kept of a file that has no name any more.
+    fs::remove_dir(&path).unwrap();
+    let target = without_part(&path);
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(target.finish(), Err(TargetError::Io { .. })));
+}
+
 #[test]
 fn paths_of_one_file_have_one_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,5 +123,16 @@ fn paths_of_one_file_have_one_place() {
         assert_eq!(place("models/link"), place("m"));
         assert_eq!(place("link"), place("models/not"));
         assert_eq!(FileTarget::place("/dev/null"), None);
+        std::os::unix::fs::symlink("/dev/stdout", at("out")).unwrap();
+        for name in [
+            at("out").as_path(),
+            Path::new("/dev/stdout"),
+            Path::new("/dev/fd/1"),
+        ] {
+            assert_eq!(FileTarget::place(name), None);
+            assert!(FileTarget::is_standard_output(name), "{}", name.display());
+        }
+        assert!(!FileTarget::is_standard_output("/dev/stderr"));
+        assert!(!FileTarget::is_standard_output(at("1")));
     }
 }

@@ -555,10 +555,14 @@ fn promised_features_take_no_memory() {
             .unwrap()
             .with_names(Columns::Features, names)
             .unwrap();
+        let missing_name = |name: i32| rpo::MissingName {
+            name: name.to_string(),
+            nearest: None,
+        };
         let missing = ModelError::MissingColumn {
             what: "feature",
-            name: "1".to_owned(),
-            more: n_features - 3,
+            missing: [1, 3, 4, 5, 6].map(missing_name).into(),
+            more: n_features - 7,
         };
         assert_eq!(model.schema().align_features(&named), Err(missing));
     }

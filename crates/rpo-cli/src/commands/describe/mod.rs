@@ -40,7 +40,7 @@ pub(crate) struct Describe {
     test: Option<String>,
 
     /// HTML page to write, with charts of labels or values, and of missing values.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     html: Option<PathBuf>,
 
     /// Print one JSON object.

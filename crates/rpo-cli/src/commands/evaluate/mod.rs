@@ -54,7 +54,7 @@ pub(crate) struct Evaluate {
     /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
     /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and
     /// is compressed by gzip if it ends in .gz.
-    #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
+    #[arg(long, value_name = "FILE", value_parser = files::written(), conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
     /// Also score frequent and rare labels separately. Labels are sorted from the most to the least frequent in

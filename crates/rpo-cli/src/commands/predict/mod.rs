@@ -63,7 +63,7 @@ pub(crate) struct Predict {
     intervals: bool,
 
     /// File to write, which appears when it is complete; standard output by default.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     out: Option<PathBuf>,
 
     /// Format, by default that of the extension of --out (.csv, .tsv, .jsonl, .parquet, .arrow; compressed by gzip if
@@ -301,7 +301,9 @@ fn wide_csv(
         out.put(&line)?;
         line.clear();
         Ok(())
-    })
+    })?;
+    // The header alone, if there is no line.
+    out.put(&line)
 }
 
 /// Calls `write` with each row and the scores of all columns.
@@ -404,7 +406,8 @@ fn long_csv(
         out.put(&lines)?;
         lines.clear();
         Ok(())
-    })
+    })?;
+    out.put(&lines)
 }
 
 fn xmlrepo(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
@@ -418,7 +421,8 @@ fn xmlrepo(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Re
         out.put(&line)?;
         line.clear();
         Ok(())
-    })
+    })?;
+    out.put(&line)
 }
 
 /// Calls `write` with each row and its labels, best first.

@@ -62,7 +62,8 @@ fn csv(
         out.put(line.as_bytes())?;
         line.clear();
         Ok(())
-    })
+    })?;
+    out.put(line.as_bytes())
 }
 
 /// The labels of a sample, as a column lists them.

@@ -2,20 +2,20 @@
 
 use super::problem::Problem;
 use super::service::Service;
+use super::stream::Stream;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output::print;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -37,7 +37,7 @@ pub(super) struct Limits {
     pub(super) bytes: usize,
     /// Largest number of concurrent connections.
     pub(super) connections: usize,
-    /// Time limit for a request to arrive, and for its wait for other requests.
+    /// Time limit for a request to arrive, for its wait for other requests, and for the client to go on reading.
     pub(super) time: Duration,
 }
 
@@ -51,7 +51,8 @@ struct Server {
 }
 
 /// Serves until the process is told to end, and then until requests in progress have their responses.
-pub(super) fn serve(service: Service, address: SocketAddr, limits: Limits) -> Result<(), CliError> {
+pub(super) fn serve(service: Service, address: &str, limits: Limits) -> Result<(), CliError> {
+    let failed = |source| CliError::listen(address, source);
     let threads = rayon::current_num_threads();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads.min(4))
@@ -59,7 +60,7 @@ pub(super) fn serve(service: Service, address: SocketAddr, limits: Limits) -> Re
         .enable_io()
         .enable_time()
         .build()
-        .map_err(|source| CliError::Listen { address, source })?;
+        .map_err(failed)?;
     let server = Arc::new(Server {
         service,
         limits,
@@ -70,8 +71,8 @@ pub(super) fn serve(service: Service, address: SocketAddr, limits: Limits) -> Re
     ended
 }
 
-async fn listen(server: Arc<Server>, address: SocketAddr) -> Result<(), CliError> {
-    let failed = |source| CliError::Listen { address, source };
+async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
+    let failed = |source| CliError::listen(address, source);
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let stop = Arc::new(Notify::new());
     let stopper = Arc::clone(&stop);
@@ -132,7 +133,7 @@ fn connection(
         // Clients may close their side after the request, as `nc -N` does.
         .half_close(true)
         .max_buf_size(MAX_HEAD);
-    builder.serve_connection(TokioIo::new(stream), service_fn(handle))
+    builder.serve_connection(Stream::new(stream, time), service_fn(handle))
 }
 
 impl Server {
@@ -155,11 +156,14 @@ impl Server {
         // A response to HEAD is sent without a body.
         match (request.method(), request.uri().path()) {
             (&Method::GET | &Method::HEAD, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
-            (&Method::GET | &Method::HEAD, "/health") => Ok(response(200, json, "{\"status\":\"ok\"}")),
+            (&Method::GET | &Method::HEAD, "/health") => {
+                Ok(response(200, json, self.service.health().to_string()))
+            }
             (&Method::GET | &Method::HEAD, "/schema") => {
                 Ok(response(200, json, self.service.schema().to_string()))
             }
             (&Method::POST, "/predict") => {
+                check_encoding(request.headers())?;
                 let body = self.body(request.into_body()).await?;
                 let (status, text) = self.predict(body).await?;
                 Ok(response(status, json, text))
@@ -192,6 +196,15 @@ impl Server {
         let work = tokio::task::spawn_blocking(move || server.service.respond(&body));
         work.await.map_err(|_| Problem::Internal)
     }
+}
+
+/// Refuses bodies that are compressed, which would be taken for damaged JSON.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let encodings = headers.get_all(CONTENT_ENCODING).into_iter();
+    let other = encodings
+        .map(|encoding| String::from_utf8_lossy(encoding.as_bytes()).into_owned())
+        .find(|encoding| !encoding.eq_ignore_ascii_case("identity"));
+    other.map_or(Ok(()), |encoding| Err(Problem::Encoding(encoding)))
 }
 
 fn response(status: u16, kind: &'static str, text: impl Into<Bytes>) -> Response<Full<Bytes>> {

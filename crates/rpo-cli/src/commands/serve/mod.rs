@@ -5,20 +5,24 @@ mod lines;
 mod problem;
 mod request;
 mod service;
+mod stream;
 
 use crate::error::CliError;
 use crate::options::{ThreadOptions, UnseenOptions};
 use clap::Args;
 use http::Limits;
 use rpo::Model;
-use service::Service;
-use std::net::SocketAddr;
+use service::{RequestLimits, Service};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(16 << 20).expect("not 0");
 const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
+/// Some 20 to 40 MB of JSON.
+const MAX_VALUES: NonZeroUsize = NonZeroUsize::new(2_000_000).expect("not 0");
+/// The machine on which addresses without a host are.
+const THIS_MACHINE: &str = "127.0.0.1";
 
 /// Load a model once and predict for JSON rows: line by line from standard input, or over HTTP.
 ///
@@ -26,8 +30,8 @@ const MAX_ROWS: NonZeroUsize = NonZeroUsize::new(10_000).expect("not 0");
 /// "decide": true as in `rpo predict`, and an "id" that the response repeats. Every named feature must be present, null
 /// if it is missing; numbered features that are left out are 0. The response is {"predictions": [...]}, for each row an
 /// object of outputs, or a list of {"output", "score"} for picked labels; or {"error": {"kind", "message", "row",
-/// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that shows predictions at /. Ctrl-C and
-/// SIGTERM end the server when requests in progress have their responses.
+/// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that shows predictions at /. Ctrl-C,
+/// SIGTERM and SIGHUP end the server when requests in progress have their responses.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The model. With --decide f1 it decides on all samples jointly, and requests get its scores: "decide": true is
@@ -35,10 +39,17 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Serve HTTP at this address instead of standard input. Port 0 selects any free port; the address is printed.
-    /// 127.0.0.1 is only reachable from this machine; at another address, anyone who can connect may use the model.
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8080")]
-    http: Option<SocketAddr>,
+    /// Serve HTTP at this address instead of standard input: numbers, or the name of a host; 127.0.0.1 for :PORT. Port 0
+    /// selects any free port; the address is printed. 127.0.0.1 is only reachable from this machine; at another
+    /// address, anyone who can connect may use the model.
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        num_args = 0..=1,
+        default_missing_value = "127.0.0.1:8080",
+        value_parser = parse_address
+    )]
+    http: Option<String>,
 
     /// Largest size of a request in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = MAX_BYTES)]
@@ -48,11 +59,16 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", default_value_t = MAX_ROWS)]
     max_rows: NonZeroUsize,
 
+    /// Largest number of values of a response: rows times outputs, or times K with "top_k": K.
+    #[arg(long, value_name = "N", default_value_t = MAX_VALUES)]
+    max_values: NonZeroUsize,
+
     /// Largest number of concurrent connections; others wait. [default: 256]
     #[arg(long, value_name = "N", requires = "http")]
     max_connections: Option<NonZeroUsize>,
 
-    /// Seconds within which a request must arrive, and longest wait for earlier requests. [default: 10]
+    /// Seconds within which a request must arrive, longest wait for earlier requests, and for a client to go on reading
+    /// its response. [default: 10]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
@@ -61,6 +77,19 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     threads: ThreadOptions,
+}
+
+/// Checks that an address has a port; the host is looked up later. IPv6 addresses are in brackets.
+fn parse_address(text: &str) -> Result<String, String> {
+    let expected = || format!("ADDRESS:PORT is expected, such as {THIS_MACHINE}:8080 or localhost:8080");
+    let (host, port) = text.rsplit_once(':').ok_or_else(expected)?;
+    let port: u16 = port.parse().map_err(|_| expected())?;
+    let is_bare_ipv6 = host.contains(':') && !(host.starts_with('[') && host.ends_with(']'));
+    match host {
+        "" => Ok(format!("{THIS_MACHINE}:{port}")),
+        _ if is_bare_ipv6 => Err(expected()),
+        host => Ok(format!("{host}:{port}")),
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {
@@ -76,9 +105,13 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 impl Serve {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
-        let model = Model::load(&self.model)?;
-        let service = Service::new(model, self.max_rows.get(), self.unseen.refuses());
-        match self.http {
+        let limits = RequestLimits {
+            rows: self.max_rows.get(),
+            values: self.max_values.get(),
+        };
+        let loaded = Model::load_with_checksum(&self.model)?;
+        let service = Service::new(loaded, limits, self.unseen.refuses());
+        match &self.http {
             None => lines::serve(&service, self.max_bytes.get()),
             Some(address) => {
                 let limits = Limits {

@@ -16,6 +16,13 @@ pub(super) enum Problem {
     TooManyRows { rows: usize, limit: usize },
     #[error("the request is longer than {limit} bytes")]
     TooLong { limit: usize },
+    #[error(
+        "the response would have {values} values, at most {limit} are returned at once: send fewer rows, or ask for the \
+         best labels with top_k"
+    )]
+    TooManyValues { values: usize, limit: usize },
+    #[error("the content encoding {0:?} is not supported; send the request as it is")]
+    Encoding(String),
     #[error("the request did not arrive in time")]
     Late,
     #[error("the request timed out while waiting for other requests")]
@@ -59,7 +66,8 @@ impl Problem {
         match self {
             Self::Json(_) => "json",
             Self::Request(_) => "request",
-            Self::TooManyRows { .. } | Self::TooLong { .. } => "size",
+            Self::TooManyRows { .. } | Self::TooLong { .. } | Self::TooManyValues { .. } => "size",
+            Self::Encoding(_) => "encoding",
             Self::Late | Self::Busy => "time",
             Self::Path(_) => "path",
             Self::Method { .. } => "method",
@@ -76,7 +84,8 @@ impl Problem {
             Self::Path(_) => 404,
             Self::Method { .. } => 405,
             Self::Late => 408,
-            Self::TooManyRows { .. } | Self::TooLong { .. } => 413,
+            Self::TooManyRows { .. } | Self::TooLong { .. } | Self::TooManyValues { .. } => 413,
+            Self::Encoding(_) => 415,
             Self::Row { .. } | Self::Model(_) => 422,
             Self::Internal => 500,
             Self::Busy => 503,

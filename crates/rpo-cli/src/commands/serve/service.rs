@@ -8,21 +8,32 @@ use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
-use rpo::{Intervals, Model, ModelError};
+use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// Limits on the sizes of requests and of their responses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestLimits {
+    /// Largest number of rows.
+    pub(super) rows: usize,
+    /// Largest number of predicted values.
+    pub(super) values: usize,
+}
 
 /// A model that serves requests.
 #[derive(Debug)]
 pub(super) struct Service {
     model: Model,
+    /// The checksum of the model's file.
+    checksum: String,
     columns: Columns,
     /// The names of the outputs and the bounds.
     outputs: JsonOutputs,
     /// The names of the targets and the bounds, escaped as JSON keys.
     targets: Vec<String>,
-    max_rows: usize,
+    limits: RequestLimits,
     refuse_unseen: bool,
 }
 
@@ -39,7 +50,12 @@ enum Columns {
 }
 
 impl Service {
-    pub(super) fn new(model: Model, max_rows: usize, refuse_unseen: bool) -> Self {
+    /// Serves a model, given with the checksum of its file.
+    pub(super) fn new(
+        (model, checksum): (Model, String),
+        limits: RequestLimits,
+        refuse_unseen: bool,
+    ) -> Self {
         let schema = model.schema();
         let columns = match schema.read_options() {
             None => Columns::Numbered,
@@ -56,8 +72,9 @@ impl Service {
             outputs: JsonOutputs::new(with_bounds.score_names()),
             targets: json_outputs::escaped(with_bounds.value_names()),
             model,
+            checksum,
             columns,
-            max_rows,
+            limits,
             refuse_unseen,
         }
     }
@@ -76,7 +93,7 @@ impl Service {
     }
 
     fn predict(&self, request: &Request, id: Option<&Value>) -> Result<String, Problem> {
-        let (rows, limit) = (request.rows.len(), self.max_rows);
+        let (rows, limit) = (request.rows.len(), self.limits.rows);
         if rows > limit {
             return Err(Problem::TooManyRows { rows, limit });
         }
@@ -99,6 +116,13 @@ impl Service {
         if request.intervals && self.model.intervals().is_none() {
             return Err(Problem::Request(ModelError::NoIntervals.to_string()));
         }
+        let (values, limit) = (
+            rows.saturating_mul(self.values_per_row(request)),
+            self.limits.values,
+        );
+        if values > limit {
+            return Err(Problem::TooManyValues { values, limit });
+        }
         let mut response = "{".to_owned();
         if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
@@ -115,6 +139,20 @@ impl Service {
         }
         response.push('}');
         Ok(response)
+    }
+
+    /// The number of values predicted for a row; 0 for labels that are decided on, which are few.
+    fn values_per_row(&self, request: &Request) -> usize {
+        let n_outputs = self.model.n_outputs();
+        match request.pick {
+            Pick::All if request.intervals => self.outputs.len(),
+            Pick::All => n_outputs,
+            Pick::Best(k) => k.min(n_outputs),
+            Pick::Values if request.intervals => self.targets.len(),
+            // The names of the bounds follow those of the targets, as they do those of the outputs.
+            Pick::Values => self.targets.len() - (self.outputs.len() - n_outputs),
+            Pick::Decided => 0,
+        }
     }
 
     fn write(&self, x: MatrixView<'_>, request: &Request, to: &mut String) -> Result<(), Problem> {
@@ -150,17 +188,19 @@ impl Service {
                     json_outputs::values(&self.targets, values, to);
                 }
             }
-            Pick::Decided => {
-                let scores = self.model.predict(x)?;
+            // Few of the scores are kept, so that they are computed for some rows at a time.
+            Pick::Decided => for_each_block(x, self.model.n_outputs(), BLOCK_BYTES, |rows, block| {
+                let scores = self.model.predict(block).map_err(|e| e.in_block(rows.start))?;
                 let decided = self.model.decide(scores.view())?;
                 let decided = decided.view();
-                for row in 0..x.n_rows() {
-                    let labels = csr_row(&decided, row).0.iter();
-                    let picked = labels.map(|&j| (j, scores[[row, j as usize]]));
+                for (i, row) in rows.enumerate() {
+                    let labels = csr_row(&decided, i).0.iter();
+                    let picked = labels.map(|&j| (j, scores[[i, j as usize]]));
                     separate(row, to);
                     self.outputs.picked(&sorted(picked), to);
                 }
-            }
+                Ok::<(), Problem>(())
+            })?,
         }
         Ok(())
     }
@@ -235,6 +275,20 @@ impl Service {
         self.model.value_columns().into_iter().map(target).collect()
     }
 
+    /// Reports that the server works, and with which model.
+    pub(super) fn health(&self) -> Value {
+        json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "model": self.identity()})
+    }
+
+    /// Identifies the model: the checksum of its file, the software that made it, and its number of training samples.
+    fn identity(&self) -> Value {
+        json!({
+            "checksum": self.checksum,
+            "software": self.model.software,
+            "n_train": self.model.training().n_samples,
+        })
+    }
+
     /// Describes the model for clients.
     pub(super) fn schema(&self) -> Value {
         let schema = self.model.schema();
@@ -261,7 +315,10 @@ impl Service {
             "outputs": outputs,
             "targets": self.targets(),
             "intervals": self.model.intervals().map(Intervals::level),
-            "max_rows": self.max_rows,
+            "max_rows": self.limits.rows,
+            "max_values": self.limits.values,
+            "version": env!("CARGO_PKG_VERSION"),
+            "model": self.identity(),
         })
     }
 }

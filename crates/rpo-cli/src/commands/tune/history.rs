@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::output::{self, Output};
 use rpo::ModelError;
 use rpo::data::write::CsvField;
-use rpo::tune::{Outcome, Record, Setting, Space, Tuned};
+use rpo::tune::{Outcome, Record, Setting, Space, TrialError, Tuned};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -13,6 +13,7 @@ use std::path::Path;
 pub(super) struct Report<'a> {
     pub(super) tuned: &'a Tuned,
     pub(super) search_seconds: f64,
+    pub(super) interrupted: bool,
 }
 
 impl Report<'_> {
@@ -39,6 +40,9 @@ impl Report<'_> {
             "n_validation": self.tuned.holdout.validation.n_samples(),
             "search_seconds": self.search_seconds,
         });
+        if self.interrupted {
+            object["interrupted"] = json!(true);
+        }
         if let Some(bytes) = model_bytes {
             object["model_bytes"] = json!(bytes);
         }
@@ -56,6 +60,7 @@ impl Report<'_> {
             let (score, remark) = match &record.outcome {
                 Outcome::Scored(score) => (format!("{score:.4}"), String::new()),
                 Outcome::Stopped(score) => (format!("{score:.4}"), " (stopped early)".to_owned()),
+                Outcome::Failed(TrialError::Interrupted) => ("none".to_owned(), " (interrupted)".to_owned()),
                 Outcome::Failed(failure) => ("failed".to_owned(), format!(": {failure}")),
             };
             let (seconds, steps, setting) = (record.seconds, record.steps, &record.setting);
@@ -99,39 +104,52 @@ impl Report<'_> {
         ranked
     }
 
-    /// Writes a line for each trial in order, with a column for each parameter, which is empty if the parameter does
-    /// not apply.
+    /// Writes a line for each trial in order.
     pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
         let mut out = Output::new(Some(path))?;
         let delimiter = csv_file::delimiter(Some(path));
-        let field = |text: &str| CsvField { text, delimiter }.to_string();
-        let mut put =
-            |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
-        let own = ["index", "score", "steps", "seconds", "status", "error"].map(str::to_owned);
-        put(own.into_iter().chain(space.names().map(field)).collect())?;
+        out.put(header(space, delimiter).as_bytes())?;
         for record in &self.tuned.result.history {
-            let score = record.score().map_or_else(String::new, |score| score.to_string());
-            let (status, error) = status(record);
-            let shown = |text: Option<String>| text.as_deref().map_or_else(String::new, field);
-            let own = [
-                record.index.to_string(),
-                score,
-                record.steps.to_string(),
-                record.seconds.to_string(),
-                status.to_owned(),
-                shown(error),
-            ];
-            let value = |name| shown(record.setting.get::<String>(name).ok());
-            put(own.into_iter().chain(space.names().map(value)).collect())?;
+            out.put(line(record, space, delimiter).as_bytes())?;
         }
         out.finish()
     }
+}
+
+/// The line of the names of columns.
+pub(super) fn header(space: &Space, delimiter: char) -> String {
+    let own = ["index", "score", "steps", "seconds", "status", "error"].map(str::to_owned);
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    joined(own.into_iter().chain(space.names().map(field)), delimiter)
+}
+
+/// The line of a trial, with a column for each parameter, which is empty if the parameter does not apply.
+pub(super) fn line(record: &Record<ModelError>, space: &Space, delimiter: char) -> String {
+    let field = |text: &str| CsvField { text, delimiter }.to_string();
+    let shown = |text: Option<String>| text.as_deref().map_or_else(String::new, field);
+    let (status, error) = status(record);
+    let own = [
+        record.index.to_string(),
+        record.score().map_or_else(String::new, |score| score.to_string()),
+        record.steps.to_string(),
+        record.seconds.to_string(),
+        status.to_owned(),
+        shown(error),
+    ];
+    let value = |name| shown(record.setting.get::<String>(name).ok());
+    joined(own.into_iter().chain(space.names().map(value)), delimiter)
+}
+
+fn joined(cells: impl Iterator<Item = String>, delimiter: char) -> String {
+    let cells: Vec<String> = cells.collect();
+    cells.join(&delimiter.to_string()) + "\n"
 }
 
 fn status(record: &Record<ModelError>) -> (&'static str, Option<String>) {
     match &record.outcome {
         Outcome::Scored(_) => ("scored", None),
         Outcome::Stopped(_) => ("stopped", None),
+        Outcome::Failed(TrialError::Interrupted) => ("interrupted", None),
         Outcome::Failed(failure) => ("failed", Some(failure.to_string())),
     }
 }

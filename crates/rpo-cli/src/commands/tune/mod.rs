@@ -1,6 +1,7 @@
 //! `rpo tune`.
 
 mod history;
+mod journal;
 
 use crate::commands::evaluate::parse_metric;
 use crate::csv_file;
@@ -13,11 +14,12 @@ use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
 use history::Report;
+use journal::Journal;
 use rpo::core::{Domain, Seed};
-use rpo::data::Task;
+use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
-use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Space, Tuning};
-use rpo::{EvaluateOptions, FitContext};
+use rpo::tune::{RANDOM_TRIALS, Record, Refit, SearchLimit, SearchOrder, Space, Tuned, Tuning};
+use rpo::{EvaluateOptions, FitContext, ModelError};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,7 +30,8 @@ use std::time::Duration;
 /// Every setting is fitted to the training samples with the same seed and scored on the validation samples. Prints the
 /// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score, steps,
 /// seconds, status and, if it failed, error), n_train, n_validation, search_seconds, and model_bytes if a model was
-/// saved. Ctrl-C ends the search with the best setting so far; a second one ends the command at once.
+/// saved. Ctrl-C ends the search with the best setting so far ("interrupted": true); a second one ends the command at
+/// once.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
     /// A parameter and its values; repeat for each parameter: NAME=V1,V2,... where NAME is an option of the method
@@ -83,11 +86,12 @@ pub(crate) struct Tune {
     refit: bool,
 
     /// File to save the best model to.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     model: Option<PathBuf>,
 
-    /// CSV file for the trials, in order; with tabs if its name ends in .tsv, compressed by gzip if it ends in .gz.
-    #[arg(long, value_name = "FILE")]
+    /// CSV file for the trials; with tabs if its name ends in .tsv, compressed by gzip if it ends in .gz. Lines are
+    /// appended as trials end, and in the end sorted by index.
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     history: Option<PathBuf>,
 
     /// Print one JSON object.
@@ -142,28 +146,47 @@ impl Tune {
             None => progress::count("trying settings"),
         };
         let interrupted = interrupt::finish_with_best();
-        let tuned = tuning.run_until(&data, &|| bar.inc(1), &|| interrupted.load(Ordering::Relaxed));
+        let journal = self.history.as_ref().and_then(|path| Journal::new(path, &space));
+        let on_record = |record: &Record<ModelError>| {
+            bar.inc(1);
+            if let Some(journal) = &journal {
+                journal.append(record);
+            }
+        };
+        let tuned = tuning.run_until(&data, &on_record, &|| interrupted.load(Ordering::Relaxed));
         interrupt::as_ever();
         bar.finish_and_clear();
-        let tuned = tuned?;
+        let tuned = tuned.map_err(CliError::of_search)?;
         let search_seconds = clock.wall_seconds();
 
         let report = Report {
             tuned: &tuned,
             search_seconds,
+            interrupted: interrupted.load(Ordering::Relaxed),
         };
+        // What the search found is printed, whatever cannot be written.
+        let mut written = Ok(());
         if let Some(path) = &self.history {
-            report.write_csv(path, &space)?;
+            written = report.write_csv(path, &space);
         }
-        let model_bytes = match &self.model {
-            None => None,
-            Some(path) => {
-                let model = tuning.fit_best(&tuned, &data, refit, &FitContext::default())?;
-                note_fitted(&model);
-                Some(model.save(path)?)
-            }
-        };
-        report.print(self.json, model_bytes)
+        let model_bytes = written.and_then(|()| self.save_best(&tuning, &tuned, &data, refit));
+        let printed = report.print(self.json, *model_bytes.as_ref().unwrap_or(&None));
+        model_bytes?;
+        printed
+    }
+
+    /// Fits the best setting and saves the model, if there is a file for it. Returns the size of the file in bytes.
+    fn save_best(
+        &self,
+        tuning: &Tuning,
+        tuned: &Tuned,
+        data: &Dataset,
+        refit: Refit,
+    ) -> Result<Option<u64>, CliError> {
+        let Some(path) = &self.model else { return Ok(None) };
+        let model = tuning.fit_best(tuned, data, refit, &FitContext::default())?;
+        note_fitted(&model);
+        Ok(Some(model.save(path)?))
     }
 
     /// Refuses a parameter that has both a value and values to search.

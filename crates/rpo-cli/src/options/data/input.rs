@@ -4,7 +4,7 @@ use super::format::FormatOptions;
 use super::left_out::{THE_MODEL, note_left_out};
 use super::not_read::{note_blank, note_index};
 use super::rounded::note_rounded;
-use super::standard_input::{in_standard_input, standard_input};
+use super::standard_input::{STANDARD_INPUT, in_standard_input, standard_input};
 use crate::error::CliError;
 use crate::files::{NamedFile, data_files};
 use crate::output::note;
@@ -79,7 +79,10 @@ impl InputOptions {
 
     /// The name of the data in messages.
     pub(crate) fn name(&self) -> &str {
-        &self.data
+        match self.data.as_str() {
+            "-" => STANDARD_INPUT,
+            name => name,
+        }
     }
 
     /// Another file that is read in the same way, without identifiers.
@@ -115,7 +118,7 @@ impl InputOptions {
             }
         };
         note_left_out(&data, THE_MODEL);
-        self.finish(data)
+        self.finish_any(data)
     }
 
     /// The features in the order of a model.
@@ -125,7 +128,7 @@ impl InputOptions {
 
     fn misfit(&self, source: ModelError) -> CliError {
         CliError::Fit {
-            data: self.data.clone(),
+            data: self.name().to_owned(),
             source,
         }
     }
@@ -280,10 +283,17 @@ impl InputOptions {
         Ok(self.read(&options)?)
     }
 
+    /// Notes what a user may not expect of the data, and stores them in the layout of the options. Refuses data
+    /// without samples.
     pub(super) fn finish(&self, data: Dataset) -> Result<Dataset, CliError> {
         if data.n_samples() == 0 {
             return Err(self.problem("the set is empty: it has no samples"));
         }
+        self.finish_any(data)
+    }
+
+    /// Like [`finish`](Self::finish), also for data without samples, for which there is nothing to write.
+    pub(super) fn finish_any(&self, data: Dataset) -> Result<Dataset, CliError> {
         if let Some(lines) = data.notes.empty_lines {
             note(&lines.to_string());
         }
@@ -297,14 +307,14 @@ impl InputOptions {
         };
         data.with_layout(layout, DEFAULT_MEMORY_LIMIT)
             .map_err(|source| CliError::Dataset {
-                data: self.data.clone(),
+                data: self.name().to_owned(),
                 source,
             })
     }
 
     pub(super) fn problem(&self, problem: &str) -> CliError {
         CliError::Data {
-            data: self.data.clone(),
+            data: self.name().to_owned(),
             problem: problem.to_owned(),
         }
     }

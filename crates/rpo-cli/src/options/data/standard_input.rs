@@ -5,6 +5,9 @@ use rpo::data::read::{ReadError, ReadErrorKind};
 use std::io::Read;
 use std::path::Path;
 
+/// The name of standard input in messages.
+pub(super) const STANDARD_INPUT: &str = "standard input";
+
 /// Reads all of standard input.
 pub(super) fn standard_input() -> Result<Vec<u8>, ReadErrorKind> {
     let mut text = Vec::new();
@@ -22,6 +25,6 @@ pub(super) fn standard_input() -> Result<Vec<u8>, ReadErrorKind> {
 
 /// Sets standard input as the place of an error.
 pub(super) fn in_standard_input(mut e: ReadError) -> ReadError {
-    e.path = Some(Path::new("standard input").into());
+    e.path = Some(Path::new(STANDARD_INPUT).into());
     e
 }

@@ -24,6 +24,9 @@ pub struct ReadNotes {
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,
+    /// The columns of a table that were not read, as the options give them no type
+    /// ([`ReadOptions::ignore_untyped`](crate::read::ReadOptions::ignore_untyped)).
+    pub untyped_columns: Vec<String>,
     /// Number of columns of a CSV file that were not read, as they have neither a name nor a value.
     pub n_blank_columns: usize,
 }

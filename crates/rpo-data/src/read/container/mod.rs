@@ -6,6 +6,7 @@ mod cells;
 mod copy;
 mod pandas;
 mod parquet;
+mod quiet;
 
 pub(super) use copy::copy;
 pub(super) use pandas::is_index;
@@ -23,7 +24,6 @@ use rpo_core::MemoryLimit;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// A batch, or the error that prevents decoding.
@@ -31,7 +31,7 @@ type Batch = Result<RecordBatch, ReadErrorKind>;
 
 /// Calls a decoder and converts panics to errors, as some damaged files violate the decoder's assumptions.
 fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, error: impl FnOnce(String) -> E) -> Result<T, E> {
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+    quiet::catch(decode).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(error(message.unwrap_or_default()))

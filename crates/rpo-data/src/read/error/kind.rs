@@ -441,6 +441,14 @@ pub enum ReadErrorKind {
         /// The number.
         count: u64,
     },
+    /// More declared labels than are read: counts of labels would take gigabytes.
+    #[error("{count} labels are more than the {limit} that a set may have")]
+    TooManyLabels {
+        /// The number.
+        count: u64,
+        /// The largest number.
+        limit: u64,
+    },
 
     /// A label file that is not well-formed XML, with the reason.
     #[error("malformed XML: {0}")]

@@ -5,7 +5,7 @@ use super::targets::target_columns_among;
 use super::typed::read_typed;
 use crate::dataset::Dataset;
 use crate::read::arff::Attribute;
-use crate::read::columns::{ColumnUse, check_unique, declared};
+use crate::read::columns::{ColumnUse, check_unique, declared, untyped};
 use crate::read::container::{self, Container};
 use crate::read::error::ReadError;
 use crate::read::options::ReadOptions;
@@ -36,5 +36,6 @@ pub(in crate::read) fn read_container(
     let rows = container::rows(container, &uses, options.memory_limit);
     let mut data = read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)?;
     data.notes.index_columns = index_columns;
+    data.notes.untyped_columns = untyped(&column_names, &declared, options);
     Ok(data)
 }

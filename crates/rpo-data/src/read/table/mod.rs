@@ -11,7 +11,7 @@ mod task;
 mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
-use super::columns::{ColumnUse, check_unique, declared, infer};
+use super::columns::{ColumnUse, check_unique, declared, infer, untyped};
 use super::csv::{CsvReader, Delimiter, MissingTexts};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
@@ -123,7 +123,9 @@ pub(super) fn read_csv<'a>(
         }
     }
     let uses = infer(open()?, &declared)?;
+    let untyped_columns = untyped(reader.columns(), &declared, options);
     let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
+    data.notes.untyped_columns = untyped_columns;
     data.notes.n_blank_columns = n_blank;
     Ok(data)
 }

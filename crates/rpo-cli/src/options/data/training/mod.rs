@@ -128,16 +128,25 @@ impl TrainingOptions {
     }
 
     /// Reads a set, with outputs or without.
-    pub(crate) fn load_any(&self) -> Result<Dataset, CliError> {
+    fn load_any(&self) -> Result<Dataset, CliError> {
+        self.named(self.data.input.finish(self.read()?)?)
+    }
+
+    /// Reads a set to convert it, with outputs or without, and with samples or without.
+    pub(crate) fn load_to_convert(&self) -> Result<Dataset, CliError> {
+        self.named(self.data.input.finish_any(self.read()?)?)
+    }
+
+    fn read(&self) -> Result<Dataset, CliError> {
         let DataOptions { input, .. } = &self.data;
-        let data = match self.data.catalogue_name()? {
+        match self.data.catalogue_name()? {
             Some(name) => {
                 let has_numbers = self.n_features.or(self.n_labels).is_some();
                 if !self.types()?.is_empty() || !self.ignore.is_empty() || has_numbers {
                     let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text, --ignore, --n-features and --n-labels are for files";
                     return Err(CliError::Usage(message.to_owned()));
                 }
-                input.catalogued(name, Part::Train)?
+                input.catalogued(name, Part::Train)
             }
             None => {
                 let options = ReadOptions {
@@ -153,10 +162,9 @@ impl TrainingOptions {
                         .collect(),
                     ..self.data.options()
                 };
-                input.read(&options).map_err(|e| self.with_option(e))?
+                Ok(input.read(&options).map_err(|e| self.with_option(e))?)
             }
-        };
-        self.named(input.finish(data)?)
+        }
     }
 
     /// Adds the names in files to data with numbered columns.

@@ -1,0 +1,144 @@
+//! What clients of a server may use, and where it listens.
+
+use crate::common::Folder;
+use crate::serve::{Server, lines, response, trained};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+
+/// A client that reads nothing of its response must not keep its connection.
+#[test]
+fn clients_that_do_not_read_lose_their_connections() {
+    let folder = Folder::new();
+    // Long names make long responses, which no buffer of the system holds.
+    let (first, second) = ("a".repeat(2000), "b".repeat(2000));
+    folder.write(
+        "t.csv",
+        format!("x,{first},{second}\n1,2,3\n2,4,6\n3,6,9\n4,8,12\n"),
+    );
+    folder.ok("train --data t.csv --n-targets 2 --trees 2 --model m.rpo");
+    let server = Server::start(&folder, "--model m.rpo --max-connections 1 --timeout 0.5");
+    let rows = json!(vec![json!({"x": 1}); 10_000]).to_string();
+    let mut idle = server.send("POST", "/predict", &rows);
+    let (status, _) = server.request("GET", "/health", "");
+    assert_eq!(status, 200);
+    let mut begun = Vec::new();
+    let _ = idle.read_to_end(&mut begun);
+    assert!(begun.starts_with(b"HTTP/1.1 200 OK"));
+    assert!(begun.len() < 20_000_000, "the response was cut off");
+    // A client that reads gets all of it.
+    let (status, body) = server.request("POST", "/predict", &rows);
+    assert_eq!(status, 200);
+    let found: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(found["predictions"].as_array().unwrap().len(), 10_000);
+}
+
+#[test]
+fn responses_have_a_largest_number_of_values() {
+    let folder = Folder::new();
+    trained(&folder);
+    let row = json!({"city": "Oslo", "since": "2024-02-03", "age": 31});
+    let rows = vec![row; 3];
+    let requests = [
+        json!(rows),
+        json!({"rows": rows, "values": true}),
+        json!({"rows": rows, "top_k": 2, "id": 4}),
+        json!({"rows": rows, "top_k": 1}),
+        json!({"rows": rows, "decide": true}),
+        json!(rows[..2]),
+    ];
+    let input = requests.map(|request| format!("{request}\n")).concat();
+    let found = lines(&folder, "--model m.rpo --max-values 5", &input);
+    for refused in &found[..3] {
+        assert_eq!(refused["error"]["kind"], "size");
+        assert_eq!(
+            refused["error"]["message"],
+            "the response would have 6 values, at most 5 are returned at once: send fewer rows, or ask for the best \
+             labels with top_k"
+        );
+    }
+    assert_eq!(found[2]["id"], 4);
+    for served in &found[3..] {
+        assert!(served["predictions"].is_array(), "{served}");
+    }
+    let server = Server::start(&folder, "--model m.rpo --max-values 5");
+    let (status, _) = server.request("POST", "/predict", &json!(rows).to_string());
+    assert_eq!(status, 413);
+    let schema: Value = serde_json::from_str(&server.request("GET", "/schema", "").1).unwrap();
+    assert_eq!(schema["max_values"], 5);
+}
+
+#[test]
+fn compressed_requests_are_refused_by_the_name_of_their_encoding() {
+    let folder = Folder::new();
+    trained(&folder);
+    let server = Server::start(&folder, "--model m.rpo");
+    for (encoding, expected) in [("gzip", 415), ("identity", 422)] {
+        let mut stream = server.connect();
+        let head = "POST /predict HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 4";
+        let request = format!("{head}\r\ncontent-encoding: {encoding}\r\n\r\n[{{}}]");
+        stream.write_all(request.as_bytes()).unwrap();
+        let (status, body) = response(stream);
+        assert_eq!(status, expected, "{body}");
+        assert!(status != 415 || body.contains("gzip"), "{body}");
+    }
+}
+
+#[test]
+fn hosts_have_names() {
+    let folder = Folder::new();
+    trained(&folder);
+    for address in ["localhost:0", ":0"] {
+        let server = Server::start_at(address, &folder, "--model m.rpo");
+        assert!(!server.address.ends_with(":0"));
+        assert_eq!(server.request("GET", "/health", "").0, 200);
+    }
+    for address in ["localhost", "8080", "::1:80", "127.0.0.1:x"] {
+        let run = folder.run(&format!("serve --model m.rpo --http {address}"));
+        assert_eq!(run.code, Some(2), "{address}");
+        assert!(run.stderr.contains("ADDRESS:PORT is expected"), "{}", run.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_ends_a_server_unless_it_is_ignored() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::new();
+    trained(&folder);
+    let hang_up = |id: u32| {
+        let id = id.to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-HUP", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    let mut server = Server::start(&folder, "--model m.rpo");
+    hang_up(server.child.id());
+    assert!(server.child.wait().unwrap().success());
+    // As nohup starts it.
+    let script = format!(
+        "trap '' HUP; exec {} serve --model m.rpo",
+        env!("CARGO_BIN_EXE_rpo")
+    );
+    let mut shell = Command::new("sh");
+    let mut child = shell
+        .args(["-c", &script])
+        .current_dir(folder.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"[]\n").unwrap();
+    let mut begun = [0; 1];
+    child.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+    hang_up(child.id());
+    input.write_all(b"[]\n").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("{\"predictions\":[]}\n"));
+}
