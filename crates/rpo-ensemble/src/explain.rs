@@ -145,7 +145,7 @@ impl<L: LeafModel> SumOfTrees<'_, L> {
                 let places: Vec<usize> = outputs.iter().filter_map(|&j| place(j)).collect();
                 let value = |leaf: u32, i: usize| values[leaf as usize * all.len() + places[i]];
                 walk.walk(tree, *row, outputs.len(), value, |feature, given| {
-                    sums.add(feature, given)
+                    sums.add(feature, given);
                 });
             }
         }

@@ -185,7 +185,9 @@ fn leave_out(data: &Dataset, without: &[String]) -> anyhow::Result<Dataset> {
 pub(crate) fn catalogue_hash(catalogue: &Catalogue, name: &str) -> anyhow::Result<String> {
     let entry = catalogue.verify(name);
     let files = &entry.with_context(|| format!("data set {name}"))?.files;
-    let hashes: Vec<&str> = files.iter().map(|f| f.sha256.as_str()).collect();
+    let hashes: Option<Vec<&str>> = files.iter().map(|f| f.sha256.as_deref()).collect();
+    let hashes =
+        hashes.with_context(|| format!("data set {name}: the manifest has no sha256 of its files"))?;
     Ok(hash(hashes.concat().as_bytes()))
 }
 

@@ -149,7 +149,7 @@ impl Explain {
             ))),
         };
         let chosen = match self.outputs.is_empty() {
-            true => (0..names.len() as u32).collect(),
+            true => (0..names.iter().len() as u32).collect(),
             false => self.outputs.iter().map(named).collect::<Result<Vec<u32>, _>>()?,
         };
         Ok(vec![chosen; x.n_rows()])
