@@ -17,6 +17,7 @@ mod machines;
 mod messages;
 mod methods;
 mod missing;
+mod no_rows;
 mod overwriting;
 mod real;
 mod refusals;

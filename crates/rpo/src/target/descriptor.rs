@@ -58,7 +58,7 @@ fn number(path: &Path) -> Option<u32> {
     let is_folder = |of_files: &&str| fs::canonicalize(of_files).is_ok_and(|of_files| of_files == folder);
     FOLDERS
         .iter()
-        .any(|of_files| is_folder(&of_files))
+        .any(|of_files| is_folder(of_files))
         .then_some(number)
 }
 
