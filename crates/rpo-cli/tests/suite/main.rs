@@ -19,6 +19,7 @@ mod machines;
 mod messages;
 mod methods;
 mod missing;
+mod no_rows;
 mod overwriting;
 mod readme;
 mod real;

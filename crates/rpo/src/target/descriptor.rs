@@ -56,10 +56,7 @@ fn number(path: &Path) -> Option<u32> {
     let number = name.parse().ok()?;
     let folder = fs::canonicalize(folder_of(path)).ok()?;
     let is_folder = |of_files: &&str| fs::canonicalize(of_files).is_ok_and(|of_files| of_files == folder);
-    FOLDERS
-        .iter()
-        .any(|of_files| is_folder(&of_files))
-        .then_some(number)
+    FOLDERS.iter().any(is_folder).then_some(number)
 }
 
 #[cfg(unix)]
