@@ -14,7 +14,7 @@ fn ready() -> Folder {
 
 /// The line of an option in a help text.
 fn option<'a>(help: &'a str, name: &str) -> &'a str {
-    let (_, rest) = help.split_once(&format!(" {name} ")).unwrap();
+    let (_, rest) = help.split_once(&format!("      {name} <")).unwrap();
     rest.split("\n      --").next().unwrap()
 }
 
