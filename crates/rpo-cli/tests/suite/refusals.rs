@@ -412,12 +412,20 @@ fn labels_beyond_number() {
     folder.write("d.svm", "3000000000 1:1\n1 2:1\n");
     let words = ["d.svm: line 1: a label index implies more than 134217728 labels"];
     check(&folder, "train --data d.svm --model m.rpo", &words);
-    for (header, what) in [("1 3 3000000000", "outputs"), ("1 3000000000 3", "features")] {
+    for (header, words) in [
+        (
+            "1 3 3000000000",
+            "d.txt: line 1: 3000000000 labels are more than the 134217728",
+        ),
+        (
+            "1 3000000000 3",
+            "d.txt: there are 3000000000 features, at most 134217728",
+        ),
+    ] {
         folder.write("d.txt", format!("{header}\n1 2:1\n"));
-        let words = format!("d.txt: there are 3000000000 {what}, at most 134217728");
-        check(&folder, "train --data d.txt --model m.rpo", &[&words]);
+        check(&folder, "train --data d.txt --model m.rpo", &[words]);
         let tune = "tune --data d.txt --trees 2 --space max-depth=1,2";
-        check(&folder, tune, &[&words]);
+        check(&folder, tune, &[words]);
     }
 }
 

@@ -369,7 +369,10 @@ pub enum ReadErrorKind {
         count: u64,
     },
     /// An index that implies more columns than a file may have without declaring them.
-    #[error("a {what} index implies more than {limit} {what}s; to read more, declare their number")]
+    #[error(
+        "a {what} index implies more than {limit} {what}s{}",
+        if *what == "feature" { "; to read more, declare their number" } else { "" }
+    )]
     TooManyImplied {
         /// "feature" or "label".
         what: &'static str,
