@@ -10,7 +10,7 @@ use rpo::core::{MatrixView, csr_row};
 use rpo::data::Dataset;
 use rpo::data::Task;
 use rpo::data::write::CsvField;
-use rpo::{Model, Predictor};
+use rpo::{Model, ModelError, Predictor};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -102,7 +102,10 @@ impl Explain {
         let outputs = self.outputs(&model, x)?;
         let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
         let found = model.contributions(x, &outputs, usual.as_ref().view());
-        let found = found.map_err(|e| CliError::of_prediction(e, self.input.name()))?;
+        let found = found.map_err(|e| match e {
+            ModelError::Unexplained { .. } => e.into(),
+            e => CliError::of_prediction(e, self.input.name()),
+        })?;
         let mut out = Output::new(self.out.as_deref())?;
         let names = Names {
             model: &model,

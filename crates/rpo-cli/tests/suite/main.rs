@@ -5,6 +5,7 @@ mod boosting;
 mod circle;
 mod classes;
 mod common;
+mod contributions;
 mod craftml;
 mod decisions;
 mod explained;
