@@ -52,14 +52,14 @@ impl<'a> SplitTargets<'a> {
         }
     }
 
-    /// Returns true if trees grow on samples of which a component is not observed, so that its curvature is 0.
+    /// Returns true if trees grow on samples of which no component is observed: all their curvatures are 0.
     pub(super) fn has_unobserved(&self) -> bool {
         let Some(curvatures) = self.curvatures() else {
             return false;
         };
         let of_sample = curvatures.chunks(self.gradients.ncols().max(1));
         let mut samples = of_sample.zip(self.weights);
-        samples.any(|(h, &weight)| weight > 0.0 && h.contains(&0.0))
+        samples.any(|(h, &weight)| weight > 0.0 && h.iter().all(|h| *h == 0.0))
     }
 
     pub(super) fn check(&self, n: usize) -> Result<(), TreeError> {
