@@ -33,9 +33,10 @@ def outputs_as_array(y: Any) -> Any:
 
 
 def _as_array(y: Any) -> Any:
+    matrix = y
     if sp.issparse(y):
-        # Not all formats are arrays of numbers, as callers expect.
-        return y if y.format in ("csr", "csc") else y.tocsr()
+        # Not all formats hold their numbers in an array, as callers expect.
+        return matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
     if (table := of_table(y)) is not None:
         return _without_none(table)
     sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"

@@ -12,7 +12,7 @@ import rpo
 def _data(n=200):
     rng = np.random.default_rng(3)
     X = rng.random((n, 4)).astype(np.float32)
-    Y = np.column_stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3] > 0.4]).astype(np.float32)
+    Y = np.column_stack([X[:, 0], X[:, 1] * X[:, 2], np.floor(4 * X[:, 3])]).astype(np.float32)
     return X, Y
 
 
