@@ -6,8 +6,11 @@
 //!
 //! If calibration samples and new samples are exchangeable, an interval of level 1 - α covers the true value with a
 //! probability of at least 1 - α, whatever the method, the distribution and the number of samples: on average over
-//! samples, not for each region of features. Out-of-bag predictions are made by a part of the trees, so that intervals
-//! of forests are somewhat wider than necessary.
+//! samples, not for each region of features. This is exact for the model whose errors are counted. Training counts those of
+//! a model that did not have the withheld samples, and keeps one that is fitted to all: coverage is then close to the
+//! level as far as the two predict alike, and may be far from it where many samples have the same value, which a small
+//! shift of an interval leaves out. Out-of-bag predictions are made by a part of the trees, so that intervals of forests are
+//! somewhat wider than necessary.
 
 mod calibrate;
 
