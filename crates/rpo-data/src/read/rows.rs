@@ -128,7 +128,9 @@ mod tests {
                 Cell::Number(3.0),
             ],
         ];
-        let expected = read_from(text.as_bytes(), &options).unwrap();
+        let mut expected = read_from(text.as_bytes(), &options).unwrap();
+        // Names of columns that are not read are for messages on files.
+        expected.notes.untyped_columns.clear();
         let found = read_rows(&columns, &rows, &options).unwrap();
         assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }
