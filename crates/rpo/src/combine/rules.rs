@@ -180,12 +180,7 @@ pub(super) fn ridge(gram: &Gram) -> Vec<f64> {
 }
 
 /// Solves a positive definite system by Gauss-Seidel iteration from a starting point.
-pub(super) fn solve(
-    n: usize,
-    entry: impl Fn(usize, usize) -> f64,
-    right: &[f64],
-    mut solution: Vec<f64>,
-) -> Vec<f64> {
+fn solve(n: usize, entry: impl Fn(usize, usize) -> f64, right: &[f64], mut solution: Vec<f64>) -> Vec<f64> {
     for _ in 0..PASSES {
         let mut moved = 0.0_f64;
         for k in 0..n {
