@@ -13,13 +13,16 @@ pub(crate) enum DataFile {
     Gzip(Box<GzEncoder<FileTarget>>),
 }
 
+/// Returns true for the name of a file that is compressed.
+pub(crate) fn is_gzip(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
 impl DataFile {
     pub(crate) fn new(path: &Path) -> Result<Self, CliError> {
         let target = FileTarget::new(path)?;
-        let is_gzip = path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        Ok(match is_gzip {
+        Ok(match is_gzip(path) {
             true => Self::Gzip(Box::new(GzEncoder::new(target, Compression::default()))),
             false => Self::Plain(target),
         })

@@ -56,7 +56,7 @@ pub(crate) struct Explain {
 
     /// File to write, which appears when it is complete; standard output by default. Tabs separate columns in files
     /// named .tsv; .gz at the end compresses.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
     out: Option<PathBuf>,
 
     #[command(flatten)]
@@ -87,21 +87,22 @@ impl Explain {
         self.unseen.check(&model, &data, self.input.name())?;
         let x = self.input.align(model.schema(), &data)?;
         let x = MatrixView::from(x.as_ref());
-        let usual = background
-            .as_ref()
-            .map(|input| input.load_background(model.schema()));
-        let usual = usual.transpose()?;
-        let usual = match (&background, &usual) {
-            (Some(input), Some(usual)) => input.align(model.schema(), usual)?,
-            _ if x.n_rows() == 1 => {
+        let (loaded, aligned);
+        let usual = match &background {
+            Some(input) => {
+                loaded = input.load_background(model.schema())?;
+                aligned = input.align(model.schema(), &loaded)?;
+                MatrixView::from(aligned.as_ref())
+            }
+            None if x.n_rows() == 1 => {
                 let message = "one sample cannot be compared with itself: name samples that say what is usual by --background";
                 return Err(CliError::Usage(message.to_owned()));
             }
-            _ => self.input.align(model.schema(), &data)?,
+            None => x,
         };
         let outputs = self.outputs(&model, x)?;
         let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
-        let found = model.contributions(x, &outputs, usual.as_ref().view());
+        let found = model.contributions(x, &outputs, usual);
         let found = found.map_err(|e| match e {
             ModelError::Unexplained { .. } => e.into(),
             e => CliError::of_prediction(e, self.input.name()),

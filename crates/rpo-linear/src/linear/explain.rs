@@ -5,7 +5,7 @@ use crate::LinearError;
 use crate::checks::check_features;
 use rayon::prelude::*;
 use rpo_core::{
-    Contributions, CsrMatrix, Explain, Matrix, MatrixView, Predictor, check_explained, csr_of_rows,
+    Contributions, CsrMatrix, Explain, Matrix, MatrixView, Predictor, check_explained, csr_of_rows, csr_row,
 };
 
 /// The contribution of feature j to output k is a w_jk (x_j - m_j), with the mean m_j over the background samples: the
@@ -32,8 +32,9 @@ impl Explain for LinearModel {
             .iter_mut()
             .for_each(|sum| *sum /= background.n_rows() as f64);
         let weights = self.weights_by_output();
+        let weights = weights.view();
         let base = (0..self.n_outputs()).map(|k| {
-            let (features, weights) = weights.row(k);
+            let (features, weights) = csr_row(&weights, k);
             let products = features
                 .iter()
                 .zip(weights)
@@ -54,7 +55,7 @@ impl Explain for LinearModel {
                         (given != 0.0).then_some((j, given))
                     };
                     let of_output = |&k: &u32| {
-                        let (features, weights) = weights.row(k as usize);
+                        let (features, weights) = csr_row(&weights, k as usize);
                         features.iter().zip(weights).filter_map(given).collect()
                     };
                     outputs.iter().map(of_output).collect()
@@ -70,22 +71,11 @@ impl Explain for LinearModel {
     }
 }
 
-/// The weights of each output.
-struct ByOutput(CsrMatrix);
-
-impl ByOutput {
-    /// The features with weights, and the weights.
-    fn row(&self, output: usize) -> (&[u32], &[f32]) {
-        let range = self.0.indptr().outer_inds_sz(output);
-        (&self.0.indices()[range.clone()], &self.0.data()[range])
-    }
-}
-
 impl LinearModel {
-    fn weights_by_output(&self) -> ByOutput {
-        ByOutput(match &self.weights {
+    fn weights_by_output(&self) -> CsrMatrix {
+        match &self.weights {
             Matrix::Dense(weights) => MatrixView::Dense(weights.t()).to_csr(),
             Matrix::Sparse(weights) => weights.transpose_view().to_csr(),
-        })
+        }
     }
 }

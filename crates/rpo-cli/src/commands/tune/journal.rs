@@ -2,6 +2,7 @@
 
 use super::history::{header, line};
 use crate::csv_file;
+use crate::data_file::is_gzip;
 use crate::output::note;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -57,12 +58,9 @@ impl<'a> Journal<'a> {
 
     fn create(&self) -> io::Result<Box<dyn Write + Send>> {
         let file = File::create(&self.path)?;
-        let extension = self.path.extension();
-        Ok(
-            match extension.is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-                true => Box::new(GzEncoder::new(file, Compression::default())),
-                false => Box::new(file),
-            },
-        )
+        Ok(match is_gzip(&self.path) {
+            true => Box::new(GzEncoder::new(file, Compression::default())),
+            false => Box::new(file),
+        })
     }
 }
