@@ -3,23 +3,21 @@
 use super::booster::{Booster, Only};
 use super::check::{check, check_loss};
 use super::choices::Algorithm;
-use super::early_stopping::EarlyStopping;
 use super::features::Features;
-use super::helpers::Helpers;
 use super::levels::{repeated, repeated_cells};
 use super::loss::{Logistic, LossKind, Objective};
 use super::model::Boosted;
-use super::options::{BoostingOptions, History, Observer, Progress, Stop, Validation};
+use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::resolved::Resolved;
+use super::run::Run;
 use super::state::{Outputs, choose};
-use super::trees::Trees;
 use super::used::Used;
 use crate::error::EnsembleError;
 use crate::scaling::OutputScaling;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
-use rpo_core::{CheckParams, Learner, Matrix, MatrixView, TreeEnsemble};
+use rpo_core::{CheckParams, Learner, Matrix, MatrixView};
 use std::borrow::Cow;
 
 impl CheckParams for BoostingParams {
@@ -203,90 +201,4 @@ fn initial(
             Ok(objective.of(output).initial(&y, &weights))
         })
         .collect()
-}
-
-/// The loop over steps.
-struct Run<'a, 'o> {
-    iterations: usize,
-    /// One booster, or one per output.
-    boosters: Vec<Booster<'a>>,
-    /// The total weight of the samples, if the training loss is requested.
-    weight_of_losses: Option<f64>,
-    validation: Option<Validation<'o>>,
-    on_step: Option<&'o (dyn Fn() + Sync)>,
-    observer: Option<&'o mut Observer<'o>>,
-}
-
-impl Run<'_, '_> {
-    fn run(mut self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
-        let first = start.n_steps();
-        let last = first + self.iterations;
-        let mut model = start;
-        for (i, booster) in self.boosters.iter_mut().enumerate() {
-            let trees = model.trees().chunks(model.trees_per_step());
-            booster.replay(trees.map(|step| &step[i]));
-            booster.prepare(first)?;
-        }
-        let mut stopping = self
-            .validation
-            .map(|v| EarlyStopping::new(v, &model))
-            .transpose()?;
-        let mut history = History {
-            training_loss: self.loss().into_iter().collect(),
-            ..History::default()
-        };
-        if let Some(stopping) = &mut stopping {
-            history.validation.push(stopping.evaluate(&model, first));
-        }
-        let helpers = Helpers::new();
-        for step in first..last {
-            helpers.call();
-            let groups = self.boosters.par_chunks_mut(Trees::TOGETHER);
-            let step_of = |group| Booster::step_together(group, step, step + 1 == last);
-            let trees = groups.map(step_of).collect::<Result<Vec<_>, EnsembleError>>()?;
-            let trees: Vec<_> = trees.into_iter().flatten().collect();
-            let seen = stopping.as_mut().and_then(|stopping| {
-                stopping.add(&trees);
-                let is_due = (step + 1) % stopping.every() == 0 || step + 1 == last;
-                is_due.then(|| stopping.evaluate(&model, step + 1))
-            });
-            history.validation.extend(seen);
-            model.push(trees);
-            history.training_loss.extend(self.loss());
-            if let Some(on_step) = self.on_step {
-                on_step();
-            }
-            let progress = Progress {
-                model: &model,
-                step: step + 1,
-                training_loss: self.loss(),
-                validation: seen.map(|(_, value)| value),
-            };
-            if self
-                .observer
-                .as_mut()
-                .is_some_and(|observe| observe(&progress).is_break())
-            {
-                history.stop = Stop::Observer;
-                break;
-            }
-            if stopping
-                .as_ref()
-                .is_some_and(|stopping| stopping.is_over(step + 1))
-            {
-                history.stop = Stop::Patience;
-                break;
-            }
-        }
-        if let Some(best) = stopping.and_then(|stopping| stopping.best()) {
-            model = model.truncate(best);
-        }
-        Ok((model, history))
-    }
-
-    /// Returns the current training loss, if it is requested.
-    fn loss(&self) -> Option<f64> {
-        let weight = self.weight_of_losses?;
-        Some(self.boosters.iter().map(Booster::loss).sum::<f64>() / weight)
-    }
 }

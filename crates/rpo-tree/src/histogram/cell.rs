@@ -1,5 +1,7 @@
 //! The values that are summed per bin.
 
+use rayon::prelude::*;
+
 /// Integers that are summed side by side.
 pub(super) trait Cell: Copy + PartialEq + Send + Sync {
     /// The empty sum.
@@ -89,18 +91,32 @@ impl<C: Cell, const W: usize> Cell for [C; W] {
     }
 }
 
+/// Bytes of cells that a thread reads in some ten times the time of handing work over.
+const BYTES: usize = 1 << 17;
+
+/// Returns the number of threads that work on n cells together.
+pub(super) fn threads_worth<C>(n: usize) -> usize {
+    (n * size_of::<C>() / BYTES + 1).min(rayon::current_num_threads())
+}
+
 /// Sums cells.
-pub(super) fn sum<'c, C: Cell + 'c>(cells: impl IntoIterator<Item = &'c C>) -> C {
-    let mut sum = C::ZERO;
-    cells.into_iter().for_each(|cell| sum.add(cell));
-    sum
+pub(super) fn sum<C: Cell>(cells: &[C]) -> C {
+    let added = |mut sum: C, cell: &C| {
+        sum.add(cell);
+        sum
+    };
+    let size = cells.len().div_ceil(threads_worth::<C>(cells.len())).max(1);
+    let parts = cells.par_chunks(size);
+    let sums = parts.map(|part| part.iter().fold(C::ZERO, added));
+    sums.reduce(|| C::ZERO, |a, b| added(a, &b))
 }
 
 /// Returns the cells of the rows of a node, in their order: the whole slice, or a copy of those cells.
 pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mut Vec<C>) -> &'g [C] {
     if rows.len() < cells.len() {
+        let size = rows.len().div_ceil(threads_worth::<C>(rows.len())).max(1);
         gathered.clear();
-        gathered.extend(rows.iter().map(|&row| cells[row as usize]));
+        gathered.par_extend(rows.par_iter().with_min_len(size).map(|&row| cells[row as usize]));
     }
     gathered_of(cells, rows, gathered)
 }

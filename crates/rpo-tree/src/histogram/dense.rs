@@ -17,7 +17,7 @@ use rpo_core::vectorized;
 use std::array;
 
 /// Fewest additions per cell for which separate sums per thread pay off.
-const PER_CELL: usize = 8;
+const PER_CELL: usize = 64;
 
 /// Space for the sums of a feature alone: one per byte.
 pub(super) const APART: usize = 256;
@@ -91,6 +91,11 @@ impl DenseBins {
 
     pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
         &self.features[feature as usize]
+    }
+
+    /// Returns the distance between the sums of two features.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
     }
 
     /// Returns true if a feature is categorical.

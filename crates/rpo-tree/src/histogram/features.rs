@@ -1,7 +1,7 @@
 //! Binned features.
 
 use super::bins::FeatureBins;
-use super::cell::Cell;
+use super::cell::{Cell, threads_worth};
 use super::dense::{APART, DenseBins};
 use super::sparse::SparseBins;
 use crate::TreeError;
@@ -273,16 +273,27 @@ impl BinnedFeatures {
 
     /// Turns the sums of a parent into those of its other child by subtracting `child`.
     pub(super) fn subtract<C: Cell>(&self, parent: &mut [C], child: &[C]) {
-        let take_away = |range: Range<usize>, parent: &mut [C]| {
-            let sums = parent[range.clone()].iter_mut().zip(&child[range]);
+        let take_away = |parent: &mut [C], child: &[C]| {
+            let sums = parent.iter_mut().zip(child);
             sums.for_each(|(sum, cell)| sum.subtract(cell));
         };
+        let parts = threads_worth::<C>(parent.len());
         match &self.layout {
-            Layout::Dense(c) => (0..c.n_features()).for_each(|feature| {
-                let place = c.place(feature as u32);
-                take_away(place.start..place.start + place.n_stored(), parent);
-            }),
-            Layout::Sparse(_) => take_away(0..child.len(), parent),
+            Layout::Dense(c) => {
+                let stride = c.stride();
+                let of_features = parent.par_chunks_mut(stride).zip(child.par_chunks(stride));
+                let of_features = of_features.take(c.n_features()).enumerate();
+                let of_features = of_features.with_min_len(c.n_features().div_ceil(parts));
+                of_features.for_each(|(feature, (parent, child))| {
+                    let n_stored = c.place(feature as u32).n_stored();
+                    take_away(&mut parent[..n_stored], &child[..n_stored]);
+                });
+            }
+            Layout::Sparse(_) => {
+                let size = child.len().div_ceil(parts).max(1);
+                let parts = parent.par_chunks_mut(size).zip(child.par_chunks(size));
+                parts.for_each(|(parent, child)| take_away(parent, child));
+            }
         }
     }
 

@@ -22,6 +22,7 @@ pub(super) fn share_root<C: Fixed, const K: usize>(
         match targets.len() {
             1 => {}
             2 => side_by_side::<C, 2>(features, rows, targets),
+            3 | 4 => side_by_side::<C, 4>(features, rows, targets),
             _ => side_by_side::<C, K>(features, rows, targets),
         }
     }

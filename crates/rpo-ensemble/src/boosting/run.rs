@@ -1,0 +1,97 @@
+//! The loop over steps.
+
+use super::booster::Booster;
+use super::early_stopping::EarlyStopping;
+use super::helpers::Helpers;
+use super::model::Boosted;
+use super::options::{History, Observer, Progress, Stop, Validation};
+use super::stretch::{Pace, Stretch, group_size};
+use crate::error::EnsembleError;
+use rpo_core::TreeEnsemble;
+
+/// Boosters, and who looks on.
+pub(super) struct Run<'a, 'o> {
+    pub(super) iterations: usize,
+    /// One booster, or one per output.
+    pub(super) boosters: Vec<Booster<'a>>,
+    /// The total weight of the samples, if the training loss is requested.
+    pub(super) weight_of_losses: Option<f64>,
+    pub(super) validation: Option<Validation<'o>>,
+    pub(super) on_step: Option<&'o (dyn Fn() + Sync)>,
+    pub(super) observer: Option<&'o mut Observer<'o>>,
+}
+
+impl Run<'_, '_> {
+    pub(super) fn run(mut self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
+        let first = start.n_steps();
+        let last = first + self.iterations;
+        let mut model = start;
+        for (i, booster) in self.boosters.iter_mut().enumerate() {
+            let trees = model.trees().chunks(model.trees_per_step());
+            booster.replay(trees.map(|step| &step[i]));
+            booster.prepare(first)?;
+        }
+        let mut stopping = self
+            .validation
+            .map(|v| EarlyStopping::new(v, &model))
+            .transpose()?;
+        let loss = self.boosters.iter().map(Booster::loss).sum();
+        let mut history = History {
+            training_loss: self.mean(loss).into_iter().collect(),
+            ..History::default()
+        };
+        if let Some(stopping) = &mut stopping {
+            history.validation.push(stopping.evaluate(&model, first));
+        }
+        let helpers = Helpers::new();
+        let mut pace = Pace::new(group_size(self.boosters.len()) < self.boosters.len());
+        'steps: while model.n_steps() < last {
+            helpers.call();
+            let steps = model.n_steps()..last.min(model.n_steps() + pace.n_steps());
+            let stretch = pace.time(|| Stretch::make(&mut self.boosters, steps, last));
+            for (trees, loss) in stretch.steps {
+                let step = model.n_steps() + 1;
+                let seen = stopping.as_mut().and_then(|stopping| {
+                    stopping.add(&trees);
+                    let is_due = step % stopping.every() == 0 || step == last;
+                    is_due.then(|| stopping.evaluate(&model, step))
+                });
+                history.validation.extend(seen);
+                model.push(trees);
+                let training_loss = self.mean(loss);
+                history.training_loss.extend(training_loss);
+                if let Some(on_step) = self.on_step {
+                    on_step();
+                }
+                let progress = Progress {
+                    model: &model,
+                    step,
+                    training_loss,
+                    validation: seen.map(|(_, value)| value),
+                };
+                if self
+                    .observer
+                    .as_mut()
+                    .is_some_and(|observe| observe(&progress).is_break())
+                {
+                    history.stop = Stop::Observer;
+                    break 'steps;
+                }
+                if stopping.as_ref().is_some_and(|stopping| stopping.is_over(step)) {
+                    history.stop = Stop::Patience;
+                    break 'steps;
+                }
+            }
+            stretch.error.map_or(Ok(()), Err)?;
+        }
+        if let Some(best) = stopping.and_then(|stopping| stopping.best()) {
+            model = model.truncate(best);
+        }
+        Ok((model, history))
+    }
+
+    /// Returns a training loss per unit of weight, if it is requested.
+    fn mean(&self, loss: f64) -> Option<f64> {
+        Some(loss / self.weight_of_losses?)
+    }
+}
