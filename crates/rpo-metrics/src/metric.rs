@@ -202,6 +202,9 @@ pub enum Needs {
     LabelSets,
     /// A real value for every output of every sample.
     Regression,
+    /// A prediction interval for every output of every sample
+    /// ([`EvaluationOptions::intervals`](crate::EvaluationOptions::intervals)).
+    Intervals,
 }
 
 impl Needs {
@@ -403,15 +406,10 @@ impl Score for Metric {
             | Self::Mcc
             | Self::GMean
             | Self::BalancedAccuracy => Needs::LabelSets,
-            Self::R2
-            | Self::HalfR2
-            | Self::Arrmse
-            | Self::Mse
-            | Self::Rmse
-            | Self::Mae
-            | Self::Pinball
-            | Self::IntervalCoverage
-            | Self::IntervalWidth => Needs::Regression,
+            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae | Self::Pinball => {
+                Needs::Regression
+            }
+            Self::IntervalCoverage | Self::IntervalWidth => Needs::Intervals,
         }
     }
 

@@ -114,7 +114,7 @@ pub enum ModelError {
     NoIntervals,
     /// Too few samples to calibrate prediction intervals.
     #[error(
-        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is observed in {observed}"
+        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is observed in {observed}: a larger `calibration_share` withholds more, a lower level needs fewer"
     )]
     TooFewForIntervals {
         /// The target.

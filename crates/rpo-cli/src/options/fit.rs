@@ -39,6 +39,9 @@ impl FitOptions {
             method = method.with_seed(seed);
         }
         method.estimator(Task::MultiLabel)?;
+        method
+            .check_metrics(metrics)
+            .map_err(|source| self.failed(source))?;
         self.weights.check_effect(metrics)?;
         Ok(method)
     }

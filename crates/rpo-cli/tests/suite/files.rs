@@ -201,6 +201,11 @@ fn cross_validation_tests_on_what_is_later() {
     assert!(folder.read("q.csv").contains("v279,"));
     let message = folder.fail(&format!("{cv} --time-column visit"));
     assert!(message.contains("is neither a number nor a date"), "{message}");
+    folder.write("u.csv", "day,x,y\n2024,1,1\n2024-03-01,2,2\n2025,3,3\n2026,3,4\n");
+    let message = folder.fail("cv --folds 2 --data u.csv --targets y --time-column day");
+    let expected =
+        "\"2024-03-01\" in \"day\" of sample 1 (from 0) is a date, that of sample 0 a number, \"2024\"";
+    assert!(message.contains(expected), "{message}");
     let message = folder.fail("cv --data t.csv --targets y --id visit --time-column dya");
     assert!(
         message.contains("--time-column names the column \"dya\""),

@@ -135,6 +135,24 @@ fn labels_beside_numbers_have_no_bounds() {
 }
 
 #[test]
+fn metrics_of_intervals_need_intervals() {
+    let folder = folder();
+    let ridge = "--method ridge --data train.csv --ignore name --targets price";
+    for command in [
+        "cv --metrics interval-width",
+        "tune --space lambda=1,2 --metric interval-width",
+        "tune --space lambda=1,2 --space intervals=0.8,0.9 --metric interval-width",
+    ] {
+        let message = folder.fail(&format!("{command} {ridge}"));
+        assert!(message.contains("no prediction intervals"), "{message}");
+    }
+    let tune = format!("tune --space lambda=1,2 {ridge} --intervals 0.8 --metric");
+    let message = folder.fail(&format!("{tune} interval-coverage"));
+    assert!(message.contains("choose interval-width"), "{message}");
+    folder.ok(&format!("{tune} interval-width"));
+}
+
+#[test]
 fn models_without_intervals_have_no_bounds() {
     let folder = folder();
     let train = "train --data train.csv --ignore name --model m.rpo";
@@ -142,10 +160,7 @@ fn models_without_intervals_have_no_bounds() {
     let message = folder.fail("predict --model m.rpo --data test.csv --intervals");
     assert!(message.contains("no prediction intervals"), "{message}");
     let message = folder.fail("evaluate --model m.rpo --data test.csv --metrics interval-width");
-    assert!(
-        message.contains("interval-width needs prediction intervals"),
-        "{message}"
-    );
+    assert!(message.contains("no prediction intervals"), "{message}");
     let message = folder.fail(&format!("{train} --targets sold --ignore price --intervals 0.9"));
     assert!(message.contains("--intervals, which is for numbers"), "{message}");
     let message = folder.fail(

@@ -81,18 +81,28 @@ impl fmt::Display for Moment {
     }
 }
 
-/// Converts an ISO 8601 date, with or without a time, to days since 1970-01-01, and returns a number unchanged; `None`
-/// for any other text.
-///
-/// ```
-/// use rpo_data::read::time_of;
-/// assert_eq!(time_of("1970-01-02T12:00:00"), Some(1.5));
-/// assert_eq!((time_of("2024"), time_of("soon")), (Some(2024.0), None));
-/// ```
-pub fn time_of(text: &str) -> Option<f64> {
-    match Moment::parse(text.as_bytes()) {
-        Some(moment) => Some(moment.days()),
-        None => number::parse(text.as_bytes()).ok(),
+/// A point in time, as a column gives it. Times of different kinds have no order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Time {
+    /// Days since 1970-01-01, of an ISO 8601 date with or without a time.
+    Days(f64),
+    /// A number, such as a year.
+    Number(f64),
+}
+
+impl Time {
+    /// Returns the time in a text; `None` if it is neither a date nor a number.
+    ///
+    /// ```
+    /// use rpo_data::read::Time;
+    /// assert_eq!(Time::parse("1970-01-02T12:00:00"), Some(Time::Days(1.5)));
+    /// assert_eq!((Time::parse("2024"), Time::parse("soon")), (Some(Time::Number(2024.0)), None));
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        match Moment::parse(text.as_bytes()) {
+            Some(moment) => Some(Self::Days(moment.days())),
+            None => number::parse(text.as_bytes()).ok().map(Self::Number),
+        }
     }
 }
 

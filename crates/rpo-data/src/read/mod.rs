@@ -34,7 +34,7 @@ mod text_of_samples;
 mod typed;
 mod xmlrepo;
 
-pub use date::time_of;
+pub use date::Time;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::{Format, UnknownFormatName};
 pub use label_file::LabelFile;

@@ -2,7 +2,7 @@
 
 use super::Suspicion;
 use crate::dataset::Dataset;
-use crate::read::time_of;
+use crate::read::Time;
 use std::fmt;
 
 /// A kind of values that is written in a form that is not read.
@@ -66,7 +66,7 @@ pub(super) fn form(values: &[String]) -> Option<Form> {
 /// Returns the first value of a category that does not stand for a missing one and that cannot be read as it is: a date
 /// beside values such as 2000-13-01 has the very form that is asked for.
 pub(super) fn example(values: &[String]) -> Option<&String> {
-    let is_read = |value: &String| time_of(value).is_some();
+    let is_read = |value: &String| Time::parse(value).is_some();
     values.iter().find(|value| !is_missing(value) && !is_read(value))
 }
 

@@ -57,7 +57,7 @@ pub(super) fn evaluate<S: Score>(
     let labels = Evaluation::new((&of_labels.0).into(), of_labels.1.view(), options_of_labels);
     let numbers = Evaluation::new((&of_numbers.0).into(), of_numbers.1.view(), options);
     let value = |metric: &S| match metric.needs() {
-        Needs::Regression => metric.evaluate(&numbers),
+        Needs::Regression | Needs::Intervals => metric.evaluate(&numbers),
         _ => metric.evaluate(&labels),
     };
     Ok(Evaluated {

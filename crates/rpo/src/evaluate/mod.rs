@@ -163,16 +163,19 @@ impl Model {
         work.evaluate(metrics)
     }
 
-    /// Refuses metrics of labels for a model that predicts numbers alone, whatever the values of the data, and metrics
-    /// of label frequencies for one that also predicts labels.
+    /// Refuses metrics of labels for a model that predicts numbers alone, whatever the values of the data, metrics of
+    /// label frequencies for one that also predicts labels, and those of intervals for one without intervals.
     fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
+        if self.intervals().is_none() && metrics.iter().any(|m| m.needs() == Needs::Intervals) {
+            return Err(ModelError::NoIntervals);
+        }
         if self.schema().task == Task::MultiLabel {
             return Ok(());
         }
         let has_labels = !self.labels().is_empty();
         let is_other = |metric: &&S| match has_labels {
             true => metric.needs_propensities(),
-            false => metric.needs() != Needs::Regression,
+            false => !matches!(metric.needs(), Needs::Regression | Needs::Intervals),
         };
         match metrics.iter().find(is_other) {
             Some(metric) => Err(ModelError::MetricForLabels {

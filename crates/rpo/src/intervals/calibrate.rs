@@ -69,7 +69,9 @@ impl Model {
             );
             let predicted = first.iter().zip(last);
             let known = truth.column(outputs.start).into_iter().zip(predicted);
-            let known = known.map(|(&y, (&first, &last))| [f64::from(y - first), f64::from(y - last)]);
+            // Differences of `f32` could be infinite.
+            let residual = |y: f32, predicted: f32| f64::from(y) - f64::from(predicted);
+            let known = known.map(|(&y, (&first, &last))| [residual(y, first), residual(y, last)]);
             let residuals: Vec<[f64; 2]> = known.filter(|r| r.iter().all(|r| !r.is_nan())).collect();
             let offsets = match outputs.len() {
                 1 => two_sided(residuals.iter().map(|r| r[0]).collect(), level),

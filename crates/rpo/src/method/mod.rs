@@ -51,6 +51,7 @@ use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
+use rpo_metrics::Score;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -458,6 +459,21 @@ impl Method {
         Ok(estimator)
     }
 
+    /// Checks that models of the method have what metrics need.
+    ///
+    /// # Errors
+    /// [`ModelError::NoIntervals`].
+    pub fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
+        let has_intervals = self.given("intervals").is_some_and(|level| !level.is_null());
+        match metrics
+            .iter()
+            .any(|metric| metric.needs() == rpo_metrics::Needs::Intervals)
+        {
+            true if !has_intervals => Err(ModelError::NoIntervals),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that the data meet the requirements of the method.
     ///
     /// # Errors
@@ -480,7 +496,12 @@ impl Method {
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
             return Err(MethodError::Data {
                 method: self.entry.name.to_owned(),
-                problem: format!("cannot use `{name}`, which is for labels: the outputs are numbers"),
+                problem: match data.has_declared_labels() {
+                    true => {
+                        format!("cannot use `{name}`, which is for labels alone: some outputs are numbers")
+                    }
+                    false => format!("cannot use `{name}`, which is for labels: the outputs are numbers"),
+                },
             });
         }
         estimator.needs().check(self.entry.name, data)

@@ -10,7 +10,7 @@ use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::split::Withheld;
-use rpo_metrics::Score;
+use rpo_metrics::{Metric, Score};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -151,6 +151,7 @@ impl Tuning {
         on_record: &(dyn Fn(&Record<ModelError>) + Sync),
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Tuned, TuneError> {
+        self.check_metric()?;
         let space = self.space()?;
         let first = self.settings(&space)?.next();
         let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
@@ -193,6 +194,19 @@ impl Tuning {
             result,
             holdout,
         })
+    }
+
+    /// Refuses a metric that is not to be as large or as small as can be, and one of intervals if they have no fixed
+    /// level, as narrower intervals are better only among those of one level.
+    fn check_metric(&self) -> Result<(), ModelError> {
+        let Some(metric) = &self.metric else {
+            return Ok(());
+        };
+        if metric.built_in() == Some(Metric::IntervalCoverage) {
+            let reason = "should be the level of the intervals, so that a search cannot maximize it: choose interval-width";
+            return Err(ParameterError::conflict("metric", metric.name(), reason).into());
+        }
+        self.method.check_metrics(&[metric.as_ref()])
     }
 
     /// Withholds samples among those that take part in training.

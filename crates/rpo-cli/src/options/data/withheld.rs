@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::options::FitOptions;
 use clap::Args;
 use rpo::data::Dataset;
-use rpo::data::read::time_of;
+use rpo::data::read::Time;
 use rpo::data::split::{Withheld, group_numbers};
 
 /// Withholds groups of samples as a whole.
@@ -100,20 +100,34 @@ impl<'a> Column<'a> {
         if let Some(sample) = values.iter().position(is_missing) {
             return Err(format!("sample {sample} (from 0) has no value of {name:?}"));
         }
-        let time = |(sample, value): (usize, &String)| {
-            time_of(value).ok_or_else(|| {
-                format!("{value:?} in {name:?} of sample {sample} (from 0) is neither a number nor a date")
-            })
-        };
         match self {
             Self::Group(_) => {
                 let grouped = data.with_groups(group_numbers(values));
                 Ok((grouped.map_err(|e| e.to_string())?, Withheld::Stratified))
             }
             Self::Time(_) => {
-                let times: Result<_, _> = values.iter().enumerate().map(time).collect();
+                let times: Result<_, _> = values.iter().enumerate().map(|v| time(name, values, v)).collect();
                 Ok((data, Withheld::Latest(times?)))
             }
         }
+    }
+}
+
+/// Returns the time of a sample, which must be of the same kind as that of the first.
+fn time(name: &str, values: &[String], (sample, value): (usize, &String)) -> Result<f64, String> {
+    let place = || format!("{value:?} in {name:?} of sample {sample} (from 0)");
+    match (Time::parse(value), Time::parse(&values[0])) {
+        (None, _) => Err(format!("{} is neither a number nor a date", place())),
+        (Some(Time::Days(_)), Some(Time::Number(_))) => Err(format!(
+            "{} is a date, that of sample 0 a number, {:?}",
+            place(),
+            values[0]
+        )),
+        (Some(Time::Number(_)), Some(Time::Days(_))) => Err(format!(
+            "{} is a number, that of sample 0 a date, {:?}",
+            place(),
+            values[0]
+        )),
+        (Some(Time::Days(time) | Time::Number(time)), _) => Ok(time),
     }
 }
