@@ -216,8 +216,15 @@ pub enum ModelError {
     #[error("the model to continue was fitted with other parameters: {}", .0.between("there", "here"))]
     Continue(Box<Difference>),
     /// Models that cannot be averaged.
-    #[error("the models cannot be combined: they were fitted to different data, or to other columns")]
-    Combine,
+    #[error(
+        "model {member} (from 0) cannot be combined with model 0, as it was fitted to different data: {difference}"
+    )]
+    Combine {
+        /// Index of the first model that differs from the first.
+        member: usize,
+        /// What differs.
+        difference: String,
+    },
     /// Models to combine that predict different quantiles, so that their mean would be neither.
     #[error("the models cannot be combined: one predicts {}, another {}", quantiles(.one), quantiles(.other))]
     CombineLevels {

@@ -8,7 +8,7 @@ use clap::Args;
 use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::Task;
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::{Decision, Model, Predictor, ThresholdSource};
+use rpo::{Decision, Model, ModelError, ThresholdSource};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -79,7 +79,6 @@ impl Combine {
             .iter()
             .map(Model::load)
             .collect::<Result<Vec<_>, _>>()?;
-        self.check_alike(&models)?;
         let of_numbers = |model: &Model| model.schema().task == Task::Regression;
         if self.thresholds.is_some() && models.iter().any(of_numbers) {
             let message = "--thresholds is for labels; the models predict numbers";
@@ -98,10 +97,10 @@ impl Combine {
                 Some(rule) => model.with_thresholds(ThresholdSource::Withheld(rule, &data)),
                 None => Ok(model),
             });
-            decided.map_err(|e| CliError::of_data(e, self.data.name()))?
+            decided.map_err(|e| self.failed(e))?
         } else {
             let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
-            Model::combine(models.into_iter().zip(weights).collect()).map_err(CliError::Model)?
+            Model::combine(models.into_iter().zip(weights).collect()).map_err(|e| self.failed(e))?
         };
         let mut report = Report::default();
         report.set("models", self.models.len());
@@ -116,39 +115,19 @@ impl Combine {
         report.print(self.json)
     }
 
-    /// Refuses models that were not fitted to the same data, by the first difference.
-    fn check_alike(&self, models: &[Model]) -> Result<(), CliError> {
-        let Some((first, others)) = models.split_first() else {
-            return Ok(());
-        };
-        for (path, model) in self.models.iter().skip(1).zip(others) {
-            // Other levels of quantiles have a message of their own.
-            if model.quantile_levels() != first.quantile_levels() {
-                continue;
-            }
-            let sizes = |model: &Model| {
-                [
-                    ("samples", model.training().n_samples),
-                    ("features", model.n_features()),
-                    ("outputs", model.n_outputs()),
-                ]
-            };
-            let mut pairs = sizes(model).into_iter().zip(sizes(first));
-            let difference = match pairs.find(|(own, other)| own != other) {
-                Some(((what, own), (_, other))) => format!("{own} {what} in place of {other}"),
-                None if model.schema() != first.schema() => "other columns or kinds of columns".to_owned(),
-                None if model.training() != first.training() => "other values of the outputs".to_owned(),
-                None => continue,
-            };
-            return Err(CliError::Data {
-                data: path.display().to_string(),
+    /// Names the file of a model that cannot be combined, or the data.
+    fn failed(&self, error: ModelError) -> CliError {
+        match error {
+            ModelError::Combine { member, difference } => CliError::Data {
+                data: self.models[member].display().to_string(),
                 problem: format!(
                     "cannot be combined with {}, as it was fitted to different data: {difference}",
                     self.models[0].display()
                 ),
-            });
+            },
+            error if self.data.name().is_empty() => CliError::Model(error),
+            error => CliError::of_data(error, self.data.name()),
         }
-        Ok(())
     }
 
     /// The weight of each file; 0 if its model was left out.

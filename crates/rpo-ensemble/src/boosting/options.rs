@@ -34,7 +34,8 @@ pub struct BoostingOptions<'a> {
     pub projection: Option<Arc<dyn Projection>>,
     /// A validation set. The model is then truncated after the step that is best on it.
     pub validation: Option<Validation<'a>>,
-    /// Called after every step.
+    /// Called after every step. Boosting of single targets makes several steps before it calls this and the observer for
+    /// each of them, as many as take some 20 ms.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Called after every step with the progress of the fit. Returning a break ends the fit; the model then has the
     /// steps so far.
@@ -66,7 +67,8 @@ impl fmt::Debug for BoostingOptions<'_> {
     }
 }
 
-/// A function that receives the progress of a fit after every step, and ends the fit by returning a break.
+/// A function that receives the progress of a fit after every step, and ends the fit by returning a break. Steps that
+/// were made ahead are then discarded.
 pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// A metric of predictions (n x d): larger is better.

@@ -4,6 +4,7 @@
 //! predictions for those samples, computed block by block, give the members' inner products (their Gram matrix), from
 //! which a [`CombineRule`] finds the weights. The chosen members become an [`Ensemble`].
 
+mod alike;
 mod choice;
 mod gram;
 mod limits;

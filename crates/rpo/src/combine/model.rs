@@ -1,5 +1,6 @@
 //! Models that combine the predictions of several models.
 
+use super::alike::{check_columns, of_same_training};
 use super::pool::Pool;
 use super::{CombineRule, Limits, Link};
 use crate::model::SOFTWARE;
@@ -76,7 +77,7 @@ impl Ensemble {
         let Some((first, _)) = self.members.first() else {
             return Err(ParameterError::out_of_range("members", "none", "at least one").into());
         };
-        for (model, weight) in &self.members {
+        for (member, (model, weight)) in self.members.iter().enumerate() {
             match self.link {
                 Link::Mean => Domain::Positive.check("weights", *weight)?,
                 // The weights of a stack may be negative.
@@ -86,10 +87,7 @@ impl Ensemble {
                 let expected = "single models: an ensemble, as auto and blend make, cannot be combined again";
                 return Err(ParameterError::out_of_range("models", Self::KIND, expected).into());
             }
-            ModelError::check_levels(first.quantile_levels(), model.quantile_levels())?;
-            if model.schema() != first.schema() {
-                return Err(ModelError::Combine);
-            }
+            check_columns(first, member, model)?;
         }
         let total: f64 = self.members.iter().map(|(_, weight)| weight).sum();
         ParameterError::unless(total.is_finite(), "weights", total, "finite in sum")?;
@@ -224,18 +222,6 @@ impl Model {
         let ensemble = ensemble.checked()?;
         let (schema, training) = (ensemble.first().schema().clone(), ensemble.training.clone());
         Self::from_parts(Arc::new(ensemble), schema, None, training, SOFTWARE.to_owned())
-    }
-}
-
-/// The training summary of some models, which must all have the same.
-fn of_same_training<'a>(models: impl IntoIterator<Item = &'a Model>) -> Result<TrainingSummary, ModelError> {
-    let mut models = models.into_iter();
-    let Some(first) = models.next() else {
-        return Err(ParameterError::out_of_range("members", "none", "at least one").into());
-    };
-    match models.all(|model| model.training() == first.training()) {
-        true => Ok(first.training().clone()),
-        false => Err(ModelError::Combine),
     }
 }
 

@@ -104,7 +104,10 @@ fn what_cannot_be_combined_is_named() {
     let other = fit(&part, "one-vs-rest", &[]);
     assert_eq!(
         Model::combine(vec![(linear(), 1.0), (other, 1.0)]),
-        Err(ModelError::Combine)
+        Err(ModelError::Combine {
+            member: 1,
+            difference: format!("200 samples in place of {}", data.n_samples()),
+        })
     );
     let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
     // An ensemble cannot contain another.

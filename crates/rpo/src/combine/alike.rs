@@ -1,0 +1,51 @@
+//! Which models can be combined: those fitted to the same data.
+
+use crate::{Model, ModelError, TrainingSummary};
+use rpo_core::{ParameterError, Predictor};
+
+/// Returns the training summary of some models, which must all have the same, and the columns and quantiles of the
+/// first.
+pub(super) fn of_same_training<'a>(
+    models: impl IntoIterator<Item = &'a Model>,
+) -> Result<TrainingSummary, ModelError> {
+    let mut models = models.into_iter();
+    let Some(first) = models.next() else {
+        return Err(ParameterError::out_of_range("members", "none", "at least one").into());
+    };
+    for (member, model) in (1..).zip(models) {
+        let (own, other) = (model.training().n_samples, first.training().n_samples);
+        if own != other {
+            return Err(different(member, in_place_of("samples", own, other)));
+        }
+        check_columns(first, member, model)?;
+        if model.training() != first.training() {
+            return Err(different(member, "other values of the outputs".to_owned()));
+        }
+    }
+    Ok(first.training().clone())
+}
+
+/// Refuses a member with other columns or quantiles than the first.
+pub(super) fn check_columns(first: &Model, member: usize, model: &Model) -> Result<(), ModelError> {
+    ModelError::check_levels(first.quantile_levels(), model.quantile_levels())?;
+    for (what, own, other) in [
+        ("features", model.n_features(), first.n_features()),
+        ("outputs", model.n_outputs(), first.n_outputs()),
+    ] {
+        if own != other {
+            return Err(different(member, in_place_of(what, own, other)));
+        }
+    }
+    match model.schema() == first.schema() {
+        true => Ok(()),
+        false => Err(different(member, "other columns or kinds of columns".to_owned())),
+    }
+}
+
+fn in_place_of(what: &str, own: usize, other: usize) -> String {
+    format!("{own} {what} in place of {other}")
+}
+
+fn different(member: usize, difference: String) -> ModelError {
+    ModelError::Combine { member, difference }
+}
