@@ -53,7 +53,7 @@ impl Run<'_, '_> {
                 let step = model.n_steps() + 1;
                 let seen = stopping.as_mut().and_then(|stopping| {
                     stopping.add(&trees);
-                    let is_due = step % stopping.every() == 0 || step == last;
+                    let is_due = step.is_multiple_of(stopping.every()) || step == last;
                     is_due.then(|| stopping.evaluate(&model, step))
                 });
                 history.validation.extend(seen);
