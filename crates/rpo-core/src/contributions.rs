@@ -1,6 +1,6 @@
 //! What features contribute to predictions.
 
-use crate::{CsrMatrix, Domain, MatrixView, Mismatch, ParameterError, Predictor};
+use crate::{CsrMatrix, Domain, InverseLink, MatrixView, Mismatch, ParameterError, Predictor};
 
 /// What each feature contributes to some scores of each sample: the scores are the base plus the contributions.
 ///
@@ -11,6 +11,8 @@ use crate::{CsrMatrix, Domain, MatrixView, Mismatch, ParameterError, Predictor};
 pub struct Contributions {
     /// The mean score of each output over the background samples, d.
     pub base: Vec<f64>,
+    /// The function from the score of each output to its prediction, d.
+    pub links: Vec<InverseLink>,
     /// A row for each sample and each of its outputs, in this order, and a column for each feature.
     pub values: CsrMatrix,
 }

@@ -44,6 +44,8 @@ struct SumOfTrees<'a, L> {
     initial: Vec<f64>,
     /// One number per output.
     scales: Vec<f64>,
+    /// The function from the score of each output to its prediction.
+    links: Vec<InverseLink>,
 }
 
 impl<L: LeafModel> SumOfTrees<'_, L> {
@@ -72,7 +74,11 @@ impl<L: LeafModel> SumOfTrees<'_, L> {
             .collect();
         let n_rows = outputs.iter().map(|outputs| outputs.len()).sum();
         let values = csr_of_rows(chunks.iter().flatten(), (n_rows, x.n_cols()));
-        Ok(Contributions { base, values })
+        Ok(Contributions {
+            base,
+            links: self.links.clone(),
+            values,
+        })
     }
 
     /// Counts the background samples in each leaf of each tree.
@@ -210,6 +216,7 @@ impl<L: LeafModel> Explain for Forest<AxisRule, L> {
             terms: self.trees().iter().map(|tree| term(tree, None)).collect(),
             initial: vec![0.0; d],
             scales: vec![1.0 / self.trees().len() as f64; d],
+            links: vec![InverseLink::Identity; d],
         };
         sum.explain(self, x, outputs, background)
     }
@@ -231,6 +238,7 @@ impl Explain for SingleTargetForest {
                 .collect(),
             initial: vec![0.0; self.n_outputs()],
             scales: vec![1.0 / per_output as f64; self.n_outputs()],
+            links: vec![InverseLink::Identity; self.n_outputs()],
         };
         sum.explain(self, x, outputs, background)
     }
@@ -261,16 +269,17 @@ impl Explain for Boosted {
                 output: None,
             }
         }
-        let scale = |block: &LinkBlock| match block.link {
-            InverseLink::Logistic => vec![2.0; block.n_outputs],
-            InverseLink::Identity | InverseLink::Exponential | InverseLink::Softmax => {
-                vec![1.0; block.n_outputs]
-            }
+        let of_block = |block: &LinkBlock| vec![block.link; block.n_outputs];
+        let links: Vec<InverseLink> = self.links().iter().flat_map(of_block).collect();
+        let scale = |link: &InverseLink| match link {
+            InverseLink::Logistic => 2.0,
+            InverseLink::Identity | InverseLink::Exponential | InverseLink::Softmax => 1.0,
         };
         let sum = SumOfTrees {
             terms: self.trees().iter().map(term).collect(),
             initial: self.initial().to_vec(),
-            scales: self.links().iter().flat_map(scale).collect(),
+            scales: links.iter().map(scale).collect(),
+            links,
         };
         sum.explain(self, x, outputs, background)
     }

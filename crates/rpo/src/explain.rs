@@ -10,7 +10,9 @@ impl Model {
     /// features; [`Contributions`] says what scores are, and [`rpo_tree::shapley`] how contributions are defined for
     /// trees.
     ///
-    /// A feature that the pipeline replaces by several columns has the sum of their contributions.
+    /// A feature that the pipeline replaces by several columns has the sum of their contributions. The contributions of
+    /// an ensemble are those of its members, combined as their predictions are; its score is what it would predict if
+    /// the predictions of members were not limited to the range of the training values.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;
@@ -27,7 +29,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`ModelError::Unexplained`] for other methods than forests, boosting and linear models; features as for
+    /// [`ModelError::Unexplained`] for other models than forests, boosting, linear models, and means of these whose
+    /// scores are all predictions; features as for
     /// [`predict`](rpo_core::Predictor::predict), an output that does not exist, lists for another number of samples,
     /// and no background sample.
     pub fn contributions(
@@ -65,6 +68,7 @@ fn by_feature(found: &Contributions, sources: &[usize], n_features: usize) -> Co
     let rows: Vec<Vec<(u32, f32)>> = found.values.outer_iterator().map(of_row).collect();
     Contributions {
         base: found.base.clone(),
+        links: found.links.clone(),
         values: csr_of_rows(rows.iter(), (rows.len(), n_features)),
     }
 }

@@ -66,6 +66,7 @@ impl Explain for LinearModel {
         let values = csr_of_rows(rows.iter().flatten(), (n_rows, self.n_features()));
         Ok(Contributions {
             base: base.collect(),
+            links: vec![self.inverse_link; self.n_outputs()],
             values,
         })
     }

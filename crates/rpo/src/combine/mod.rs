@@ -4,7 +4,6 @@
 //! predictions for those samples, computed block by block, give the members' inner products (their Gram matrix), from
 //! which a [`CombineRule`] finds the weights. The chosen members become an [`Ensemble`].
 
-mod alike;
 mod choice;
 mod gram;
 mod limits;

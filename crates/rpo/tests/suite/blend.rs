@@ -305,3 +305,47 @@ fn members_decide_whether_outputs_may_be_missing() {
         );
     }
 }
+
+/// Contributions and bases add up to the predictions of means and stacks of numbers.
+#[test]
+fn contributions_are_sums_of_those_of_members() {
+    let x = Array2::from_shape_fn((120, 3), |(i, j)| ((i * (7 + 4 * j)) % 29) as f32);
+    let y = Array2::from_shape_fn((120, 2), |(i, j)| {
+        x[[i, j]] * 2.0 - x[[i, 2]] + (i * 5 % 7) as f32
+    });
+    let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
+    let (train, withheld) = data.split(0.4, Seed::new(1)).unwrap();
+    let members = ["extra-trees", "ridge", "gbmort"].map(|name| fit(&train, name, &[]));
+    let mean = members.clone().into_iter().zip([1.0, 2.0, 0.5]).collect();
+    let models = [
+        Model::combine(mean).unwrap(),
+        Model::combine_on(&members, CombineRule::Stack, &withheld).unwrap(),
+    ];
+    let (x, outputs) = (withheld.features().view(), [&[1, 0][..]; 48]);
+    for model in models {
+        let predicted = model.predict(x).unwrap();
+        let found = model.contributions(x, &outputs, train.features().view()).unwrap();
+        let rows = found.values.outer_iterator().enumerate();
+        for (line, row) in rows {
+            let (sample, output) = (line / 2, 1 - line % 2);
+            let score = found.base[output] + row.iter().map(|(_, &v)| f64::from(v)).sum::<f64>();
+            let prediction = f64::from(predicted[[sample, output]]);
+            assert!((score - prediction).abs() < 1e-3, "{score} {prediction}");
+        }
+    }
+}
+
+/// Log-odds and probabilities have no sum.
+#[test]
+fn members_with_other_scores_than_predictions_are_not_explained() {
+    let data = texts();
+    let forest = fit(&data, "extra-trees", &[("trees", "3")]);
+    let forests = Model::combine(vec![(forest.clone(), 1.0), (forest.clone(), 1.0)]).unwrap();
+    let x = data.features().view();
+    let outputs = vec![&[0][..]; data.n_samples()];
+    let found = forests.contributions(x, &outputs, x).unwrap();
+    assert_eq!(found.base, forest.contributions(x, &outputs, x).unwrap().base);
+    let mixed = Model::combine(vec![(forest, 1.0), (fit(&data, "one-vs-rest", &[]), 1.0)]).unwrap();
+    let refused = mixed.contributions(x, &outputs, x).unwrap_err();
+    assert_eq!(refused, ModelError::Unexplained { kind: "ensemble" });
+}

@@ -1,18 +1,21 @@
 //! Models that combine the predictions of several models.
 
-use super::alike::{check_columns, of_same_training};
+mod alike;
+mod weighted_sum;
+
 use super::pool::Pool;
 use super::{CombineRule, Limits, Link};
 use crate::model::SOFTWARE;
 use crate::{Model, ModelError, Predict, TrainingSummary};
+use alike::{check_columns, of_same_training};
 use ndarray::Array2;
-use rpo_core::Predictor;
-use rpo_core::{Domain, MatrixView, ParameterError};
+use rpo_core::{Contributions, Domain, InverseLink, MatrixView, ParameterError, Predictor};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::sync::Arc;
+use weighted_sum::WeightedSum;
 
 /// Combines the predictions of several models of one training set, whatever their methods: their weighted mean or, for
 /// a stack ([`CombineRule::Stack`]), a model of the outputs given the members' predictions. Label scores are first
@@ -237,6 +240,14 @@ fn method_of(model: &Model) -> String {
 }
 
 impl Ensemble {
+    /// What weights are divided by.
+    fn total_weight(&self) -> f64 {
+        match self.link {
+            Link::Mean => self.members().map(|(_, weight)| weight).sum(),
+            Link::LogOdds { .. } | Link::Distances => 1.0,
+        }
+    }
+
     /// What the first member has and every other one too.
     fn in_all<T: PartialEq>(&self, of: impl Fn(&Model) -> Vec<T>) -> Vec<T> {
         let mut common = of(self.first());
@@ -266,16 +277,39 @@ impl Predict for Ensemble {
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        let total = match self.link {
-            Link::Mean => self.members.iter().map(|(_, weight)| weight).sum(),
-            Link::LogOdds { .. } | Link::Distances => 1.0,
-        };
+        let total = self.total_weight();
         let scores = self.members.iter().map(|(model, weight)| {
             let scores = model.predict_with_limit(x, memory_limit);
             (scores.map(|scores| self.limits.apply(scores)), weight / total)
         });
         let combined = self.link.combine(scores, &self.training.output_means())?;
         Ok(combined.expect("there is at least one member"))
+    }
+
+    /// Those of the members, combined as their predictions are, apart from limits; `None` unless scores are predictions.
+    fn contributions(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        background: MatrixView<'_>,
+    ) -> Result<Option<Contributions>, ModelError> {
+        let mut sum = match self.link {
+            Link::Mean => WeightedSum::new(vec![0.0; self.n_outputs()]),
+            Link::Distances => {
+                let total: f64 = self.members().map(|(_, weight)| weight).sum();
+                let means = self.training.output_means();
+                WeightedSum::new(means.iter().map(|mean| mean * (1.0 - total)).collect())
+            }
+            Link::LogOdds { .. } => return Ok(None),
+        };
+        for (model, weight) in self.members() {
+            let found = model.contributions(x, outputs, background)?;
+            if found.links.iter().any(|link| *link != InverseLink::Identity) {
+                return Ok(None);
+            }
+            sum.add(&found, weight / self.total_weight());
+        }
+        Ok(Some(sum.finish(x.n_cols())))
     }
 
     /// The groups that all members have.
