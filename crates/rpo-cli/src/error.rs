@@ -190,7 +190,7 @@ impl CliError {
             ReadErrorKind::DeclaredTwice { what: "column", .. } => {
                 "--ignore leaves out all columns of this name"
             }
-            ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of --ignore or --id",
+            ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of the other option",
             ReadErrorKind::TooManyImplied { what: "feature", .. } => {
                 "check for a mistyped index, or declare the number of features with --n-features (train, describe, \
                  convert)"

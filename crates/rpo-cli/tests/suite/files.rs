@@ -206,6 +206,14 @@ fn cross_validation_tests_on_what_is_later() {
     let expected =
         "\"2024-03-01\" in \"day\" of sample 1 (from 0) is a date, that of sample 0 a number, \"2024\"";
     assert!(message.contains(expected), "{message}");
+    let message = folder.fail(&format!("{cv} --time-column y"));
+    assert!(
+        message.contains("both as a target and as --time-column"),
+        "{message}"
+    );
+    folder.write("u.csv", "day,x,y\n2024,1,1\n2024,2,2\n2024,3,3\n2024,3,4\n");
+    let message = folder.fail("tune --space trees=1,2 --data u.csv --targets y --time-column day");
+    assert!(message.contains("all 4 samples are of one time"), "{message}");
     let message = folder.fail("cv --data t.csv --targets y --id visit --time-column dya");
     assert!(
         message.contains("--time-column names the column \"dya\""),

@@ -58,6 +58,12 @@ pub enum SplitError {
         /// Number of samples.
         n_samples: usize,
     },
+    /// Samples to be withheld that are all of one time.
+    #[error("all {n_samples} samples are of one time, so that none is later than others")]
+    OneTime {
+        /// Number of samples.
+        n_samples: usize,
+    },
     /// Groups together with times, which may contradict each other.
     #[error("the latest samples are to be withheld, and the samples have groups: choose one of them")]
     GroupsAndTimes,

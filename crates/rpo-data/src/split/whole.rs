@@ -96,7 +96,10 @@ pub(super) fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, Spl
     let order = sorted_times(times)?;
     let begins = begins(&order);
     let Some(first) = nearest(&begins, n as f64 - test_fraction * n as f64) else {
-        return Err(SplitError::Empty { n_samples: n });
+        return Err(match n {
+            0 => SplitError::Empty { n_samples: n },
+            _ => SplitError::OneTime { n_samples: n },
+        });
     };
     let first = order[begins[first]];
     let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| times[i] >= first);
@@ -181,7 +184,10 @@ mod tests {
         assert_eq!(grouped_split(&[], 0.5, seed), empty(0));
         let one = Err(SplitError::OneGroup { n_samples: 4 });
         assert_eq!(grouped_split(&[7; 4], 0.5, seed), one);
-        assert_eq!(time_split(&[1.0; 3], 0.5), empty(3));
+        assert_eq!(
+            time_split(&[1.0; 3], 0.5),
+            Err(SplitError::OneTime { n_samples: 3 })
+        );
         assert_eq!(time_split(&[], 0.5), empty(0));
         assert_eq!(
             time_split(&[1.0, f64::NAN], 0.5),

@@ -197,9 +197,14 @@ impl InputOptions {
         self.id.as_ref().or(withheld_by).map(String::as_str)
     }
 
+    /// The option that names the column by which samples are withheld, and the column.
+    pub(super) fn withheld_by(&self) -> Option<&(&'static str, String)> {
+        self.withheld_by.get()
+    }
+
     /// The column by which samples are withheld and the option that names it, if another one is read as identifiers.
     pub(super) fn second_column(&self) -> Option<(&'static str, &str)> {
-        let (option, column) = self.withheld_by.get()?;
+        let (option, column) = self.withheld_by()?;
         (self.identifying() != Some(column)).then_some((option, column))
     }
 
