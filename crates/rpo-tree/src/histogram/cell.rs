@@ -94,9 +94,10 @@ impl<C: Cell, const W: usize> Cell for [C; W] {
 /// Bytes of cells that a thread reads in some ten times the time of handing work over.
 const BYTES: usize = 1 << 17;
 
-/// Returns the number of threads that work on n cells together.
-pub(super) fn threads_worth<C>(n: usize) -> usize {
-    (n * size_of::<C>() / BYTES + 1).min(rayon::current_num_threads())
+/// Returns how many of n cells a thread takes, at least 1, where as many threads work on them as is worth it.
+pub(super) fn share<C>(n: usize) -> usize {
+    let threads = (n * size_of::<C>() / BYTES + 1).min(rayon::current_num_threads());
+    n.div_ceil(threads).max(1)
 }
 
 /// Sums cells.
@@ -105,8 +106,7 @@ pub(super) fn sum<C: Cell>(cells: &[C]) -> C {
         sum.add(cell);
         sum
     };
-    let size = cells.len().div_ceil(threads_worth::<C>(cells.len())).max(1);
-    let parts = cells.par_chunks(size);
+    let parts = cells.par_chunks(share::<C>(cells.len()));
     let sums = parts.map(|part| part.iter().fold(C::ZERO, added));
     sums.reduce(|| C::ZERO, |a, b| added(a, &b))
 }
@@ -114,9 +114,9 @@ pub(super) fn sum<C: Cell>(cells: &[C]) -> C {
 /// Returns the cells of the rows of a node, in their order: the whole slice, or a copy of those cells.
 pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mut Vec<C>) -> &'g [C] {
     if rows.len() < cells.len() {
-        let size = rows.len().div_ceil(threads_worth::<C>(rows.len())).max(1);
+        let rows = rows.par_iter().with_min_len(share::<C>(rows.len()));
         gathered.clear();
-        gathered.par_extend(rows.par_iter().with_min_len(size).map(|&row| cells[row as usize]));
+        gathered.par_extend(rows.map(|&row| cells[row as usize]));
     }
     gathered_of(cells, rows, gathered)
 }

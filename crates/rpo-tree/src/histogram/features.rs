@@ -1,7 +1,7 @@
 //! Binned features.
 
 use super::bins::FeatureBins;
-use super::cell::{Cell, threads_worth};
+use super::cell::{Cell, share};
 use super::dense::{APART, DenseBins};
 use super::sparse::SparseBins;
 use crate::TreeError;
@@ -277,21 +277,20 @@ impl BinnedFeatures {
             let sums = parent.iter_mut().zip(child);
             sums.for_each(|(sum, cell)| sum.subtract(cell));
         };
-        let parts = threads_worth::<C>(parent.len());
+        let share = share::<C>(parent.len());
         match &self.layout {
             Layout::Dense(c) => {
                 let stride = c.stride();
                 let of_features = parent.par_chunks_mut(stride).zip(child.par_chunks(stride));
                 let of_features = of_features.take(c.n_features()).enumerate();
-                let of_features = of_features.with_min_len(c.n_features().div_ceil(parts));
+                let of_features = of_features.with_min_len(share.div_ceil(stride));
                 of_features.for_each(|(feature, (parent, child))| {
                     let n_stored = c.place(feature as u32).n_stored();
                     take_away(&mut parent[..n_stored], &child[..n_stored]);
                 });
             }
             Layout::Sparse(_) => {
-                let size = child.len().div_ceil(parts).max(1);
-                let parts = parent.par_chunks_mut(size).zip(child.par_chunks(size));
+                let parts = parent.par_chunks_mut(share).zip(child.par_chunks(share));
                 parts.for_each(|(parent, child)| take_away(parent, child));
             }
         }
