@@ -166,11 +166,11 @@ impl Model {
     /// Refuses metrics of labels for a model that predicts numbers alone, whatever the values of the data, metrics of
     /// label frequencies for one that also predicts labels, and those of intervals for one without intervals.
     fn check_metrics<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
-        if self.intervals().is_none() && metrics.iter().any(|m| m.needs() == Needs::Intervals) {
-            return Err(ModelError::NoIntervals);
-        }
         if self.schema().task == Task::MultiLabel {
             return Ok(());
+        }
+        if self.intervals().is_none() && metrics.iter().any(|m| m.needs() == Needs::Intervals) {
+            return Err(ModelError::NoIntervals);
         }
         let has_labels = !self.labels().is_empty();
         let is_other = |metric: &&S| match has_labels {

@@ -105,29 +105,29 @@ impl<'a> Column<'a> {
                 let grouped = data.with_groups(group_numbers(values));
                 Ok((grouped.map_err(|e| e.to_string())?, Withheld::Stratified))
             }
-            Self::Time(_) => {
-                let times: Result<_, _> = values.iter().enumerate().map(|v| time(name, values, v)).collect();
-                Ok((data, Withheld::Latest(times?)))
-            }
+            Self::Time(_) => Ok((data, Withheld::Latest(times(name, values)?))),
         }
     }
 }
 
-/// Returns the time of a sample, which must be of the same kind as that of the first.
-fn time(name: &str, values: &[String], (sample, value): (usize, &String)) -> Result<f64, String> {
-    let place = || format!("{value:?} in {name:?} of sample {sample} (from 0)");
-    match (Time::parse(value), Time::parse(&values[0])) {
-        (None, _) => Err(format!("{} is neither a number nor a date", place())),
-        (Some(Time::Days(_)), Some(Time::Number(_))) => Err(format!(
-            "{} is a date, that of sample 0 a number, {:?}",
+/// Returns the time of each sample, all of the same kind.
+fn times(name: &str, values: &[String]) -> Result<Vec<f64>, String> {
+    let mut first = None;
+    let time = |(sample, value): (usize, &String)| {
+        let place = || format!("{value:?} in {name:?} of sample {sample} (from 0)");
+        let time = Time::parse(value).ok_or_else(|| format!("{} is neither a number nor a date", place()))?;
+        let kinds = match (time, *first.get_or_insert(time)) {
+            (Time::Days(time), Time::Days(_)) | (Time::Number(time), Time::Number(_)) => return Ok(time),
+            (Time::Days(_), Time::Number(_)) => ("date", "number"),
+            (Time::Number(_), Time::Days(_)) => ("number", "date"),
+        };
+        Err(format!(
+            "{} is a {}, that of sample 0 a {}, {:?}",
             place(),
+            kinds.0,
+            kinds.1,
             values[0]
-        )),
-        (Some(Time::Number(_)), Some(Time::Days(_))) => Err(format!(
-            "{} is a number, that of sample 0 a date, {:?}",
-            place(),
-            values[0]
-        )),
-        (Some(Time::Days(time) | Time::Number(time)), _) => Ok(time),
-    }
+        ))
+    };
+    values.iter().enumerate().map(time).collect()
 }

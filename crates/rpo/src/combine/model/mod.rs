@@ -302,11 +302,16 @@ impl Predict for Ensemble {
             }
             Link::LogOdds { .. } => return Ok(None),
         };
-        for (model, weight) in self.members() {
-            let found = model.contributions(x, outputs, background)?;
+        // Links are known without samples: nothing is computed in vain.
+        let no_samples = x.select_rows(&[]);
+        for (model, _) in self.members() {
+            let found = model.contributions(no_samples.view(), &[], background)?;
             if found.links.iter().any(|link| *link != InverseLink::Identity) {
                 return Ok(None);
             }
+        }
+        for (model, weight) in self.members() {
+            let found = model.contributions(x, outputs, background)?;
             sum.add(&found, weight / self.total_weight());
         }
         Ok(Some(sum.finish(x.n_cols())))
