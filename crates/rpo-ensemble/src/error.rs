@@ -90,6 +90,15 @@ pub enum EnsembleError {
     /// Out-of-bag predictions were requested from an ensemble whose trees all grew on all samples.
     #[error("no sample is out of bag: every tree grew on all samples")]
     NoBootstrap,
+    /// Samples that were given as those of the training do not reach every leaf.
+    #[error(
+        "none of the samples of tree {tree} that have weight reach one of its leaves, so that these are not the training \
+         samples in their order"
+    )]
+    NotTrainingSamples {
+        /// The position of the tree in the forest.
+        tree: usize,
+    },
     /// The loss is not defined for a training target.
     #[error("target {output} of sample {row} is {value}; the loss needs {expected}")]
     Target {

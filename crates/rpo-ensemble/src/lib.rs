@@ -42,8 +42,8 @@ pub use bins::Bins;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice, SingleTargetForest,
-    SingleTargetParams, Splitting, TreeInput,
+    CriterionKind, Forest, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice, LeafSamples,
+    RelabelOptions, SingleTargetForest, SingleTargetParams, Splitting, TreeInput,
 };
 pub use inputs::MAX_OUTPUTS;
 pub use list::{List, ListItem};

@@ -19,6 +19,7 @@ mod importance;
 mod input;
 pub mod leaves;
 pub mod oblique;
+mod occupied;
 mod partition;
 mod products;
 mod ranks;

@@ -1,7 +1,7 @@
 //! Trees: a structure and the predictions of its leaves.
 
 use crate::error::TreeError;
-use crate::leaves::{LeafBuilder, LeafMembers, LeafModel, Leaves};
+use crate::leaves::{LeafBuilder, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
 use ndarray::Array2;
@@ -61,22 +61,23 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         Ok(out)
     }
 
-    /// Replaces the leaves by new ones made from the samples of `x` that reach them: other outputs, other samples, or
-    /// both, as for honest trees (structure and predictions from different samples: Wager and Athey 2018).
+    /// Returns the tree with new leaves made from the samples of `x` that reach them: other outputs, other samples, or
+    /// both, as for honest trees (structure and predictions from different samples: Wager and Athey 2018). Leaves that no
+    /// sample of positive weight reaches are [removed](Structure::occupied).
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, the errors of [`Structure::apply`], and those of the
-    /// builder; for [`LeafKind`](crate::LeafKind), those of its [`LeafBuilder`](crate::LeafBuilder).
+    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows, the errors of [`Structure::apply`], and
+    /// those of the builder; for [`LeafKind`](crate::LeafKind), those of its [`LeafBuilder`](crate::LeafBuilder).
     pub fn relabel<B: LeafBuilder>(
-        self,
+        &self,
         builder: &B,
         x: MatrixView<'_>,
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Tree<R, B::Leaves>, TreeError> {
         Mismatch::check("rows of outputs", x.n_rows(), outputs.n_rows())?;
-        let members = LeafMembers::from_assignment(&self.structure.apply(x)?, self.structure.n_leaves())?;
+        let (structure, members) = self.structure.occupied(x, weights)?;
         let leaves = builder.build(&members, weights, outputs)?;
-        Tree::new(self.structure, leaves)
+        Tree::new(structure, leaves)
     }
 }

@@ -134,6 +134,9 @@ pub enum ModelError {
         /// The kind of model.
         kind: &'static str,
     },
+    /// A model whose leaves cannot get values of other outputs.
+    #[error("cannot relabel: {0}")]
+    Relabel(&'static str),
     /// Data for another task.
     #[error("the data is for {given}, the model was trained for {expected}", given = name_of(*.given), expected = name_of(*.expected))]
     Task {

@@ -14,6 +14,7 @@ mod methods;
 mod model;
 pub mod model_file;
 mod predict;
+mod relabel;
 mod schema;
 mod target;
 mod training;

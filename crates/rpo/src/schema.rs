@@ -202,6 +202,18 @@ impl Schema {
         }
     }
 
+    /// The features of this schema with the outputs of a data set.
+    pub(crate) fn with_outputs_of(&self, data: &Dataset) -> Self {
+        Self {
+            feature_names: self.feature_names.clone(),
+            nominal: self.nominal.clone(),
+            texts: self.texts.clone(),
+            dates: self.dates.clone(),
+            first_feature: self.first_feature,
+            ..Self::from(data)
+        }
+    }
+
     /// Options that read a table like the one the model was trained on, whatever its values look like; `None` if
     /// features are numbered. Columns that the model does not need are not read.
     pub fn read_options(&self) -> Option<ReadOptions> {

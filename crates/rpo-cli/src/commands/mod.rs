@@ -12,6 +12,7 @@ mod inspect;
 mod manual;
 mod merge;
 mod predict;
+mod relabel;
 mod serve;
 mod split;
 mod train;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Generate(generate::Generate),
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
+    Relabel(relabel::Relabel),
     Combine(combine::Combine),
     Completions(manual::Completions),
     #[command(name = "man")]
@@ -60,6 +62,7 @@ impl Command {
             Self::Generate(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
+            Self::Relabel(command) => command.run(),
             Self::Combine(command) => command.run(),
             Self::Completions(command) => command.run(),
             Self::Manual(command) => command.run(),

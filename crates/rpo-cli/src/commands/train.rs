@@ -146,8 +146,7 @@ impl Train {
             report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
         }
         if let Some(oob) = oob {
-            report.set(oob.key, oob.value);
-            report.set("oob_samples", oob.n_samples);
+            oob.report(&mut report);
         }
         report.print(self.json)
     }
@@ -207,8 +206,8 @@ impl Train {
 }
 
 /// The score of the out-of-bag predictions: each sample is predicted by the trees that did not see it.
-fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
-    let data = data.for_training();
+pub(super) fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
+    let data = model.training_samples(data);
     let predictions = model.oob_predictions(data.features().view())?;
     let (scores, counts) = predictions.expect("only asked of models that have them");
     let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
@@ -240,8 +239,15 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     })
 }
 
-struct OobScore {
+pub(super) struct OobScore {
     key: String,
     value: f64,
     n_samples: usize,
+}
+
+impl OobScore {
+    pub(super) fn report(self, report: &mut Report) {
+        report.set(self.key, self.value);
+        report.set("oob_samples", self.n_samples);
+    }
 }

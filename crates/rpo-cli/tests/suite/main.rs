@@ -25,6 +25,7 @@ mod overwriting;
 mod readme;
 mod real;
 mod refusals;
+mod relabel;
 mod serve;
 mod serve_limits;
 mod stability;

@@ -1,10 +1,11 @@
 //! Growing the trees of a forest.
 
-use super::choices::CriterionKind;
+use super::choices::{CriterionKind, LeafChoice};
 use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
 use super::params::ForestParams;
-use super::targets::{Targets, largest};
+use super::targets::Targets;
+use super::weights::GivenWeights;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::missing;
@@ -63,17 +64,6 @@ impl<'x> TrainingFeatures<'x> {
     }
 }
 
-/// Returns a factor for the weights with which samples may be drawn any number of times without their weight exceeding
-/// the range of `f32`. Trees depend only on ratios of weights, which a power of two does not change.
-fn unit_of(weights: &[f32]) -> f32 {
-    const SMALL: f32 = 1.0 / (1_u64 << 40) as f32;
-    if largest(weights) * SMALL * SMALL > 1.0 {
-        SMALL
-    } else {
-        1.0
-    }
-}
-
 /// The data shared by all trees of a forest.
 pub(super) struct Training<'a, 'x> {
     params: &'a ForestParams,
@@ -82,8 +72,6 @@ pub(super) struct Training<'a, 'x> {
     outputs: Arc<Matrix>,
     targets: Targets,
     weights: Option<&'a [f32]>,
-    /// The factor by which given weights are multiplied in bags.
-    unit: f32,
     leaves: LeafKind,
     /// The mean of each output over the samples in which it is observed, if outputs are missing.
     observed_means: Option<Vec<f32>>,
@@ -109,8 +97,7 @@ impl<'a, 'x> Training<'a, 'x> {
             outputs: Arc::new(y.to_owned()),
             targets,
             weights: options.weights,
-            unit: options.weights.map_or(1.0, unit_of),
-            leaves: leaf_kind(params, y, is_partial)?,
+            leaves: leaf_kind(params.leaves, y, is_partial, have_few_samples(params))?,
             observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
         })
     }
@@ -120,11 +107,8 @@ impl<'a, 'x> Training<'a, 'x> {
         let params = self.params;
         let seed = Seed::new(params.seed).purpose("tree").child(index as u64);
         let n_samples = self.features.x.n_rows();
-        let mut weights = params.bag(n_samples).counts(seed, n_samples);
-        if let Some(given) = self.weights {
-            let unit = self.unit;
-            weights.iter_mut().zip(given).for_each(|(w, g)| *w *= unit * g);
-        }
+        let given = GivenWeights::new(self.weights);
+        let mut weights = given.in_bag(params.bag(n_samples), seed, n_samples);
         if weights.iter().all(|w| *w == 0.0) {
             return Err(EnsembleError::EmptyBag { tree: index });
         }
@@ -168,32 +152,38 @@ fn leave_out_missing(target: &[f32], weights: &mut [f32]) {
     }
 }
 
-fn leaf_kind(params: &ForestParams, y: MatrixView<'_>, is_partial: bool) -> Result<LeafKind, EnsembleError> {
-    match (params.leaves.kind(), is_partial) {
+/// Returns the storage of leaves; `are_small` is true if they have few samples.
+pub(super) fn leaf_kind(
+    choice: LeafChoice,
+    y: MatrixView<'_>,
+    is_partial: bool,
+    are_small: bool,
+) -> Result<LeafKind, EnsembleError> {
+    let by_layout = match y {
+        MatrixView::Dense(_) => LeafKind::Dense,
+        MatrixView::Sparse(_) => LeafKind::Sparse,
+    };
+    match (choice.kind(), is_partial) {
         (Some(LeafKind::Samples), true) => {
             let reason = "cannot be combined with missing outputs";
             Err(ParameterError::conflict("leaves", "samples", reason).into())
         }
         (Some(kind), _) => Ok(kind),
-        (None, true) => Ok(match y {
-            MatrixView::Dense(_) => LeafKind::Dense,
-            MatrixView::Sparse(_) => LeafKind::Sparse,
+        (None, true) => Ok(by_layout),
+        (None, false) => Ok(match y {
+            // The mean of a leaf then has hardly more labels than the leaf has samples, and often fewer.
+            MatrixView::Sparse(y) if y.nnz() <= 2 * y.rows() => LeafKind::Sparse,
+            _ if are_small => LeafKind::Samples,
+            _ => by_layout,
         }),
-        (None, false) => Ok(default_leaves(params, y)),
     }
 }
 
-fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
-    let few_samples = params.max_depth.is_none()
+/// Returns true if leaves have few samples, by the parameters.
+fn have_few_samples(params: &ForestParams) -> bool {
+    params.max_depth.is_none()
         && params.max_leaves.is_none()
         && params.min_samples_split <= 16
         && params.min_samples_leaf <= 8
-        && params.min_impurity_decrease == 0.0;
-    match y {
-        // The mean of a leaf then has hardly more labels than the leaf has samples, and often fewer.
-        MatrixView::Sparse(y) if y.nnz() <= 2 * y.rows() => LeafKind::Sparse,
-        _ if few_samples => LeafKind::Samples,
-        MatrixView::Dense(_) => LeafKind::Dense,
-        MatrixView::Sparse(_) => LeafKind::Sparse,
-    }
+        && params.min_impurity_decrease == 0.0
 }

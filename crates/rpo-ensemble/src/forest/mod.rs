@@ -8,9 +8,11 @@ mod model;
 mod params;
 mod predict;
 mod preset;
+mod relabel;
 mod single_target;
 mod store;
 mod targets;
+mod weights;
 
 pub use choices::{CriterionKind, LeafChoice, Splitting};
 pub use grower::{Grower, TreeInput};
@@ -18,4 +20,5 @@ pub use model::{Forest, ForestTree};
 pub(crate) use model::{Importances, check_rules};
 pub use params::ForestParams;
 pub use preset::ForestPreset;
+pub use relabel::{LeafSamples, RelabelOptions};
 pub use single_target::{SingleTargetForest, SingleTargetParams};

@@ -2,9 +2,9 @@
 
 use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
-use crate::forest::{Forest, ForestTree};
+use crate::forest::{Forest, ForestTree, RelabelOptions};
 use crate::sampling::bag::Bag;
-use rpo_core::{Merge, ParameterError, Predictor, Seed, TreeEnsemble};
+use rpo_core::{MatrixView, Merge, ParameterError, Predictor, Seed, TreeEnsemble};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 
@@ -93,6 +93,25 @@ impl StructuredForest {
             .iter()
             .flat_map(|t| t.tree.structure().nodes());
         nodes.into_iter().any(oblique)
+    }
+}
+
+impl StructuredForest {
+    /// Returns the forest with the same splits and leaves made from other outputs, which need not be labels; see
+    /// [`Forest::relabel`]. Trees then weigh equally: none has clustered the new outputs.
+    ///
+    /// # Errors
+    /// As for [`Forest::relabel`].
+    pub fn relabel(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Self, EnsembleError> {
+        self.check_input(x)?;
+        let forest = self.forest.relabel(x, y, options)?;
+        let clustered = vec![Vec::new(); self.clustered.len()];
+        Self::from_forest(forest, clustered, self.label_weight)
     }
 }
 

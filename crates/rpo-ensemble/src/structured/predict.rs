@@ -178,7 +178,7 @@ impl StructuredForest {
             });
     }
 
-    fn check_input(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+    pub(super) fn check_input(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
         check_features(x, self.n_features())?;
         check_width(x)?;
         if self.is_oblique() {

@@ -25,6 +25,7 @@ mod fixtures;
 mod missing;
 mod predict;
 mod props;
+mod relabel;
 mod scaling;
 mod single_target;
 mod structured;

@@ -57,9 +57,17 @@ impl LeafMembers {
     /// [`TreeError::Mismatch`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 samples or
     /// leaves.
     pub fn from_assignment(leaf_of: &[u32], n_leaves: usize) -> Result<Self, TreeError> {
-        check_sizes(leaf_of.len(), n_leaves)?;
+        Self::of_leaves(|| (0..).zip(leaf_of.iter().copied()), n_leaves)
+    }
+
+    /// Sorts some samples, given by increasing row with their leaves, into leaves. The samples are listed twice.
+    pub(crate) fn of_leaves<I: Iterator<Item = (u32, u32)>>(
+        placed: impl Fn() -> I,
+        n_leaves: usize,
+    ) -> Result<Self, TreeError> {
+        check_sizes(0, n_leaves)?;
         let mut start = vec![0_u32; n_leaves + 1];
-        for &leaf in leaf_of {
+        for (_, leaf) in placed() {
             let Some(count) = start.get_mut(leaf as usize + 1) else {
                 return Err(Mismatch {
                     what: "leaf index",
@@ -74,9 +82,9 @@ impl LeafMembers {
             start[leaf + 1] += start[leaf];
         }
         let mut next = start.clone();
-        let mut rows = vec![0; leaf_of.len()];
-        for (row, &leaf) in leaf_of.iter().enumerate() {
-            rows[next[leaf as usize] as usize] = row as u32;
+        let mut rows = vec![0; start[n_leaves] as usize];
+        for (row, leaf) in placed() {
+            rows[next[leaf as usize] as usize] = row;
             next[leaf as usize] += 1;
         }
         Ok(Self { rows, start })

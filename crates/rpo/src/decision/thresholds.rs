@@ -52,7 +52,7 @@ impl Model {
             ThresholdSource::OutOfBag(rule, training) => {
                 self.check_labels()?;
                 check_out_of_bag(training)?;
-                let training = training.for_training();
+                let training = self.training_samples(training);
                 let x = self.schema().align_features(&training)?;
                 let y = self.schema().align_outputs(&training)?;
                 let found = self.oob_predictions(x.view())?;

@@ -30,12 +30,15 @@ impl Model {
         if self.numbers().is_empty() {
             return Err(ModelError::NoNumbers);
         }
-        let data = &*data.for_training();
-        let x = self.schema().align_features(data)?;
-        let y = self.schema().align_outputs(data)?;
+        let data = match source {
+            IntervalSource::OutOfBag(..) => self.training_samples(data),
+            _ => data.for_training(),
+        };
+        let x = self.schema().align_features(&data)?;
+        let y = self.schema().align_outputs(&data)?;
         let predictions = match source {
             IntervalSource::OutOfBag(..) => {
-                check_out_of_bag(data)?;
+                check_out_of_bag(&data)?;
                 let found = self.oob_predictions(x.view())?;
                 let (mut predictions, counts) = found.ok_or(EnsembleError::NoBootstrap)?;
                 // Samples in every bag have no prediction.

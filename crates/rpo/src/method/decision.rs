@@ -40,7 +40,7 @@ pub(super) const WITHHELD: f64 = 0.2;
 
 impl DecisionParams {
     /// Returns true for the name of one of these parameters.
-    pub(super) fn has(name: &str) -> bool {
+    pub(crate) fn has(name: &str) -> bool {
         matches!(name, "decide" | "thresholds" | "intervals" | "calibration_share")
     }
 

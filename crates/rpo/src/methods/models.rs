@@ -10,7 +10,7 @@ use rpo_core::{
 use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
-use rpo_ensemble::{Craftml, Forest, ForestTree, OutOfBagPredictor, SingleTargetForest};
+use rpo_ensemble::{Craftml, Forest, ForestTree, OutOfBagPredictor, RelabelOptions, SingleTargetForest};
 use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Rule};
@@ -69,6 +69,16 @@ macro_rules! delegated {
             Ok(Some(Explain::contributions(self, x, outputs, background)?))
         }
     };
+    (relabel) => {
+        fn relabel(
+            &self,
+            x: MatrixView<'_>,
+            y: MatrixView<'_>,
+            options: &RelabelOptions<'_>,
+        ) -> Result<Option<Arc<dyn Predict>>, ModelError> {
+            Ok(Some(Arc::new(self.relabel(x, y, options)?)))
+        }
+    };
     (oob) => {
         fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
             Ok(Some(OutOfBagPredictor::oob_predictions(self, x)?))
@@ -111,6 +121,7 @@ impl Predict for Forest {
     delegated!("forest");
     delegated!(explain);
     delegated!(apply);
+    delegated!(relabel);
     delegated!(oob);
     delegated!(merge);
 
@@ -127,6 +138,7 @@ impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
     delegated!(explain);
     delegated!(apply);
+    delegated!(relabel);
     delegated!(oob);
     delegated!(merge);
 
@@ -201,6 +213,7 @@ impl Predict for Craftml {
 impl Predict for StructuredForest {
     delegated!("structured-forest");
     delegated!(apply);
+    delegated!(relabel);
     delegated!(oob);
     delegated!(merge);
 

@@ -9,6 +9,7 @@ use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
 use rpo_core::{Contributions, CsrMatrix, Domain, Matrix, MatrixView, best_first, csr_of_rows, top_of};
+use rpo_ensemble::RelabelOptions;
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -94,6 +95,21 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         background: MatrixView<'_>,
     ) -> Result<Option<Contributions>, ModelError> {
         let _ = (x, outputs, background);
+        Ok(None)
+    }
+
+    /// The same trees with new leaves, made from other outputs; see [`Forest::relabel`](rpo_ensemble::Forest::relabel).
+    /// Default: none.
+    ///
+    /// # Errors
+    /// Those of [`Forest::relabel`](rpo_ensemble::Forest::relabel).
+    fn relabel(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Option<Arc<dyn Predict>>, ModelError> {
+        let _ = (x, y, options);
         Ok(None)
     }
 

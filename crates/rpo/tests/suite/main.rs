@@ -19,6 +19,7 @@ mod mixed;
 mod model_file;
 mod pipeline;
 mod refusals;
+mod relabel;
 mod rerank;
 mod structured;
 mod target_encoding;

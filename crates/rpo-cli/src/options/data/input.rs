@@ -63,6 +63,15 @@ enum LayoutName {
     Sparse,
 }
 
+/// Whose outputs are read beside the features of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum OutputsOf {
+    /// Those that the model predicts.
+    Model,
+    /// Those of the data, if any.
+    Data,
+}
+
 /// The training or test samples of a set in the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Part {
@@ -114,7 +123,7 @@ impl InputOptions {
             // Outputs of a table are read as features that the model does not need, so they may be missing.
             None => {
                 let none = Targets::NamesIfPresent(Vec::new());
-                self.read_for(schema, self.options(), none, false)?
+                self.read_for(schema, self.options(), none, OutputsOf::Data)?
             }
         };
         note_left_out(&data, THE_MODEL);
@@ -227,14 +236,18 @@ impl InputOptions {
         schema: &Schema,
         options: &ReadOptions,
         targets: Targets,
+        outputs: OutputsOf,
     ) -> Result<Dataset, CliError> {
         let of_schema = schema.read_options();
         let ignore_untyped = of_schema.is_some();
         let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
-        let class_columns = Some(schema.class_columns.clone());
+        let (task, class_columns) = match outputs {
+            OutputsOf::Model => (Some(schema.task), Some(schema.class_columns.clone())),
+            OutputsOf::Data => (options.task, None),
+        };
         let data = self.read(&ReadOptions {
             targets,
-            task: Some(schema.task),
+            task,
             types,
             texts,
             class_columns,
@@ -262,11 +275,11 @@ impl InputOptions {
         schema: &Schema,
         options: ReadOptions,
         targets: Targets,
-        with_outputs: bool,
+        outputs: OutputsOf,
     ) -> Result<Dataset, CliError> {
         let format = match self.format.format {
             format @ (Format::XmlRepo | Format::SvmLight) => format,
-            _ => match self.read_table(schema, &options, targets) {
+            _ => match self.read_table(schema, &options, targets, outputs) {
                 Err(CliError::Read(ReadError {
                     kind:
                         ReadErrorKind::Option {
@@ -281,7 +294,7 @@ impl InputOptions {
         let options = ReadOptions {
             first_feature: first_feature(schema, format, options.first_feature)?,
             n_features: Some(schema.feature_names.iter().len()),
-            n_outputs: with_outputs.then(|| schema.target_names().iter().len()),
+            n_outputs: (outputs == OutputsOf::Model).then(|| schema.target_names().iter().len()),
             leave_out: true,
             ..options
         };
@@ -315,6 +328,17 @@ impl InputOptions {
                 data: self.name().to_owned(),
                 source,
             })
+    }
+
+    /// Refuses data without outputs to train on.
+    pub(super) fn check_outputs(&self, data: &Dataset) -> Result<(), CliError> {
+        if data.n_outputs() > 0 {
+            return Ok(());
+        }
+        Err(self.problem(
+            "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets or --labels, or count them by \
+             --n-targets; other files mark labels themselves, and this one has none",
+        ))
     }
 
     pub(super) fn problem(&self, problem: &str) -> CliError {

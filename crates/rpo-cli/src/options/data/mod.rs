@@ -9,6 +9,7 @@ mod rounded;
 mod split;
 mod standard_input;
 mod targets;
+mod task;
 mod training;
 mod unseen;
 mod withheld;
@@ -16,6 +17,7 @@ mod withheld;
 pub(super) use format::formats;
 pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
+pub(crate) use task::TaskOptions;
 pub(crate) use training::TrainingOptions;
 pub(crate) use unseen::UnseenOptions;
 pub(crate) use withheld::{Column, GroupOptions, WithheldOptions};
@@ -23,7 +25,8 @@ pub(crate) use withheld::{Column, GroupOptions, WithheldOptions};
 use crate::error::CliError;
 use crate::files::NamedFile;
 use clap::Args;
-use input::Part;
+use classes::note_classes;
+use input::{OutputsOf, Part};
 use left_out::{THE_MODEL, note_left_out};
 use rpo::Schema;
 use rpo::data::Dataset;
@@ -68,11 +71,15 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.outputs.targets() {
-                Some(Targets::List(list)) => {
+                Some(targets) => {
+                    let targets = match targets {
+                        Targets::List(list) => labels_of(schema, list),
+                        targets => targets,
+                    };
+                    let options = self.options();
                     self.input
-                        .read_table(schema, &self.options(), labels_of(schema, list))?
+                        .read_table(schema, &options, targets, OutputsOf::Model)?
                 }
-                Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
                 None => self.load_targets(schema)?,
             },
         };
@@ -80,9 +87,37 @@ impl DataOptions {
         self.input.finish(data)
     }
 
+    /// Reads a set with the features of a model and outputs of its own.
+    pub(crate) fn load_with_new_outputs(
+        &self,
+        schema: &Schema,
+        task: &TaskOptions,
+    ) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name()? {
+            Some(name) => self.input.catalogued(name, Part::Train)?,
+            None => {
+                let options = ReadOptions {
+                    task: task.given(),
+                    ..self.options()
+                };
+                let none = Targets::NamesIfPresent(Vec::new());
+                let targets = self.outputs.targets().unwrap_or(none);
+                self.input.read_for(schema, options, targets, OutputsOf::Data)?
+            }
+        };
+        note_left_out(&data, THE_MODEL);
+        let data = self.input.finish(data)?;
+        self.input.check_outputs(&data)?;
+        note_classes(&data);
+        Ok(data)
+    }
+
     /// Reads a set whose targets are in the same columns as in training, or in one column per output.
     fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
-        let read = |targets| self.input.read_for(schema, self.options(), targets, true);
+        let read = |targets| {
+            self.input
+                .read_for(schema, self.options(), targets, OutputsOf::Model)
+        };
         let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
         let columns = match &schema.label_column {
             Some(column) => labels_of(schema, column.clone().into()),

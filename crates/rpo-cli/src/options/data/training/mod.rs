@@ -5,15 +5,16 @@ mod types;
 use super::DataOptions;
 use super::classes::note_classes;
 use super::input::Part;
+use super::task::TaskOptions;
 use crate::error::CliError;
 use crate::files::NamedFile;
 use crate::options::names::{List, all};
 use crate::options::{TextColumnOptions, WeightOptions};
 use crate::output::note;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rpo::Schema;
 use rpo::data::read::{ReadOptions, read_names};
-use rpo::data::{Columns, Dataset, Names, Task, suspicious_features};
+use rpo::data::{Columns, Dataset, Names, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -25,9 +26,8 @@ pub(crate) struct TrainingOptions {
     #[command(flatten)]
     data: DataOptions,
 
-    /// Kind of the outputs, if the file does not determine it: labels are 0 or 1.
-    #[arg(long, value_enum, help_heading = "Data")]
-    task: Option<TaskName>,
+    #[command(flatten)]
+    task: TaskOptions,
 
     /// Columns of a CSV, Parquet, Arrow or ARFF file that are not read; * matches any characters, ? one. A column that is
     /// also named as a target is refused; a target that only matches a pattern stays a target.
@@ -71,22 +71,6 @@ pub(crate) struct TrainingOptions {
 
     #[command(flatten)]
     texts: TextColumnOptions,
-}
-
-/// Names of tasks.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum TaskName {
-    MultiLabel,
-    Regression,
-}
-
-impl From<TaskName> for Task {
-    fn from(name: TaskName) -> Self {
-        match name {
-            TaskName::MultiLabel => Self::MultiLabel,
-            TaskName::Regression => Self::Regression,
-        }
-    }
 }
 
 impl TrainingOptions {
@@ -151,7 +135,7 @@ impl TrainingOptions {
             None => {
                 let options = ReadOptions {
                     targets: self.data.outputs.targets().unwrap_or_default(),
-                    task: self.task.map(Into::into),
+                    task: self.task.given(),
                     n_features: self.n_features,
                     n_outputs: self.n_labels,
                     types: self.types()?,
@@ -210,11 +194,7 @@ impl TrainingOptions {
             Some(weights) => weights.apply(data, input.name())?,
             None => data,
         };
-        if data.n_outputs() == 0 {
-            let problem = "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets or --labels, or count them \
-                by --n-targets; other files mark labels themselves, and this one has none";
-            return Err(input.problem(problem));
-        }
+        input.check_outputs(&data)?;
         if data.n_features() == 0 {
             return Err(input.problem("there are no features: every column is an output or is left out"));
         }

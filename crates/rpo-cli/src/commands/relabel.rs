@@ -1,0 +1,103 @@
+//! `rpo relabel`.
+
+use super::train::oob_score;
+use crate::error::CliError;
+use crate::files;
+use crate::options::{DataOptions, TaskOptions, ThreadOptions, UnseenOptions};
+use crate::output::Report;
+use crate::resources::Stopwatch;
+use clap::Args;
+use rpo::ensemble::LeafSamples;
+use rpo::ensemble::thresholds::ThresholdRule;
+use rpo::{IntervalSource, Model, ThresholdSource};
+use std::path::PathBuf;
+
+/// Make a grown forest predict other outputs.
+///
+/// For random-forest, extra-trees, single-target-forest, binary-relevance-forest and structured-forest. The trees stay as
+/// they are; their leaves predict the mean outputs of the samples of --data that reach them, in the time of a
+/// prediction: further labels, corrected ones, or numbers instead of labels. The new model predicts just the outputs of
+/// --data. They are chosen as for `train`; features are found by name, and columns that the model does not need are not
+/// read.
+///
+/// With samples other than those of the training, trees are honest: no sample that chose their splits is in their
+/// leaves. Branches that no sample reaches are removed.
+#[derive(Debug, Args)]
+pub(crate) struct Relabel {
+    /// The model.
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+
+    /// File to save the new model to.
+    #[arg(long, value_name = "FILE", value_parser = files::written())]
+    out: PathBuf,
+
+    /// The samples are those that the model was trained on, in the same order: each tree then takes only the samples that
+    /// it grew on, so that the others are out of bag for it.
+    #[arg(long)]
+    training_samples: bool,
+
+    /// Also score the new model on out-of-bag predictions, as `train --oob`.
+    #[arg(long, requires = "training_samples")]
+    oob: bool,
+
+    /// Find the score from which each label is predicted on out-of-bag predictions, as `train --thresholds`; 0.5 by
+    /// default.
+    #[arg(long, value_name = "RULE", requires = "training_samples")]
+    thresholds: Option<ThresholdRule>,
+
+    /// Probability with which intervals are to cover numbers; found on out-of-bag predictions, as `train --intervals`.
+    #[arg(long, value_name = "LEVEL", requires = "training_samples")]
+    intervals: Option<f64>,
+
+    #[command(flatten)]
+    data: DataOptions,
+
+    #[command(flatten)]
+    task: TaskOptions,
+
+    #[command(flatten)]
+    unseen: UnseenOptions,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Relabel {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let read = self.data.files().into_iter();
+        let read = read.chain([("--model", Some(self.model.as_path()))]);
+        files::check(read, [("--out", Some(self.out.as_path()))])?;
+        self.threads.start()?;
+        let grown = Model::load(&self.model)?;
+        let data = self.data.load_with_new_outputs(grown.schema(), &self.task)?;
+        self.unseen.check(&grown, &data, self.data.name())?;
+        let clock = Stopwatch::start();
+        let samples = match self.training_samples {
+            true => LeafSamples::Training,
+            false => LeafSamples::Any,
+        };
+        let failed = |source| CliError::of_data(source, self.data.name());
+        let mut model = grown.relabel(&data, samples).map_err(failed)?;
+        if let Some(rule) = self.thresholds {
+            let source = ThresholdSource::OutOfBag(rule, &data);
+            model = model.with_thresholds(source).map_err(failed)?;
+        }
+        if let Some(level) = self.intervals {
+            let source = IntervalSource::OutOfBag(level, &data);
+            model = model.with_intervals(source).map_err(failed)?;
+        }
+        let mut report = Report::default();
+        report.set("relabel_seconds", clock.wall_seconds());
+        report.set_sizes(&data);
+        if self.oob {
+            oob_score(&model, &data)?.report(&mut report);
+        }
+        report.set("model_bytes", model.save(&self.out)?);
+        report.print(self.json)
+    }
+}

@@ -1,0 +1,167 @@
+//! New labels for a grown forest.
+
+use super::choices::LeafChoice;
+use super::grow::leaf_kind;
+use super::model::{Forest, ForestTree};
+use super::single_target::SingleTargetForest;
+use super::weights::GivenWeights;
+use crate::error::{EnsembleError, mismatch};
+use crate::inference::mean::check_features;
+use crate::inputs::{check_observed, check_partial};
+use crate::missing;
+use crate::sampling::bag::Bag;
+use rayon::prelude::*;
+use rpo_core::{Matrix, MatrixView, TreeEnsemble};
+use rpo_tree::{LeafBuilder, LeafKind, LeafModel, Leaves, Rule, Tree};
+use std::sync::Arc;
+
+/// The largest mean number of samples of the leaves that refer to their samples.
+const FEW: usize = 8;
+
+/// The samples from which the leaves of a grown forest get new values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LeafSamples {
+    /// Any samples; all of them reach every tree. Leaves that none reaches are
+    /// [removed](rpo_tree::Structure::occupied). If the forest did not grow on these samples, its trees are honest: the
+    /// values of leaves do not depend on the samples that chose the splits (Wager and Athey 2018).
+    #[default]
+    Any,
+    /// The samples of the training, in their order, with other outputs. The leaves of a tree get their values from the
+    /// samples in its bag, so that the predictions of the other samples are out of bag as before. With the outputs and
+    /// weights of the training, the forest is the same.
+    Training,
+}
+
+/// How [`Forest::relabel`] makes leaves.
+#[derive(Debug, Clone, Default)]
+pub struct RelabelOptions<'a> {
+    /// The samples.
+    pub samples: LeafSamples,
+    /// One weight per sample, finite and not negative; `None` means 1.
+    pub weights: Option<&'a [f32]>,
+    /// Allows missing outputs, as [`FitOptions::missing_outputs`](crate::FitOptions::missing_outputs).
+    pub missing_outputs: bool,
+    /// The storage of leaves. By default they refer to their samples if they have at most 8 on average and outputs are
+    /// not missing or very sparse.
+    pub leaves: LeafChoice,
+}
+
+impl<R: Rule, L: LeafModel> Forest<R, L> {
+    /// Returns the forest with the same splits and new leaves: means of other outputs `y` (n x d), made from samples `x`
+    /// (n x p) that are sent through its trees. The number of outputs is that of `y`.
+    ///
+    /// The structures of trees do not depend on what leaves predict, so that outputs can be added to a forest, or
+    /// corrected, in the time of a prediction. How good they are depends on how far they are related to the outputs that
+    /// the trees grew on. Importances of features remain those of the growth.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use rpo_ensemble::{ForestParams, LeafSamples, Learner, Predictor, RelabelOptions};
+    ///
+    /// let x = Array2::from_shape_fn((60, 2), |(i, j)| ((i * (3 + 4 * j)) % 60) as f32);
+    /// let y = x.map(|v| f32::from(u8::from(*v > 20.0)));
+    /// let forest = ForestParams { trees: 10, ..ForestParams::default() }.fit((&x).into(), (&y).into())?;
+    /// let options = RelabelOptions { samples: LeafSamples::Training, ..RelabelOptions::default() };
+    /// assert_eq!(forest.relabel((&x).into(), (&y).into(), &options)?, forest);
+    /// let opposite = y.map(|v| 1.0 - v);
+    /// let opposite = forest.relabel((&x).into(), (&opposite).into(), &options)?;
+    /// let both = forest.predict((&x).into())? + opposite.predict((&x).into())?;
+    /// assert!(both.iter().all(|sum| (sum - 1.0).abs() < 1e-6));
+    /// # Ok::<(), rpo_ensemble::EnsembleError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features, or with [`LeafSamples::Training`] of samples;
+    /// [`EnsembleError::NotTrainingSamples`]; outputs and weights as for a [fit](crate::ForestParams), and
+    /// [`EnsembleError::EmptyBag`] if a tree has only samples of weight 0.
+    pub fn relabel(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Forest<R>, EnsembleError> {
+        check_features(x, self.n_features)?;
+        if options.missing_outputs {
+            check_partial(x, y, options.weights)?;
+        } else {
+            check_observed(x, y, options.weights)?;
+        }
+        let n = x.n_rows();
+        let bag = match options.samples {
+            LeafSamples::Any => Bag::All,
+            LeafSamples::Training if n == self.n_train => self.bag(),
+            LeafSamples::Training => return mismatch("training samples", self.n_train, n),
+        };
+        let is_partial = options.missing_outputs && y.has_missing();
+        let n_leaves: usize = self.trees().iter().map(|t| t.tree.structure().n_leaves()).sum();
+        let are_small = n * self.trees().len() <= FEW * n_leaves;
+        let labelling = Labelling {
+            x,
+            outputs: Arc::new(y.to_owned()),
+            given: GivenWeights::new(options.weights),
+            bag,
+            samples: options.samples,
+            kind: leaf_kind(options.leaves, y, is_partial, are_small)?,
+            observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
+        };
+        let trees = self.trees().par_iter().enumerate();
+        let trees = trees.map(|(index, tree)| labelling.tree(index, tree));
+        let trees = trees.collect::<Result<_, _>>()?;
+        let importances = self.importance_sums().clone();
+        Forest::from_parts(trees, importances, bag, n, self.n_features, y.n_cols())
+    }
+}
+
+impl SingleTargetForest {
+    /// Returns the trees of all outputs as one forest, of which each tree predicts all new outputs; see
+    /// [`Forest::relabel`].
+    ///
+    /// # Errors
+    /// As for [`Forest::relabel`].
+    pub fn relabel(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Forest, EnsembleError> {
+        self.forest.relabel(x, y, options)
+    }
+}
+
+/// The data shared by all trees.
+struct Labelling<'a, 'x> {
+    x: MatrixView<'x>,
+    outputs: Arc<Matrix>,
+    given: GivenWeights<'a>,
+    bag: Bag,
+    samples: LeafSamples,
+    kind: LeafKind,
+    /// The mean of each output over the samples in which it is observed, if outputs are missing.
+    observed_means: Option<Vec<f32>>,
+}
+
+impl Labelling<'_, '_> {
+    fn tree<R: Rule>(
+        &self,
+        index: usize,
+        old: &ForestTree<R, impl LeafModel>,
+    ) -> Result<ForestTree<R>, EnsembleError> {
+        let (seed, grown) = (old.seed, old.tree.structure());
+        let weights = self.given.in_bag(self.bag, seed, self.x.n_rows());
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(EnsembleError::EmptyBag { tree: index });
+        }
+        let (structure, members) = grown.occupied(self.x.reborrow(), &weights)?;
+        if self.samples == LeafSamples::Training && structure.n_leaves() < grown.n_leaves() {
+            return Err(EnsembleError::NotTrainingSamples { tree: index });
+        }
+        let leaves = match &self.observed_means {
+            None => self.kind.build(&members, &weights, &self.outputs),
+            Some(means) => {
+                Leaves::label_observed(self.kind, &structure, &members, &weights, &self.outputs, means)
+            }
+        }?;
+        let tree = Tree::new(structure, leaves)?;
+        Ok(ForestTree { tree, seed })
+    }
+}

@@ -1,0 +1,79 @@
+//! New labels for the model of a grown forest.
+
+use crate::method::DecisionParams;
+use crate::model::SOFTWARE;
+use crate::{Model, ModelError, TrainingSummary};
+use rpo_core::Predictor;
+use rpo_data::Dataset;
+use rpo_data::preprocess::Pipeline;
+use rpo_ensemble::{LeafSamples, RelabelOptions};
+use std::borrow::Cow;
+
+impl Model {
+    /// Returns a model with the same trees whose leaves predict the outputs of other data: further labels, corrected ones,
+    /// or numbers instead of labels. It takes the time of a prediction. Features are found by name, as for a prediction;
+    /// outputs, their names and their task are those of `data`, and may be missing.
+    ///
+    /// With [`LeafSamples::Training`], `data` are the samples of the training in their order; otherwise they may be any,
+    /// and those of weight 0 and without any output are left out. The new model decides labels by a score of 0.5 and has
+    /// no intervals until [`with_thresholds`](Self::with_thresholds) or [`with_intervals`](Self::with_intervals) sets
+    /// them, for instance from out-of-bag predictions.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::ensemble::LeafSamples;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+    /// let forest = Model::fit(&ForestParams::default(), &data.select_outputs(&[0, 1, 2, 3, 4])?)?;
+    /// let of_all = forest.relabel(&data, LeafSamples::Training)?;
+    /// assert_eq!((forest.n_outputs(), of_all.n_outputs()), (5, 20));
+    /// let x = data.features().view();
+    /// assert_eq!(forest.predict(x)?.column(3), of_all.predict(x)?.column(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ModelError::Relabel`] for other models than forests; features as for
+    /// [`predict`](rpo_core::Predictor::predict); samples, outputs and weights as for
+    /// [`Forest::relabel`](rpo_ensemble::Forest::relabel).
+    pub fn relabel(&self, data: &Dataset, samples: LeafSamples) -> Result<Self, ModelError> {
+        let contains_targets = |pipeline: &Pipeline| pipeline.target_encoded().next().is_some();
+        let data = match samples {
+            LeafSamples::Any => data.for_training(),
+            LeafSamples::Training if self.pipeline().is_some_and(contains_targets) => {
+                return Err(ModelError::Relabel(
+                    "trees saw other values of the features encoded by targets (`nominal` = target) than predictions do; \
+                     pass samples that need not be those of the training",
+                ));
+            }
+            LeafSamples::Training => self.training_samples(data),
+        };
+        let (x, y) = (self.schema().align_features(&data)?, data.outputs().view());
+        let options = RelabelOptions {
+            samples,
+            weights: data.weights(),
+            missing_outputs: y.has_missing(),
+            ..RelabelOptions::default()
+        };
+        let labelled = self.with_features(x.view(), |predictor, x| predictor.relabel(x, y, &options))?;
+        let predictor = labelled.ok_or(ModelError::Relabel(
+            "the model is not a forest, whose leaves predict means of outputs",
+        ))?;
+        let schema = self.schema().with_outputs_of(&data);
+        let (pipeline, training) = (self.pipeline().cloned(), TrainingSummary::of(&data));
+        let mut model = Self::from_parts(predictor, schema, pipeline, training, SOFTWARE.to_owned())?;
+        model.parameters = self.parameters.clone();
+        model.parameters.retain(|name, _| !DecisionParams::has(name));
+        Ok(model)
+    }
+
+    /// The samples of the training in the data set that is passed again: all, or without those that a fit
+    /// [leaves out](Dataset::for_training).
+    pub fn training_samples<'d>(&self, data: &'d Dataset) -> Cow<'d, Dataset> {
+        match data.n_samples() == self.n_train() {
+            true => Cow::Borrowed(data),
+            false => data.for_training(),
+        }
+    }
+}
