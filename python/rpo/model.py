@@ -121,27 +121,16 @@ class Model:
             feature_names = frame.names if feature_names is None else feature_names
         x = borrow(X, "X")
         check_features(given, given if isinstance(x, tuple) else x, feature_names, nominal, stacklevel=2)
-        if output_names is None:
-            output_names = names_of_outputs(Y)
-        Y = as_columns(outputs_as_array(Y))
-        output_names = None if output_names is None else names_of("output_names", output_names)
-        if not flag("missing_outputs", missing_outputs) and Y.dtype.kind == "f":
-            check_outputs(Y, "Y", output_names, "missing_outputs=True leaves them out, if the method can do so")
-        if not flag("labels", labels):
-            check_precision(Y, output_names, stacklevel=2)
-        weights = None if sample_weight is None else weights_in_single(sample_weight, "sample_weight", stacklevel=2)
-        of_samples = weights is None or weights.ndim == 1
-        data = _native.Dataset.from_arrays(
+        data = _samples(
             x,
-            borrow(Y, "Y"),
-            labels=bool(labels),
-            missing_outputs=bool(missing_outputs),
+            Y,
+            labels=labels,
+            missing_outputs=missing_outputs,
+            sample_weight=sample_weight,
+            groups=groups,
             feature_names=None if feature_names is None else names_of("feature_names", feature_names),
             output_names=output_names,
             nominal=nominal,
-            weights=weights if of_samples else None,
-            cell_weights=None if of_samples else weights,
-            groups=group_numbers(groups, Y.shape[0]),
         )
         text = parameters_as_json({"method": method, **parameters})
         native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
@@ -568,6 +557,79 @@ class Model:
 
         return cls(_native.Model.from_parts(opened()))
 
+    def relabel(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        labels: bool,
+        training_samples: bool = False,
+        missing_outputs: bool = False,
+        sample_weight: Any = None,
+        output_names: Sequence[str] | None = None,
+        n_threads: int = 0,
+    ) -> Model:
+        """Return a model with the same trees, whose leaves predict other outputs.
+
+        The trees of a forest stay as they are, and their leaves predict the mean outputs of the samples that reach
+        them: further labels, corrected ones, or numbers instead of labels, in the time of a prediction. Branches that
+        no sample reaches are removed. With samples other than those of training, trees are honest: the values of
+        leaves do not depend on the samples that chose the splits.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            As for `predict`.
+        Y : array, sparse matrix or DataFrame of shape (n_samples,) or (n_samples, n_outputs)
+            All outputs of the new model.
+        labels : bool
+            True for labels, 0 or 1; False for numbers.
+        training_samples : bool, default=False
+            True if the samples are those that the model was fitted to, in the same order: each tree then takes only
+            the samples that it grew on, so that `oob_predictions` predicts the others out of bag.
+        missing_outputs : bool, default=False
+            Leave out missing outputs (NaN); by default they are refused.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        output_names : sequence of str, optional
+            Names of the outputs; by default those of a DataFrame, otherwise numbers.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core. The model does not depend on it.
+
+        Raises
+        ------
+        ValueError
+            For another model than a forest whose leaves predict means (random forests, Extra-Trees, forests of single
+            targets and structured forests); for samples that are not those of training although they should be.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.random((200, 4))
+        >>> grown = rpo.Model.fit(X, X[:, :2] > 0.5, labels=True, seed=0)
+        >>> added = grown.relabel(X, X[:, :3] > 0.5, labels=True, training_samples=True)
+        >>> added.predict(X).shape
+        (200, 3)
+        >>> bool((added.predict(X)[:, :2] == grown.predict(X)).all())
+        True
+        """
+        data = _samples(
+            self._features(X),
+            Y,
+            labels=labels,
+            missing_outputs=missing_outputs,
+            sample_weight=sample_weight,
+            groups=None,
+            feature_names=self._native.feature_names,
+            output_names=output_names,
+            nominal=self._native.nominal,
+        )
+        native = self._native.relabel(
+            data, training_samples=flag("training_samples", training_samples), n_threads=threads(n_threads)
+        )
+        return Model(native)
+
     def with_thresholds(self, thresholds: Sequence[float] | None) -> Model:
         """Return the model with the score from which each label is predicted."""
         return Model(self._native.with_thresholds(None if thresholds is None else list(thresholds)))
@@ -684,6 +746,43 @@ class Model:
             f"<rpo.Model: {method}, {self.n_train} training samples, "
             f"{self.n_features} features, {self.n_outputs} outputs>"
         )
+
+
+def _samples(
+    x: Borrowed,
+    Y: Any,
+    *,
+    labels: bool,
+    missing_outputs: bool,
+    sample_weight: Any,
+    groups: Any,
+    feature_names: Sequence[str] | None,
+    output_names: Sequence[str] | None,
+    nominal: Mapping[int, list[str]],
+) -> _native.Dataset:
+    """Return samples to learn from; warnings are those of the caller's caller."""
+    if output_names is None:
+        output_names = names_of_outputs(Y)
+    Y = as_columns(outputs_as_array(Y))
+    output_names = None if output_names is None else names_of("output_names", output_names)
+    if not flag("missing_outputs", missing_outputs) and Y.dtype.kind == "f":
+        check_outputs(Y, "Y", output_names, "missing_outputs=True leaves them out, if the method can do so")
+    if not flag("labels", labels):
+        check_precision(Y, output_names, stacklevel=3)
+    weights = None if sample_weight is None else weights_in_single(sample_weight, "sample_weight", stacklevel=3)
+    of_samples = weights is None or weights.ndim == 1
+    return _native.Dataset.from_arrays(
+        x,
+        borrow(Y, "Y"),
+        labels=bool(labels),
+        missing_outputs=bool(missing_outputs),
+        feature_names=feature_names,
+        output_names=output_names,
+        nominal=nominal,
+        weights=weights if of_samples else None,
+        cell_weights=None if of_samples else weights,
+        groups=group_numbers(groups, Y.shape[0]),
+    )
 
 
 def methods() -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use rpo::core::{CsrMatrix, MatrixView, Propensity};
 use rpo::data::Task;
+use rpo::ensemble::LeafSamples;
 use rpo::metrics::Metric;
 use rpo::{EvaluateOptions, FrequencyScores, Intervals, ModelError, Predictor, TargetValue};
 use serde_json::json;
@@ -195,6 +196,24 @@ impl Model {
         let merged = py.detach(|| pool.install(|| merging.finish()));
         let none = || PyValueError::new_err("there are no parts to merge");
         merged.map_err(value_error)?.map(Self).ok_or_else(none)
+    }
+
+    /// The model with the same trees, whose leaves predict the outputs of these samples.
+    #[pyo3(signature = (data, *, training_samples=false, n_threads=0))]
+    fn relabel(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        training_samples: bool,
+        n_threads: usize,
+    ) -> PyResult<Self> {
+        let samples = match training_samples {
+            true => LeafSamples::Training,
+            false => LeafSamples::Any,
+        };
+        let pool = threads::pool(n_threads)?;
+        let relabelled = py.detach(|| pool.install(|| self.0.relabel(&data.0, samples)));
+        relabelled.map(Self).map_err(model_error)
     }
 
     /// Sets or removes decision thresholds.

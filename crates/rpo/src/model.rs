@@ -167,7 +167,7 @@ impl Model {
         data: &'a Dataset,
         context: &FitContext<'_>,
     ) -> Result<Cow<'a, Dataset>, ModelError> {
-        estimator.needs().check(estimator.method(), data)?;
+        estimator.check_samples(data)?;
         let data = data.for_training();
         context.check(estimator, &data)?;
         Ok(data)
@@ -181,7 +181,7 @@ impl Model {
         context: &FitContext<'_>,
         samples: &[usize],
     ) -> Result<Option<(Self, Array2<f32>)>, ModelError> {
-        estimator.needs().check(estimator.method(), data)?;
+        estimator.check_samples(data)?;
         context.check(estimator, data)?;
         let fitted = estimator.fit_leaving_one_out(data, context, samples)?;
         Ok(fitted.map(|(model, scores)| (model.recorded(estimator), scores)))
@@ -471,7 +471,7 @@ impl Model {
     fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
         let encoded = self.pipeline.iter().flat_map(Pipeline::target_encoded);
         let encoded: BTreeSet<usize> = encoded.collect();
-        let (row, column) = first_missing(x, |feature| !encoded.contains(&feature))?;
+        let (row, column) = first_missing(x, 0..x.n_rows(), |feature| !encoded.contains(&feature))?;
         let name = self.schema.feature_names.get(column)?.into_owned();
         Some(ModelError::MissingFeature { row, name })
     }

@@ -49,6 +49,11 @@ impl Model {
             }
             LeafSamples::Training => self.training_samples(data),
         };
+        if data.cell_weights().is_some() {
+            return Err(ModelError::Relabel(
+                "leaves take weights of samples, not of single outputs",
+            ));
+        }
         let (x, y) = (self.schema().align_features(&data)?, data.outputs().view());
         let options = RelabelOptions {
             samples,

@@ -11,6 +11,7 @@ mod help;
 mod inspect;
 mod manual;
 mod merge;
+mod out_of_bag;
 mod predict;
 mod relabel;
 mod serve;

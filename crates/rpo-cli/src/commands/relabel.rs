@@ -1,6 +1,6 @@
 //! `rpo relabel`.
 
-use super::train::oob_score;
+use super::out_of_bag::{oob_score, report_oob};
 use crate::error::CliError;
 use crate::files;
 use crate::options::{DataOptions, TaskOptions, ThreadOptions, UnseenOptions};
@@ -95,7 +95,7 @@ impl Relabel {
         report.set("relabel_seconds", clock.wall_seconds());
         report.set_sizes(&data);
         if self.oob {
-            oob_score(&model, &data)?.report(&mut report);
+            report_oob(oob_score(&model, &data)?, &mut report);
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)

@@ -1,5 +1,6 @@
 //! `rpo train`.
 
+use super::out_of_bag::{oob_score, report_oob};
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
@@ -8,12 +9,9 @@ use crate::output::{Report, note, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
-use ndarray::Axis;
 use rpo::combine::{Candidate, Ensemble};
-use rpo::core::MatrixView;
-use rpo::data::{Dataset, Task};
+use rpo::data::Task;
 use rpo::linear::FitEstimate;
-use rpo::metrics::{Evaluation, EvaluationOptions, MissingTruth, Score, Scores};
 use rpo::{Estimator, FitContext, Model, ModelError};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -146,7 +144,7 @@ impl Train {
             report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
         }
         if let Some(oob) = oob {
-            oob.report(&mut report);
+            report_oob(oob, &mut report);
         }
         report.print(self.json)
     }
@@ -202,52 +200,5 @@ impl Train {
             true => CliError::Interrupted,
             false => self.fit.failed(source),
         })
-    }
-}
-
-/// The score of the out-of-bag predictions: each sample is predicted by the trees that did not see it.
-pub(super) fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
-    let data = model.training_samples(data);
-    let predictions = model.oob_predictions(data.features().view())?;
-    let (scores, counts) = predictions.expect("only asked of models that have them");
-    let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
-    let metric = model.default_metric();
-    let mut value = f64::NAN;
-    if !rows.is_empty() {
-        let truth = MatrixView::from(data.outputs()).select_rows(&rows);
-        let scores = scores.select(Axis(0), &rows);
-        let scores = Scores::Dense(scores.view());
-        let options = EvaluationOptions {
-            missing: MissingTruth::Skip,
-            ..EvaluationOptions::default()
-        };
-        let evaluation = Evaluation::new(truth.view(), scores, options);
-        let evaluated = metric.evaluate(&evaluation);
-        value = evaluated.map_err(ModelError::from)?;
-    }
-    if rows.len() < counts.len() {
-        note(&format!(
-            "{} of {} samples are in every tree's bag and have no out-of-bag prediction",
-            counts.len() - rows.len(),
-            counts.len()
-        ));
-    }
-    Ok(OobScore {
-        key: format!("oob_{metric}"),
-        value,
-        n_samples: rows.len(),
-    })
-}
-
-pub(super) struct OobScore {
-    key: String,
-    value: f64,
-    n_samples: usize,
-}
-
-impl OobScore {
-    pub(super) fn report(self, report: &mut Report) {
-        report.set(self.key, self.value);
-        report.set("oob_samples", self.n_samples);
     }
 }

@@ -309,6 +309,27 @@ impl<'a> MatrixView<'a> {
         missing.iter().position(|&n| n > 0 && n == n_rows)
     }
 
+    /// For each column, true if its observed values are 0 and 1 and both occur.
+    pub fn binary_columns(self) -> Vec<bool> {
+        let (mut n_ones, mut n_missing) = (vec![0; self.n_cols()], vec![0; self.n_cols()]);
+        let mut has_others = vec![false; self.n_cols()];
+        for row in 0..self.n_rows() {
+            self.for_each_in_row(row, |column, value| {
+                let j = column as usize;
+                match value {
+                    1.0 => n_ones[j] += 1,
+                    0.0 => {}
+                    _ if value.is_nan() => n_missing[j] += 1,
+                    _ => has_others[j] = true,
+                }
+            });
+        }
+        let has_both = |j: usize| n_ones[j] > 0 && n_ones[j] + n_missing[j] < self.n_rows();
+        (0..self.n_cols())
+            .map(|j| !has_others[j] && has_both(j))
+            .collect()
+    }
+
     /// Refuses a stored value that is not allowed; `allowed` is usually [`f32::is_finite`] or [`finite_or_missing`].
     ///
     /// # Errors

@@ -200,12 +200,43 @@ fn labels_of_words_stand_beside_numbers() {
     assert_eq!(data.labels_beside_numbers(), [3]);
     assert_eq!(data.select_outputs(&[3, 4]).unwrap().labels_beside_numbers(), [0]);
     assert_eq!(data.select_outputs(&[4]).unwrap().labels_beside_numbers(), [0; 0]);
-    // Among labels all outputs are labels, and 0 and 1 may be numbers.
+    // Among labels all outputs are labels.
     let labels = read_from(TABLE.as_bytes(), &targets(&["churn", "grade"])).unwrap();
     assert!(labels.labels_beside_numbers().is_empty());
+}
+
+/// Numbers that are 0 and 1 are labels as words are, unless the task says that they are numbers.
+#[test]
+fn labels_of_digits_stand_beside_numbers() {
     let digits = TABLE.replace("yes", "1").replace("no", "0");
-    let digits = read_from(digits.as_bytes(), &targets(&["churn", "price"])).unwrap();
-    assert!(digits.labels_beside_numbers().is_empty());
+    let beside = |table: &str, names: &[&str], task| {
+        let options = ReadOptions {
+            task,
+            ..targets(names)
+        };
+        let data = read_from(table.as_bytes(), &options).unwrap();
+        data.labels_beside_numbers().to_vec()
+    };
+    assert_eq!(beside(&digits, &["churn", "price"], None), [0]);
+    assert_eq!(beside(&digits, &["churn", "grade", "price"], None), [3]);
+    let numbers = Some(Task::Regression);
+    assert!(beside(&digits, &["churn", "price"], numbers).is_empty());
+    assert_eq!(
+        beside(TABLE, &["churn", "grade", "price"], numbers),
+        [3],
+        "words are no numbers"
+    );
+    // A column of one value, or with others, is a number.
+    let constant = "x,a,b,c,d\n1,0,1,0,0\n2,0,1,2,1\n3,0,1,1,\n4,0,1,0,0.5\n";
+    let options = ReadOptions {
+        missing_targets: Some(Missing::Keep),
+        ..targets(&["a", "b", "c", "d"])
+    };
+    let data = read_from(constant.as_bytes(), &options).unwrap();
+    assert!(data.labels_beside_numbers().is_empty());
+    let gap = constant.replace("0.5", "1");
+    let data = read_from(gap.as_bytes(), &options).unwrap();
+    assert_eq!(data.labels_beside_numbers(), [3]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Gram, Limits};
 use crate::blocks::dense_bytes;
-use crate::evaluate::{default_metric, fit_without_test};
+use crate::evaluate::{OutputKinds, default_metric, fit_without_test};
 use crate::method::{Estimator, FitContext};
 use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
@@ -11,10 +11,7 @@ use rpo_core::Predictor;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError, Withheld};
 use rpo_data::{Dataset, Moments, Task};
-use rpo_metrics::{
-    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Ranking, Score, Scores,
-    ranking,
-};
+use rpo_metrics::{EmptySamples, LabelSets, Metric, MissingTruth, Ranking, ranking};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -81,6 +78,8 @@ pub(crate) struct Pool<'a> {
     parts: Vec<Part>,
     /// For regression, the mean of each output and the inverse of its standard deviation.
     units: Option<Vec<(f32, f32)>>,
+    /// Which outputs are labels.
+    kinds: OutputKinds,
     /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
     levels: Vec<f64>,
     /// Limits of the predictions.
@@ -113,6 +112,7 @@ impl<'a> Pool<'a> {
         let limits = models.first().map_or(Limits::None, Limits::of_model);
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
+            pool.kinds = OutputKinds::of_model(first);
             for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {
                 *mean = of_training as f32;
             }
@@ -131,6 +131,7 @@ impl<'a> Pool<'a> {
     fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>, limits: Limits) -> Self {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
+            kinds: OutputKinds::of(data),
             levels: Vec::new(),
             limits,
             data,
@@ -203,7 +204,7 @@ impl<'a> Pool<'a> {
 
     /// Begins to score predictions by this metric.
     pub(super) fn scoring(&self) -> Scoring {
-        Scoring::new(self.data, self.levels())
+        Scoring::new(self.data, &self.kinds, self.levels())
     }
 
     /// Returns true if the candidate already has a model of all samples.
@@ -470,17 +471,19 @@ pub(super) enum Scoring {
     /// Other metrics need all predictions.
     Whole {
         metric: Metric,
+        kinds: OutputKinds,
         blocks: Vec<(Array2<f32>, Array2<f32>)>,
         levels: Vec<f64>,
     },
 }
 
 impl Scoring {
-    fn new(data: &Dataset, levels: &[f64]) -> Self {
+    fn new(data: &Dataset, kinds: &OutputKinds, levels: &[f64]) -> Self {
         match default_metric(data.task(), data.n_outputs(), levels) {
             Metric::Lrap => Self::Lrap { sum: 0.0, n: 0 },
             metric => Self::Whole {
                 metric,
+                kinds: kinds.clone(),
                 blocks: Vec::new(),
                 levels: levels.to_vec(),
             },
@@ -515,6 +518,7 @@ impl Scoring {
             Self::Lrap { sum, n } => Ok(sum / n as f64),
             Self::Whole {
                 metric,
+                kinds,
                 blocks,
                 levels,
             } => {
@@ -529,14 +533,7 @@ impl Scoring {
                     concatenate(Axis(0), views).expect("blocks have a column for each output")
                 };
                 let (truth, scores) = (join(&truth), join(&scores));
-                let options = EvaluationOptions {
-                    missing: MissingTruth::Skip,
-                    quantile_levels: &levels,
-                    ..EvaluationOptions::default()
-                };
-                let scores = Scores::Dense(scores.view());
-                let evaluation = Evaluation::new((&truth).into(), scores, options);
-                Ok(metric.evaluate(&evaluation)?)
+                kinds.score(metric, (&truth).into(), scores.view(), &levels)
             }
         }
     }

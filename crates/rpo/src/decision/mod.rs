@@ -4,6 +4,7 @@ mod rules;
 mod thresholds;
 mod values;
 
+pub(crate) use rules::by_threshold;
 pub use thresholds::ThresholdSource;
 pub(crate) use thresholds::check_out_of_bag;
 pub use values::TargetValue;
@@ -71,7 +72,10 @@ impl Decision {
             return Ok(CsrMatrix::zero(scores.dim()));
         }
         match self {
-            Self::Threshold => rules::by_threshold(scores, model, &labels),
+            Self::Threshold => {
+                let threshold = |label: usize| model.thresholds().map_or(0.5, |found| found[label]);
+                by_threshold(scores, &labels, &model.groups(), threshold)
+            }
             Self::ExpectedF1 => rules::by_f1(scores, model, &labels),
         }
     }

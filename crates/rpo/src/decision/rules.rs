@@ -10,14 +10,13 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Predicts labels whose score reaches their threshold, and one of each group.
-pub(super) fn by_threshold(
+pub(crate) fn by_threshold(
     scores: ArrayView2<'_, f32>,
-    model: &Model,
     labels: &[usize],
+    groups: &[Range<usize>],
+    threshold: impl Fn(usize) -> f64 + Sync,
 ) -> Result<CsrMatrix, ModelError> {
-    let threshold = |label: usize| model.thresholds().map_or(0.5, |thresholds| thresholds[label]);
-    let groups = model.groups();
-    let mut is_single = vec![true; model.n_outputs()];
+    let mut is_single = vec![true; scores.ncols()];
     groups
         .iter()
         .for_each(|group| is_single[group.clone()].fill(false));
@@ -33,12 +32,12 @@ pub(super) fn by_threshold(
         }
         let is_reached = |label: &usize| is_single[*label] && f64::from(row[*label]) >= threshold(*label);
         let single = labels.iter().copied().filter(is_reached);
-        let grouped = groups.iter().filter_map(|group| of_group(row, group, threshold));
+        let grouped = groups.iter().filter_map(|group| of_group(row, group, &threshold));
         Ok(single.chain(grouped).map(|label| label as u32).collect())
     });
     // The error is that of the first sample.
     let rows: Vec<Vec<u32>> = rows.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
-    Ok(CsrMatrix::from(&LabelSets::from_lists(model.n_outputs(), &rows)?))
+    Ok(CsrMatrix::from(&LabelSets::from_lists(scores.ncols(), &rows)?))
 }
 
 /// The label of a group whose score exceeds its threshold most; the largest score decides between equal ones, then the

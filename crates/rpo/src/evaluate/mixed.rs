@@ -1,6 +1,6 @@
 //! Evaluates models of which some outputs are labels and others numbers.
 
-use super::{EvaluateOptions, Evaluated, compares};
+use super::{EvaluateOptions, Evaluated, OutputKinds, compares};
 use crate::blocks::dense_bytes;
 use crate::{Model, ModelError};
 use ndarray::Array2;
@@ -18,10 +18,7 @@ pub(super) fn evaluate<S: Score>(
     options: EvaluateOptions,
     labels: &[usize],
 ) -> Result<Evaluated, ModelError> {
-    let d = model.n_outputs();
-    // Labels are in increasing order.
-    let is_number = |j: &usize| labels.len() == d || labels.binary_search(j).is_err();
-    let numbers: Vec<usize> = (0..d).filter(is_number).collect();
+    let (d, numbers) = (model.n_outputs(), OutputKinds::of_model(model).numbers());
     // All scores, and the scores and outputs of each part.
     let columns = d + 2 * (labels.len() + numbers.len());
     let bytes = dense_bytes(x.n_rows(), columns);

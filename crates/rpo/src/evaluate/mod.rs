@@ -4,12 +4,16 @@ use rpo_core::Predictor;
 mod best_labels;
 mod by_frequency;
 mod cross_validation;
+mod kinds;
 mod mixed;
+mod out_of_bag;
 mod per_output;
 
 pub use by_frequency::FrequencyScores;
 pub(crate) use cross_validation::fit_without_test;
 pub use cross_validation::{CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate};
+pub(crate) use kinds::OutputKinds;
+pub use out_of_bag::OobScore;
 pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};

@@ -38,6 +38,15 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Needs::default()
     }
 
+    /// Checks that a data set, including samples that a fit leaves out, meets the requirements. Default: those of
+    /// [`needs`](Self::needs).
+    ///
+    /// # Errors
+    /// [`MethodError::Data`] for data that do not.
+    fn check_samples(&self, data: &Dataset) -> Result<(), ModelError> {
+        Ok(self.needs().check(self.method(), data)?)
+    }
+
     /// The levels of the quantiles that models predict ([`Model::of_levels`]). Default: none.
     fn quantile_levels(&self) -> Vec<f64> {
         Vec::new()
@@ -195,8 +204,11 @@ impl Needs {
             let values = data.nominal().get(&feature);
             self.missing_categories && values.is_some_and(|values| values.len() > 2)
         };
-        let feature = || first_missing(data.features().view(), |feature| !is_encoded(feature));
-        let output = || first_missing(data.outputs().view(), |_| true);
+        // Samples that training leaves out may lack anything.
+        let kept = data.samples_for_training();
+        let kept = || kept.clone().unwrap_or_else(|| (0..n_samples).collect());
+        let feature = || first_missing(data.features().view(), kept(), |feature| !is_encoded(feature));
+        let output = || first_missing(data.outputs().view(), kept(), |_| true);
         let feature = self.observed_features.then(feature).flatten();
         let output = self.observed_outputs.then(output).flatten();
         for (what, missing, names, help) in [
@@ -240,9 +252,13 @@ impl Needs {
     }
 }
 
-/// Row and column of the first missing value among the columns selected by `of`.
-pub(crate) fn first_missing(values: MatrixView<'_>, of: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
-    (0..values.n_rows()).find_map(|row| {
+/// Row and column of the first missing value among these rows and the columns selected by `of`.
+pub(crate) fn first_missing(
+    values: MatrixView<'_>,
+    rows: impl IntoIterator<Item = usize>,
+    of: impl Fn(usize) -> bool,
+) -> Option<(usize, usize)> {
+    rows.into_iter().find_map(|row| {
         let mut found = None;
         values.for_each_in_row(row, |column, v| {
             if found.is_none() && v.is_nan() && of(column as usize) {

@@ -369,12 +369,16 @@ impl Estimator for Method {
         self.estimator(Task::MultiLabel).map(drop)
     }
 
-    /// No requirements before the fit, as they depend on the kind of outputs.
+    /// No requirements without data, as they depend on the kind of outputs.
     fn needs(&self) -> Needs {
         Needs {
             equal_outputs: false,
             ..Needs::default()
         }
+    }
+
+    fn check_samples(&self, data: &Dataset) -> Result<(), ModelError> {
+        self.checked(data).map(drop)
     }
 
     fn quantile_levels(&self) -> Vec<f64> {

@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use rpo::core::Propensity;
+use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{Prevalence, f1_decisions};
 use rpo::metrics::{Metric, Score};
@@ -136,4 +137,77 @@ fn metrics_of_label_sets_follow_the_decision() {
     let of_labels = scores.select(Axis(1), &[0, 2]);
     let expected = f1_decisions(of_labels.view(), Prevalence::Given(&[means[0], means[2]])).unwrap();
     assert_eq!(found[1].select(Axis(1), &[0, 2]), expected.to_dense());
+}
+
+/// Scores of training count the numbers alone, as evaluations do.
+#[test]
+fn scores_of_training_are_those_of_an_evaluation() {
+    let data = table(240);
+    let fit = |text: &str| Model::fit(&text.parse::<Method>().unwrap(), &data).unwrap();
+    let forest = fit("random-forest --trees 30");
+    assert_eq!(forest.labels(), [0, 1, 2, 3]);
+    let score = forest.oob_score(&data, Metric::R2).unwrap();
+    let (predicted, counts) = forest.oob_predictions(data.features().view()).unwrap().unwrap();
+    assert_eq!((score.n_scored, score.n_samples), (240, 240));
+    assert!(counts.iter().all(|count| *count > 0));
+    let truth = data.outputs().view().to_dense(usize::MAX).unwrap();
+    let (truth, predicted) = (truth.column(4), predicted.column(4));
+    let mean = truth.mean().unwrap();
+    let squares = |values: Vec<f32>| values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>();
+    let of_errors = squares(truth.iter().zip(predicted).map(|(y, f)| y - f).collect());
+    let of_truth = squares(truth.iter().map(|y| y - mean).collect());
+    assert!(
+        (score.value - (1.0 - of_errors / of_truth)).abs() < 1e-6,
+        "{score:?}"
+    );
+    // One label per group, that of the largest score.
+    let accuracy = forest.oob_score(&data, Metric::SubsetAccuracy).unwrap();
+    assert!(accuracy.value > 0.6, "{accuracy:?}");
+
+    let selection = |model: &Model| {
+        let ensemble = model
+            .predictor()
+            .downcast_ref::<rpo::combine::Ensemble>()
+            .unwrap();
+        ensemble.selection.clone().unwrap().score.unwrap()
+    };
+    // Labels follow from the features, so that a mean over all outputs would be above 0.6.
+    let score = selection(&fit("auto --configurations 2"));
+    assert!(score < 0.4, "{score}");
+}
+
+/// Steps are chosen by the labels as they are decided: one of each group.
+#[test]
+fn steps_are_chosen_by_decided_labels() {
+    let data = table(240).select_outputs(&[0, 1, 2]).unwrap();
+    for metric in ["subset-accuracy", "micro-f1", "hamming"] {
+        let text = format!(
+            "gbmort --iterations 40 --learning-rate 0.02 --early-stopping 5 --validation-metric {metric}"
+        );
+        let model = Model::fit(&text.parse::<Method>().unwrap(), &data).unwrap();
+        let steps = model.predictor().summary();
+        let (_, steps) = steps.iter().find(|(name, _)| *name == "steps").unwrap();
+        assert!(steps.as_u64().unwrap() > 0, "{metric}");
+    }
+    let unsuitable = "gbmort --early-stopping 5 --validation-metric psp@1"
+        .parse::<Method>()
+        .unwrap();
+    let refused = Model::fit(&unsuitable, &data).unwrap_err();
+    assert!(refused.to_string().contains("propensit"), "{refused}");
+}
+
+/// A grade of three classes and a label that follow from a feature, and a number that hardly does.
+fn table(n: usize) -> Dataset {
+    let mut text = "x,z,grade,churn,price\n".to_owned();
+    for i in 0..n {
+        let (x, z) = (i * 7 % 60, i * 31 % 97);
+        let grade = ["gold", "iron", "wood"][x / 20];
+        let price = x + 3 * (i * i % 37);
+        text += &format!("{x},{z},{grade},{},{price}\n", u8::from(x > 30));
+    }
+    let options = ReadOptions {
+        targets: Targets::Names(["grade", "churn", "price"].map(str::to_owned).to_vec()),
+        ..ReadOptions::default()
+    };
+    read_from(text.as_bytes(), &options).unwrap()
 }

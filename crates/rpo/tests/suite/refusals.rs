@@ -269,3 +269,28 @@ fn numbers_have_no_thresholds() {
     assert!(matches!(refused, ModelError::Task { .. }), "{refused}");
     assert_eq!(model.clone().with_thresholds(None::<Vec<f64>>).unwrap(), model);
 }
+
+/// What a fit leaves out may lack anything; the message on another sample has its number in the data.
+#[test]
+fn samples_that_are_left_out_may_lack_what_others_need() {
+    let mut x = Array2::from_shape_fn((30, 2), |(i, j)| ((i * (j + 3)) % 7) as f32);
+    let mut y = x.mapv(|v| 2.0 * v + 1.0);
+    y.row_mut(1).fill(f32::NAN);
+    x[[4, 1]] = f32::NAN;
+    let set = |x: &Array2<f32>| Dataset::with_missing(x.clone().into(), y.clone().into(), Task::Regression);
+    let weights: Vec<f32> = (0..30).map(|i| f32::from(u8::from(i != 4))).collect();
+    let data = set(&x).unwrap().with_weights(weights.clone()).unwrap();
+    let by_name = Method::named("ridge").unwrap();
+    let estimators: [&dyn Estimator; 2] = [&by_name, &rpo::linear::RidgeParams::default()];
+    for ridge in estimators {
+        let model = Model::fit(ridge, &data).unwrap();
+        assert_eq!(model.training().n_samples, 28);
+        assert_eq!(model.training_samples(&data).n_samples(), 28);
+    }
+    x[[7, 0]] = f32::NAN;
+    let data = set(&x).unwrap().with_weights(weights).unwrap();
+    for ridge in estimators {
+        let message = Model::fit(ridge, &data).unwrap_err().to_string();
+        assert!(message.contains("\"0\" of sample 7 is missing"), "{message}");
+    }
+}

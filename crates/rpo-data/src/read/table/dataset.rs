@@ -3,7 +3,7 @@
 use super::assemble::Parts;
 use super::outputs::{Outputs, Target};
 use super::roles::Roles;
-use crate::dataset::{Columns, Dataset};
+use crate::dataset::{Columns, Dataset, Task};
 use crate::names::Names;
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -25,7 +25,8 @@ pub(super) fn dataset(
         Dataset::new
     };
     let names = ColumnNames::new(columns, roles, options);
-    let outputs = Outputs::new(parts.outputs, names.targets, parts.task);
+    let are_numbers = options.task == Some(Task::Regression);
+    let outputs = Outputs::new(parts.outputs, names.targets, parts.task, are_numbers);
     if !outputs.class_columns.is_empty()
         && let Some(asked) = options.n_outputs
     {

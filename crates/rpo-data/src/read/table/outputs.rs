@@ -95,8 +95,13 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Makes outputs of the targets with these names, whose values are in the columns of a matrix.
-    pub(super) fn new(values: Matrix, targets: Vec<(String, Target)>, task: Task) -> Self {
+    /// Makes outputs of the targets with these names, whose values are in the columns of a matrix. Beside numbers, targets
+    /// of words are labels, and so are those of 0 and 1 alone unless all are declared to be numbers.
+    pub(super) fn new(values: Matrix, targets: Vec<(String, Target)>, task: Task, are_numbers: bool) -> Self {
+        let are_labels = match task {
+            Task::Regression if !are_numbers => values.view().binary_columns(),
+            _ => vec![false; targets.len()],
+        };
         let mut outputs = Self {
             values,
             names: Vec::new(),
@@ -106,11 +111,13 @@ impl Outputs {
         };
         if targets.iter().all(|(_, target)| matches!(target, Target::Value)) {
             outputs.names = targets.into_iter().map(|(name, _)| name).collect();
+            outputs.labels_beside = (0..are_labels.len()).filter(|&j| are_labels[j]).collect();
             return outputs;
         }
-        for (name, target) in &targets {
+        for ((name, target), is_label) in targets.iter().zip(are_labels) {
             let Target::Classes { classes, .. } = target else {
-                if matches!(target, Target::Label(_)) && task == Task::Regression {
+                let is_label = is_label && matches!(target, Target::Value);
+                if (is_label || matches!(target, Target::Label(_))) && task == Task::Regression {
                     outputs.labels_beside.push(outputs.names.len());
                 }
                 outputs.names.push(name.clone());

@@ -1,6 +1,6 @@
 //! Losses for data sets with several kinds of outputs: labels, classes and numbers.
 
-use rpo_core::{CheckParams, MatrixView};
+use rpo_core::CheckParams;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::List;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind};
@@ -18,7 +18,7 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
     }
     let is_label = match data.task() {
         Task::MultiLabel => vec![true; data.n_outputs()],
-        Task::Regression => are_labels(data.outputs().view()),
+        Task::Regression => data.outputs().view().binary_columns(),
     };
     let kinds = is_label.iter().map(|is_label| match is_label {
         true => LossKind::Logistic,
@@ -68,25 +68,4 @@ pub(super) fn quantile_levels(params: &BoostingParams) -> &[f64] {
         Some(LossKind::Quantile) => params.quantile.as_deref().unwrap_or(&[0.5]),
         _ => &[],
     }
-}
-
-/// For each output, true if its observed values are 0 and 1 and both occur.
-fn are_labels(outputs: MatrixView<'_>) -> Vec<bool> {
-    let (mut n_ones, mut n_missing) = (vec![0; outputs.n_cols()], vec![0; outputs.n_cols()]);
-    let mut is_number = vec![false; outputs.n_cols()];
-    for row in 0..outputs.n_rows() {
-        outputs.for_each_in_row(row, |output, value| {
-            let j = output as usize;
-            match value {
-                1.0 => n_ones[j] += 1,
-                0.0 => {}
-                _ if value.is_nan() => n_missing[j] += 1,
-                _ => is_number[j] = true,
-            }
-        });
-    }
-    let has_both = |j: usize| n_ones[j] > 0 && n_ones[j] + n_missing[j] < outputs.n_rows();
-    (0..outputs.n_cols())
-        .map(|j| !is_number[j] && has_both(j))
-        .collect()
 }

@@ -2,12 +2,13 @@
 
 use super::losses::quantile_levels;
 use crate::align::repeated_columns;
-use crate::default_metric;
+use crate::evaluate::OutputKinds;
+use crate::{ModelError, default_metric};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
-use rpo_metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score};
+use rpo_metrics::{Metric, Score};
 use std::borrow::Cow;
 
 /// Returns true if predictions of labels are probabilities by all losses.
@@ -20,6 +21,7 @@ fn predicts_probabilities(params: &BoostingParams) -> bool {
 /// Scores predictions for withheld samples; larger is better.
 pub(super) struct Scorer<'a> {
     metric: Metric,
+    kinds: OutputKinds,
     levels: Vec<f64>,
     /// The outputs, each repeated once per level.
     truth: Cow<'a, Matrix>,
@@ -42,34 +44,33 @@ impl<'a> Scorer<'a> {
         };
         Self {
             metric,
+            kinds: OutputKinds::of(samples),
             levels,
             truth,
         }
     }
 
-    /// Refuses a metric that is undefined for whatever predictions: no step would count as better than none.
-    pub(super) fn check(&self) -> Result<(), ParameterError> {
+    /// Refuses a metric that does not suit the outputs or is undefined for whatever predictions: no step would count as
+    /// better than none.
+    pub(super) fn check(&self) -> Result<(), ModelError> {
         let (n, d) = (self.truth.view().n_rows(), self.truth.view().n_cols());
         // Constants are predictions of every kind.
-        if self.score(Array2::from_elem((n, d), 0.5).view()).is_nan() {
+        if self.value(Array2::from_elem((n, d), 0.5).view())?.is_nan() {
             let reason = "is undefined on the samples withheld to choose the number of steps: withhold more samples, as of \
                 a rare label there may be none, or choose another metric";
-            return Err(ParameterError::conflict("validation_metric", self.metric, reason));
+            return Err(ParameterError::conflict("validation_metric", self.metric, reason).into());
         }
         Ok(())
     }
 
-    /// The score; NaN, which never counts as better, if the metric is undefined or does not apply to the outputs.
-    pub(super) fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
-        let options = EvaluationOptions {
-            quantile_levels: &self.levels,
-            missing: MissingTruth::Skip,
-            ..EvaluationOptions::default()
-        };
+    fn value(&self, predictions: ArrayView2<'_, f32>) -> Result<f64, ModelError> {
         let truth = self.truth.view();
-        let evaluation = Evaluation::new(truth, predictions.view(), options);
+        self.kinds.score(self.metric, truth, predictions, &self.levels)
+    }
+
+    /// The score; NaN, which never counts as better, if the metric is undefined.
+    pub(super) fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
         let sign = if self.metric.higher_is_better() { 1.0 } else { -1.0 };
-        let value = self.metric.evaluate(&evaluation);
-        value.map_or(f64::NAN, |value| sign * value)
+        self.value(predictions).map_or(f64::NAN, |value| sign * value)
     }
 }
