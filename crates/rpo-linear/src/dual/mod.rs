@@ -17,8 +17,8 @@
 //! Constrained Optimization and Lagrange Multiplier Methods, 1982, section 2.2).
 //!
 //! With the squared hinge (`settle`), settled samples are left out, and most samples without a label never take part:
-//! passes begin with an eighth of these. When the active samples are settled, a pass over all samples moves those that
-//! are not. If it moves none, its largest violation of the optimality conditions is that of the returned weights, the
+//! passes begin with an eighth of these. When the active samples are settled, and after ten times as many visits at the
+//! latest, a pass over all samples moves those that are not. If it moves none, its largest violation of the optimality conditions is that of the returned weights, the
 //! *residual*. With the logistic loss (`sweep`), every sample counts a little: passes cover all samples, those with a
 //! rare label several times, and the residual sums over them.
 //!

@@ -13,6 +13,9 @@ const FEW: usize = 8;
 /// ... which starts when no violation is above this multiple of the tolerance, since the pass over all samples will
 /// increase it again.
 const ROUGH: f32 = 5.0;
+/// A pass over all samples comes at the latest after this many times as many visits: the goal may be out of reach of the
+/// precision of weights, and the samples that do not take part must have their turn.
+const PATIENCE: usize = 10;
 /// A sample is settled when its violation is below this fraction of the tolerance.
 const SETTLED: f32 = 0.5;
 /// Violations below this fraction of the tolerance are not worth a step.
@@ -25,20 +28,23 @@ impl<F: LaneLoss> Lanes<'_, F> {
         let mut active = self.first(&mut rng);
         let n = self.rows.n_rows();
         let (mut visits, most) = (0, params.max_passes.saturating_mul(n));
+        let (mut since_check, patience) = (0, n.saturating_mul(PATIENCE));
         let mut goal = ROUGH * params.tolerance;
         let residual = loop {
             if visits >= most {
                 break self.check(f32::INFINITY, |_, _| {});
             }
             visits += active.len();
+            since_check += active.len();
             active.shuffle(&mut rng);
             let worst = vectorized(
                 #[inline(always)]
                 || self.pass(&mut active, params.tolerance),
             );
-            if worst > goal && !active.is_empty() {
+            if worst > goal && since_check < patience && !active.is_empty() {
                 continue;
             }
+            since_check = 0;
             active.clear();
             let residual = self.check(params.tolerance, |row, violation| {
                 if violation > SETTLED * params.tolerance {

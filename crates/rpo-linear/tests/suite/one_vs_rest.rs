@@ -116,6 +116,38 @@ fn weights_are_those_of_the_primal_problem() {
     }
 }
 
+/// A tolerance that cannot be reached does not keep the descent among the samples that it began with: every sample has
+/// its turn within the passes that are allowed.
+#[test]
+fn a_smaller_tolerance_is_not_worse() {
+    let x = features(400, 10, 1.0, 3).mapv(|v| 3.0 * v);
+    // A label that few have, with noise, so that most negatives are not part of the first passes.
+    let y = Array2::from_shape_fn((400, 1), |(i, _)| {
+        f32::from(u8::from(x[[i, 0]] + x[[i, 1]] > 1.0 && i % 3 > 0 || i % 17 == 0))
+    });
+    let objective = |tolerance| {
+        let params = OneVsRestParams {
+            tolerance,
+            max_passes: 200,
+            normalize: Some(RowNorm::None),
+            ..exact(MarginLoss::SquaredHinge)
+        };
+        let model = fit(&params, &x, &y);
+        let w = classifier(&model, 0);
+        let margins = x.rows().into_iter().zip(&y).map(|(x, &y)| {
+            let score: f64 = x.iter().zip(&w).map(|(&x, w)| f64::from(x) * w).sum::<f64>() + w[10];
+            (2.0 * f64::from(y) - 1.0) * score
+        });
+        let losses: f64 = margins.map(|margin| (1.0 - margin).max(0.0).powi(2)).sum();
+        0.5 * w.dot(&w) + losses
+    };
+    let rough = objective(0.1);
+    for tolerance in [1e-2, 1e-3, 1e-4, 1e-6] {
+        let found = objective(tolerance);
+        assert!(found < 1.001 * rough, "{tolerance}: {found} in place of {rough}");
+    }
+}
+
 /// Coefficients and intercept from scikit-learn 1.9.1 on these numbers, unscaled and with rows of length 1:
 /// `LinearSVC(loss="squared_hinge", tol=1e-9, intercept_scaling=1)` and
 /// `LogisticRegression(solver="liblinear", tol=1e-10, intercept_scaling=1)`.
