@@ -102,6 +102,21 @@ pub(crate) fn note_fitted(model: &Model) {
     note_unfilled(model);
     note_constant(model);
     note_rare_categories(model);
+    note_unsettled(model);
+}
+
+/// Notes weights that are further from the optimum than the tolerance allows.
+fn note_unsettled(model: &Model) {
+    let summary = model.predictor().summary();
+    let residual = summary.iter().find(|(name, _)| *name == "residual");
+    let residual = residual.and_then(|(_, residual)| residual.as_f64());
+    let tolerance = model.parameters.get("tolerance").and_then(Value::as_f64);
+    if let Some((residual, tolerance)) = residual.zip(tolerance).filter(|(found, most)| found > most) {
+        note(&format!(
+            "passes ended before the tolerance of {tolerance} was reached, with a residual of {residual:.2e}: raise --max-passes, or \
+             --standardize features of different size"
+        ));
+    }
 }
 
 /// Notes features with more categories than splits distinguish.
