@@ -18,6 +18,17 @@ pub struct CsvField<'a> {
     pub delimiter: char,
 }
 
+impl CsvField<'_> {
+    /// Returns the text of a missing value in a row of `n_fields` fields: none, or two quotes where it would be alone on
+    /// its line, as readers skip empty lines.
+    pub const fn missing(n_fields: usize) -> &'static str {
+        match n_fields {
+            1 => "\"\"",
+            _ => "",
+        }
+    }
+}
+
 impl fmt::Display for CsvField<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { text, delimiter } = *self;
@@ -53,6 +64,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         }
         .to_string()),
     })?;
+    let missing = CsvField::missing(names.len());
     let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
@@ -65,7 +77,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         let mut separator = "";
         for (column, &value) in row.iter().enumerate() {
             match words.word(column, value) {
-                _ if value.is_nan() => write!(to, "{separator}")?,
+                _ if value.is_nan() => write!(to, "{separator}{missing}")?,
                 Some(word) => write!(to, "{separator}{word}")?,
                 None => write!(to, "{separator}{}", Number(value))?,
             }
@@ -259,6 +271,30 @@ mod tests {
         same(&read_from(text.as_slice(), &options).unwrap(), &sparse);
         let labels = LabelFile::try_from(&*written(|to| label_file(&sparse, to))).unwrap();
         assert_eq!(labels.labels, ["R&D", "<b>"]);
+    }
+
+    #[test]
+    fn missing_values_alone_on_their_lines_are_read_back() {
+        let column = Dataset::new(
+            array![[1.5], [f32::NAN], [f32::NAN]].into(),
+            ndarray::Array2::zeros((3, 0)).into(),
+            Task::Regression,
+        );
+        let column = column
+            .unwrap()
+            .with_names(Columns::Features, ["x"].into_iter().collect());
+        let column = column.unwrap();
+        let text = written(|to| csv(&column, ',', to));
+        assert_eq!(text, b"x\n1.5\n\"\"\n\"\"\n");
+        let options = ReadOptions {
+            format: crate::read::Format::Csv,
+            ..ReadOptions::default()
+        };
+        let read = read_from(text.as_slice(), &options).unwrap();
+        assert_eq!(
+            format!("{:?}", read.features()),
+            format!("{:?}", column.features())
+        );
     }
 
     #[test]

@@ -46,7 +46,9 @@ fn csv(
 ) -> Result<(), CliError> {
     let field = |text: &str| CsvField { text, delimiter }.to_string();
     let between = delimiter.to_string();
-    let mut line = header(ids, columns.value_names().into_iter(), delimiter);
+    let names = columns.value_names();
+    let missing = CsvField::missing(names.len() + usize::from(ids.is_some()));
+    let mut line = header(ids, names.into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(columns, x, |sample, values| {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
@@ -54,7 +56,7 @@ fn csv(
             TargetValue::Number(value) => value.to_string(),
             TargetValue::Label(value) => u8::from(*value).to_string(),
             TargetValue::Class(class) => field(class),
-            TargetValue::Labels(labels) if labels.is_empty() => String::new(),
+            TargetValue::Labels(labels) if labels.is_empty() => missing.to_owned(),
             TargetValue::Labels(labels) => field(&joined(columns.model, labels)),
         });
         let fields: Vec<String> = id.into_iter().chain(values).collect();
