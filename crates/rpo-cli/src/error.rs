@@ -168,6 +168,9 @@ impl CliError {
             ) => {
                 return Some("arff, csv, parquet and arrow can store missing values and numeric outputs");
             }
+            Self::Write(WriteError::ReadsAsMissing { .. }) => {
+                return Some("parquet and arrow can store it, and so can jsonl with predictions");
+            }
             Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
                 if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
             {

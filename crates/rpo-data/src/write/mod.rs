@@ -62,7 +62,7 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
-    /// A category that would be read as a missing value.
+    /// A category, class or label that would be read as a missing value.
     #[error(
         "the value {} of column {} reads as a missing value in CSV",
         quoted(value),

@@ -27,6 +27,20 @@ impl CsvField<'_> {
             _ => "",
         }
     }
+
+    /// Refuses a value of a column that would be read as a missing one.
+    ///
+    /// # Errors
+    /// [`WriteError::ReadsAsMissing`] for blanks and `NA`.
+    pub fn check_present(&self, column: &str) -> Result<(), WriteError> {
+        match self.text.trim() {
+            "" | "NA" => Err(WriteError::ReadsAsMissing {
+                column: column.to_owned(),
+                value: self.text.to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for CsvField<'_> {
@@ -53,16 +67,13 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         .collect();
     let between = delimiter.to_string();
     writeln!(to, "{}", header.join(&between))?;
-    let words = Words::new(data, &targets, |column, word| match word.trim() {
-        "" | "NA" => Err(WriteError::ReadsAsMissing {
-            column: columns[column].clone().into_owned(),
-            value: word.to_owned(),
-        }),
-        _ => Ok(CsvField {
+    let words = Words::new(data, &targets, |column, word| {
+        let word = CsvField {
             text: word,
             delimiter,
-        }
-        .to_string()),
+        };
+        word.check_present(&columns[column])?;
+        Ok(word.to_string())
     })?;
     let missing = CsvField::missing(names.len());
     let mut row = vec![0.0; columns.len()];

@@ -174,6 +174,9 @@ impl Predict {
             return Err(CliError::Usage(message.to_owned()));
         }
         self.check_id(&model, format)?;
+        if self.values {
+            values::check(&model, format)?;
+        }
         let mut out = Output::new(self.out.as_deref())?;
         let data = self.input.load_features(model.schema())?;
         self.unseen.check(&model, &data, self.input.name())?;

@@ -8,10 +8,43 @@ use crate::output::Output;
 use crate::predictions::PredictedColumns;
 use crate::predictions::json_outputs::{self, add};
 use rpo::core::{MatrixView, Predictor};
+use rpo::data::LabelColumn;
 #[cfg(feature = "arrow")]
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
 use rpo::{Model, TargetValue, for_each_block};
+
+/// Refuses labels and classes of a model that would be read as others in files of this format.
+pub(super) fn check(model: &Model, format: OutFormat) -> Result<(), CliError> {
+    let schema = model.schema();
+    if format == OutFormat::Jsonl {
+        return Ok(());
+    }
+    let check_present = |column: &str, text: &str| {
+        let delimiter = ',';
+        match format {
+            OutFormat::Csv => CsvField { text, delimiter }.check_present(column),
+            _ => Ok(()),
+        }
+    };
+    for column in &schema.class_columns {
+        let mut classes = column.classes.iter();
+        classes.try_for_each(|class| check_present(&column.name, class))?;
+    }
+    let Some(LabelColumn { name, separator }) = &schema.label_column else {
+        return Ok(());
+    };
+    for label in schema.output_names.iter() {
+        if label.contains(*separator) {
+            return Err(CliError::Usage(format!(
+                "--values separates the labels of {name:?} by {separator:?}, which the label {label:?} contains; --out-format \
+                 jsonl writes labels as lists"
+            )));
+        }
+        check_present(name, &label)?;
+    }
+    Ok(())
+}
 
 /// Writes one row per sample.
 pub(super) fn write(
