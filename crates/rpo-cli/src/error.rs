@@ -193,6 +193,9 @@ impl CliError {
             ReadErrorKind::DeclaredTwice { what: "column", .. } => {
                 "--ignore leaves out all columns of this name"
             }
+            ReadErrorKind::FieldCount { .. } => {
+                "--delimiter says which character separates the columns; a text that contains it is quoted"
+            }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of the other option",
             ReadErrorKind::TooManyImplied { what: "feature", .. } => {
                 "check for a mistyped index, or declare the number of features with --n-features (train, describe, \

@@ -329,6 +329,30 @@ fn further_texts_are_missing_values() {
     let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
                 --missing-values 'n/a' reads it as one\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+
+/// The name of a column may contain the comma of another delimiter, and numbers as many.
+#[test]
+fn the_delimiter_fits_header_and_row() {
+    let folder = Folder::new();
+    let rows = |number: &str| format!("size, cm;price;y\n{number};2;0\n3;4;1\n");
+    folder.write("a.csv", rows("1.5"));
+    folder.ok("convert --data a.csv --targets y --out b.csv");
+    assert_eq!(folder.read("b.csv"), "\"size, cm\",price,y\n1.5,2,0\n3,4,1\n");
+    folder.write("c.csv", rows("1,5"));
+    let message = folder.fail("convert --data c.csv --targets y --out d.csv");
+    assert!(
+        message.contains("\"1,5\" in \"size, cm\" has a decimal comma"),
+        "{message}"
+    );
+    folder.write("e.csv", "a,b\n1;2\n");
+    let message = folder.fail("convert --data e.csv --out f.csv");
+    assert!(
+        message.contains(
+            "line 2, column 4: the row has 1 field, but the header has 2; they are separated by ','"
+        ) && message.contains("help: --delimiter"),
+        "{message}"
+    );
+}
 }
 
 /// Attributes of texts and dates are left out by name, and labels may be words.

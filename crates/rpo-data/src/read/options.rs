@@ -208,7 +208,8 @@ pub struct ReadOptions {
     /// training file, [`Dataset::first_feature`](crate::Dataset::first_feature).
     pub first_feature: Option<FirstFeature>,
     /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
-    /// frequent of semicolon, tab and vertical bar.
+    /// frequent of semicolon, tab and vertical bar. If some of these divide the header and the first row into the same
+    /// number of fields, at least two, it is the one of the most fields: the name of a column may contain a comma.
     pub delimiter: Option<char>,
     /// Texts of a CSV file that are missing values beside an empty cell and `NA`, such as `n/a`; also numbers, such as
     /// `-999`, as they are written. None by default.
