@@ -204,9 +204,11 @@ impl CliError {
             ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
+            // --missing-values is for CSV.
+            ReadErrorKind::NotFinite { .. } if error.has_rows => return None,
             ReadErrorKind::NotFinite { .. } => {
                 "a missing value is written ? in ARFF and as an empty cell or NA in CSV; --missing-values NaN also reads \
-                 NaN of CSV as one"
+                 NaN of CSV as one, and inf,-inf these, as they are written"
             }
             ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
                 "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \

@@ -325,6 +325,13 @@ fn further_texts_are_missing_values() {
         message.contains("help: ") && message.contains("--missing-values NaN"),
         "{message}"
     );
+    folder.write("inf.csv", "x,y\ninf,1\n-inf,2\n3,3\n");
+    let message = folder.fail("describe --data inf.csv --targets y");
+    assert!(
+        message.contains("help: ") && message.contains("inf,-inf"),
+        "{message}"
+    );
+    folder.ok("describe --data inf.csv --targets y --missing-values inf,-inf");
     let run = folder.run("describe --data marked.csv --targets y --missing-values NaN");
     let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
                 --missing-values 'n/a' reads it as one\n";

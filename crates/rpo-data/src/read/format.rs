@@ -56,7 +56,7 @@ pub enum Format {
     /// that the options leave out. A field that is empty or `NA` is a missing value, and so are those of
     /// [`missing_values`](super::ReadOptions::missing_values).
     Csv,
-    /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and times.
+    /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and date-times.
     Parquet,
     /// Arrow IPC with the same types of columns: a file, which is Feather version 2, or a stream.
     Arrow,

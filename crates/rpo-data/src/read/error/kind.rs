@@ -93,7 +93,7 @@ pub enum ReadErrorKind {
     },
     /// A column of a Parquet or Arrow file with an unsupported type.
     #[error(
-        "column {} has the unsupported type {found}; numbers, booleans, texts, dates and times can be read",
+        "column {} has the unsupported type {found}; numbers, booleans, texts, dates and date-times can be read",
         quoted(column)
     )]
     UnsupportedColumn {
