@@ -1,6 +1,7 @@
 //! Real-world tables: words, dates, identifiers, semicolons.
 
 use crate::common::{Folder, number};
+use rpo::data::read::{ReadOptions, read};
 use std::io::Write;
 use std::process::Stdio;
 
@@ -336,6 +337,7 @@ fn further_texts_are_missing_values() {
     let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
                 --missing-values 'n/a' reads it as one\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+}
 
 /// The name of a column may contain the comma of another delimiter, and numbers as many.
 #[test]
@@ -360,6 +362,24 @@ fn the_delimiter_fits_header_and_row() {
         "{message}"
     );
 }
+
+/// Programs do not join integers with texts.
+#[test]
+fn identifiers_keep_their_type_in_files_with_types() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i % 7, i % 3)).collect();
+    folder.write("t.csv", format!("key,x,y\n{rows}"));
+    folder.ok("train --data t.csv --id key --targets y --trees 3 --model m.rpo");
+    for (key, is_text) in [("12", false), ("007", true)] {
+        folder.write("q.csv", format!("key,x\n{key},1\n13,2\n"));
+        for more in ["", "--values"] {
+            folder.ok(&format!(
+                "predict --data q.csv --id key --model m.rpo --out p.parquet {more}"
+            ));
+            let data = read(folder.path("p.parquet"), &ReadOptions::default()).unwrap();
+            assert_eq!(data.nominal().contains_key(&0), is_text, "{key} {more}");
+        }
+    }
 }
 
 /// Attributes of texts and dates are left out by name, and labels may be words.

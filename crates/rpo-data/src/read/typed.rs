@@ -154,6 +154,8 @@ pub(super) struct TypedReader<S> {
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
+    /// True if all identifiers that are not missing are integers of 64 bits.
+    integer_ids: bool,
     /// True if missing texts are refused.
     refuse_missing: bool,
 }
@@ -174,6 +176,8 @@ enum Column {
 pub(super) struct Finished {
     /// The identifiers of the samples.
     pub(super) ids: Option<Vec<String>>,
+    /// True if all identifiers that are not missing have the type of an integer of 64 bits.
+    pub(super) integer_ids: bool,
     /// The values of each category column, by its position in the file.
     pub(super) categories: BTreeMap<usize, Categories>,
     /// The columns of dates, by their positions in the file.
@@ -215,6 +219,7 @@ impl<S: Fields> TypedReader<S> {
             columns,
             refuse_missing: options.missing == Missing::Refuse,
             ids: uses.contains(&ColumnUse::Id).then(Vec::new),
+            integer_ids: uses.contains(&ColumnUse::Id),
         }
     }
 
@@ -233,12 +238,18 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
         row.start_dense(n_values);
         let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
+        let integer_ids = &mut self.integer_ids;
         let refuse_missing = self.refuse_missing;
         let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
             match (&mut columns[j], field) {
                 (Column::Ignored, _) => {}
                 (Column::Id, field) => {
+                    *integer_ids &= match field {
+                        Field::Missing => true,
+                        Field::Integer(value) => i64::try_from(value).is_ok(),
+                        _ => false,
+                    };
                     let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
                     ids.as_mut().expect("a column is the id").push(id);
                 }
@@ -302,6 +313,7 @@ impl<S: Fields> TypedReader<S> {
         }
         Ok(Finished {
             ids: self.ids,
+            integer_ids: self.integer_ids,
             categories,
             dates,
             texts,

@@ -501,3 +501,45 @@ fn outputs_keep_their_task() {
     let data = read_from(&*parquet_of(&table(), 7), &options("x")).unwrap();
     assert_eq!(data.task(), Task::Regression);
 }
+
+#[test]
+fn identifiers_are_integers_where_the_file_has_integers() {
+    let file = |ids: ArrayRef| {
+        let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5]));
+        parquet_of(&batch(vec![("key", ids), ("x", x)]), 10)
+    };
+    let read = |bytes: &[u8]| {
+        let options = ReadOptions {
+            id: Some("key".to_owned()),
+            ..ReadOptions::default()
+        };
+        read_from(bytes, &options).unwrap()
+    };
+    let with_gap: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX)]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["1", "2", "3"]));
+    let large: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2, u64::MAX]));
+    let rows = |ids: [&str; 3]| format!("key,x\n{},1\n{},2\n{},3\n", ids[0], ids[1], ids[2]).into_bytes();
+    for (bytes, expected) in [
+        (file(with_gap), true),
+        (file(texts), false),
+        (file(large), false),
+        (rows(["1", "-2", "0"]), true),
+        (rows(["1", "007", "2"]), false),
+        (rows(["1", "", "2"]), false),
+        (rows(["1", "9223372036854775808", "2"]), false),
+    ] {
+        let data = read(&bytes);
+        assert_eq!(data.notes.integer_ids, expected, "{:?}", data.ids());
+        let mut written = Vec::new();
+        write(&data, Format::Parquet, &mut written).unwrap();
+        let again = read_from(
+            written.as_slice(),
+            &ReadOptions {
+                id: Some("id".to_owned()),
+                ..ReadOptions::default()
+            },
+        );
+        let again = again.unwrap();
+        assert_eq!((again.ids(), again.notes.integer_ids), (data.ids(), expected));
+    }
+}

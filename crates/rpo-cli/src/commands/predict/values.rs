@@ -2,7 +2,7 @@
 
 #[cfg(feature = "arrow")]
 use super::columns;
-use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
+use super::{IdColumn, Ids, OutFormat, bytes_to_decide, header, json_line, width};
 use crate::error::CliError;
 use crate::output::Output;
 use crate::predictions::PredictedColumns;
@@ -84,7 +84,7 @@ fn csv(
     let mut line = header(ids, names.into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(columns, x, |sample, values| {
-        let id = ids.map(|(_, ids)| field(&ids[sample]));
+        let id = ids.map(|IdColumn { ids, .. }| field(&ids[sample]));
         let values = values.iter().map(|value| match value {
             TargetValue::Number(value) => value.to_string(),
             TargetValue::Label(value) => u8::from(*value).to_string(),

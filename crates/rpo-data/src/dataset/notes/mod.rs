@@ -24,6 +24,9 @@ pub struct ReadNotes {
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,
+    /// True if all identifiers are integers of 64 bits in the file: in CSV as they are usually written, in Parquet and
+    /// Arrow by the type of their column, in which some may be missing. A set holds them as texts.
+    pub integer_ids: bool,
     /// The columns of a table that were not read, as the options give them no type
     /// ([`ReadOptions::ignore_untyped`](crate::read::ReadOptions::ignore_untyped)).
     pub untyped_columns: Vec<String>,
