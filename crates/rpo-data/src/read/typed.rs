@@ -1,7 +1,7 @@
 //! Tables whose columns are not all numeric.
 
 use super::columns::{ColumnUse, parse_number};
-use super::csv::CsvReader;
+use super::csv::{CsvReader, MissingTexts};
 use super::date::{DAY, Moment};
 use super::error::{ReadError, ReadErrorKind};
 use super::label_lists::LabelLists;
@@ -59,6 +59,18 @@ pub(super) trait Items {
 }
 
 impl<'a> Field<'a> {
+    /// The field in a column of numbers or dates: a text loses the blanks around it, and is missing if it is empty or
+    /// `NA`.
+    fn as_in_csv(self) -> Self {
+        match self {
+            Self::Text(text) => {
+                let present = MissingTexts::default().present(text.trim_ascii());
+                present.map_or(Self::Missing, Self::Text)
+            }
+            field => field,
+        }
+    }
+
     /// Converts the field to a finite number; NaN if it is missing.
     fn number(self) -> Result<f64, NotANumber> {
         let value = match self {
@@ -255,7 +267,7 @@ impl<S: Fields> TypedReader<S> {
                 }
                 (Column::Labels(labels), field) => labels.push(field)?,
                 (Column::Number, field) => {
-                    let value = field.number();
+                    let value = field.as_in_csv().number();
                     row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
                 }
                 (Column::Category(_) | Column::Label(_), Field::Missing) => row.push_dense(f64::NAN),
@@ -271,13 +283,13 @@ impl<S: Fields> TypedReader<S> {
                         text: lossy(&text),
                     })?);
                 }
-                (Column::Date(column), Field::Missing) => {
-                    (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN));
-                }
-                (Column::Date(column), field) => {
-                    let moment = field.moment(name())?;
-                    moment.values(column).for_each(|value| row.push_dense(value));
-                }
+                (Column::Date(column), field) => match field.as_in_csv() {
+                    Field::Missing => (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN)),
+                    field => {
+                        let moment = field.moment(name())?;
+                        moment.values(column).for_each(|value| row.push_dense(value));
+                    }
+                },
                 (Column::Text(_), Field::Missing) if refuse_missing => {
                     return Err(ReadErrorKind::MissingFeature(name().to_owned()));
                 }

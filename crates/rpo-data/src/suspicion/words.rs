@@ -1,6 +1,6 @@
 //! Words that stand for missing values, dates or numbers.
 
-use super::Suspicion;
+use super::{Suspicion, is_stored_as_text};
 use crate::dataset::Dataset;
 use crate::read::Time;
 use std::fmt;
@@ -43,7 +43,8 @@ pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
         let words = values.iter().filter(|value| is_missing(value));
         let words: Vec<String> = words.cloned().collect();
         let feature = data.feature_names().get(feature)?.into_owned();
-        (!words.is_empty()).then_some(Suspicion::MissingWords { feature, words })
+        let is_suspicious = !words.is_empty() && !is_stored_as_text(data, &feature);
+        is_suspicious.then_some(Suspicion::MissingWords { feature, words })
     });
     found.collect()
 }

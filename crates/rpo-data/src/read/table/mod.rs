@@ -6,6 +6,8 @@ mod container;
 mod dataset;
 mod outputs;
 mod roles;
+#[cfg(feature = "arrow")]
+mod stored_as_text;
 mod targets;
 mod task;
 mod typed;
