@@ -168,6 +168,9 @@ impl CliError {
             ) => {
                 return Some("arff, csv, parquet and arrow can store missing values and numeric outputs");
             }
+            Self::Write(WriteError::ReadsAsMissing { .. }) => {
+                return Some("parquet and arrow can store it, and so can jsonl with predictions");
+            }
             Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
                 if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
             {
@@ -190,6 +193,9 @@ impl CliError {
             ReadErrorKind::DeclaredTwice { what: "column", .. } => {
                 "--ignore leaves out all columns of this name"
             }
+            ReadErrorKind::FieldCount { .. } => {
+                "--delimiter says which character separates the columns; a text that contains it is quoted"
+            }
             ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of the other option",
             ReadErrorKind::TooManyImplied { what: "feature", .. } => {
                 "check for a mistyped index, or declare the number of features with --n-features (train, describe, \
@@ -198,9 +204,11 @@ impl CliError {
             ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
+            // --missing-values is for CSV.
+            ReadErrorKind::NotFinite { .. } if error.has_rows => return None,
             ReadErrorKind::NotFinite { .. } => {
                 "a missing value is written ? in ARFF and as an empty cell or NA in CSV; --missing-values NaN also reads \
-                 NaN of CSV as one"
+                 NaN of CSV as one, and inf,-inf these, as they are written"
             }
             ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
                 "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \

@@ -9,6 +9,7 @@ use crate::{ModelError, Schema};
 use missing::MOST_LISTED;
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo_data::read::known_positions;
 use rpo_data::{ClassColumn, Dataset, Names};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,8 @@ impl Schema {
     ///
     /// Named columns are found by name, whatever their order; columns that the model does not have, such as outputs
     /// read as features, are left out. Numbered columns are taken as they are. The values of nominal features are
-    /// translated to positions in the model's lists; values that a list lacks become missing values
+    /// translated to positions in the model's lists, however they are written there
+    /// ([`known_positions`]); values that a list lacks become missing values
     /// ([`unseen_values`](Self::unseen_values) counts them). A feature that is nominal on one side only is accepted
     /// where the list is "0", "1", ..., so that each position equals the number it stands for; a number without such a
     /// position is an error. It is also accepted if all its values are missing.
@@ -114,7 +116,10 @@ impl Schema {
             if mine == theirs {
                 continue;
             }
-            let is_unseen: Vec<bool> = positions(mine, theirs).iter().map(Option::is_none).collect();
+            let is_unseen: Vec<bool> = known_positions(mine, theirs)
+                .iter()
+                .map(Option::is_none)
+                .collect();
             if !is_unseen.contains(&true) {
                 continue;
             }
@@ -204,7 +209,7 @@ impl Schema {
                 let position = |position: Option<usize>| position.map_or(f32::NAN, |p| p as f32);
                 Ok(Some(Recoding {
                     feature,
-                    positions: positions(mine, theirs).into_iter().map(position).collect(),
+                    positions: known_positions(mine, theirs).into_iter().map(position).collect(),
                 }))
             }
             (Some(mine), None) if !are_positions(mine) => differ("nominal", "numeric"),
@@ -285,27 +290,6 @@ fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
         }
     }
     x
-}
-
-/// For each of the data's values, its first position in the model's list, if present. Lists may have as many values as
-/// there are samples, so a map replaces a linear search per value. Booleans match in any spelling: programs write True,
-/// TRUE or true.
-fn positions(mine: &[String], theirs: &[String]) -> Vec<Option<usize>> {
-    let places: BTreeMap<&String, usize> = mine.iter().enumerate().rev().map(|(i, v)| (v, i)).collect();
-    let is_boolean = |value: &String| {
-        ["false", "true"]
-            .iter()
-            .any(|word| value.eq_ignore_ascii_case(word))
-    };
-    let in_any_case = |value: &String| {
-        let mut places = mine.iter();
-        places.position(|of_mine| of_mine.eq_ignore_ascii_case(value))
-    };
-    let place = |value: &String| {
-        let exact = places.get(value).copied();
-        exact.or_else(|| is_boolean(value).then(|| in_any_case(value)).flatten())
-    };
-    theirs.iter().map(place).collect()
 }
 
 /// Translates the values of a nominal feature of the data to positions in the model's list.

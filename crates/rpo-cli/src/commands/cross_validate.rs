@@ -193,11 +193,12 @@ fn write_predictions(kept: &Kept, ids: Option<(&str, &[String])>, path: &Path) -
         .into_iter()
         .chain(kept.names.iter().map(|name| field(&name)))
         .collect())?;
+    let missing = CsvField::missing(kept.scores.ncols() + usize::from(ids.is_some()));
     for (sample, row) in kept.scores.rows().into_iter().enumerate() {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
         let cell = |score: &f32| match kept.is_tested[sample] {
             true => score.to_string(),
-            false => String::new(),
+            false => missing.to_owned(),
         };
         put(id.into_iter().chain(row.iter().map(cell)).collect())?;
     }

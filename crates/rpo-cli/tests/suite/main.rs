@@ -14,6 +14,7 @@ mod files;
 mod groups;
 mod interrupt;
 mod intervals;
+mod label_lists;
 mod linear;
 mod losses;
 mod machines;

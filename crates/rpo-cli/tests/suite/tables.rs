@@ -1,6 +1,7 @@
 //! Real-world tables: words, dates, identifiers, semicolons.
 
 use crate::common::{Folder, number};
+use rpo::data::read::{ReadOptions, read};
 use std::io::Write;
 use std::process::Stdio;
 
@@ -325,10 +326,60 @@ fn further_texts_are_missing_values() {
         message.contains("help: ") && message.contains("--missing-values NaN"),
         "{message}"
     );
+    folder.write("inf.csv", "x,y\ninf,1\n-inf,2\n3,3\n");
+    let message = folder.fail("describe --data inf.csv --targets y");
+    assert!(
+        message.contains("help: ") && message.contains("inf,-inf"),
+        "{message}"
+    );
+    folder.ok("describe --data inf.csv --targets y --missing-values inf,-inf");
     let run = folder.run("describe --data marked.csv --targets y --missing-values NaN");
     let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
                 --missing-values 'n/a' reads it as one\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+}
+
+/// The name of a column may contain the comma of another delimiter, and numbers as many.
+#[test]
+fn the_delimiter_fits_header_and_row() {
+    let folder = Folder::new();
+    let rows = |number: &str| format!("size, cm;price;y\n{number};2;0\n3;4;1\n");
+    folder.write("a.csv", rows("1.5"));
+    folder.ok("convert --data a.csv --targets y --out b.csv");
+    assert_eq!(folder.read("b.csv"), "\"size, cm\",price,y\n1.5,2,0\n3,4,1\n");
+    folder.write("c.csv", rows("1,5"));
+    let message = folder.fail("convert --data c.csv --targets y --out d.csv");
+    assert!(
+        message.contains("\"1,5\" in \"size, cm\" has a decimal comma"),
+        "{message}"
+    );
+    folder.write("e.csv", "a,b\n1;2\n");
+    let message = folder.fail("convert --data e.csv --out f.csv");
+    assert!(
+        message.contains(
+            "line 2, column 4: the row has 1 field, but the header has 2; they are separated by ','"
+        ) && message.contains("help: --delimiter"),
+        "{message}"
+    );
+}
+
+/// Programs do not join integers with texts.
+#[test]
+fn identifiers_keep_their_type_in_files_with_types() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i % 7, i % 3)).collect();
+    folder.write("t.csv", format!("key,x,y\n{rows}"));
+    folder.ok("train --data t.csv --id key --targets y --trees 3 --model m.rpo");
+    for (key, is_text) in [("12", false), ("007", true)] {
+        folder.write("q.csv", format!("key,x\n{key},1\n13,2\n"));
+        for more in ["", "--values"] {
+            folder.ok(&format!(
+                "predict --data q.csv --id key --model m.rpo --out p.parquet {more}"
+            ));
+            let data = read(folder.path("p.parquet"), &ReadOptions::default()).unwrap();
+            assert_eq!(data.nominal().contains_key(&0), is_text, "{key} {more}");
+        }
+    }
 }
 
 /// Attributes of texts and dates are left out by name, and labels may be words.

@@ -47,7 +47,8 @@ pub enum Format {
     /// for all programs.
     SvmLight,
     /// CSV: a line of column names, then one line per row, separated by commas or, if the first line has none, by the
-    /// semicolons, tabs or vertical bars in it. In files named `.tsv` or `.tab` tabs come before commas.
+    /// semicolons, tabs or vertical bars in it, unless these separate as many columns there as in the first row and the
+    /// commas do not. In files named `.tsv` or `.tab` tabs come before commas.
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
     /// around the text of a field are dropped, and blank lines are skipped. Columns with neither a name nor a value are
@@ -55,7 +56,7 @@ pub enum Format {
     /// that the options leave out. A field that is empty or `NA` is a missing value, and so are those of
     /// [`missing_values`](super::ReadOptions::missing_values).
     Csv,
-    /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and times.
+    /// Parquet, with columns of numbers, booleans, texts (including dictionaries), dates and date-times.
     Parquet,
     /// Arrow IPC with the same types of columns: a file, which is Feather version 2, or a stream.
     Arrow,

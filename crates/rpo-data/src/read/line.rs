@@ -2,6 +2,7 @@
 
 use super::error::{ReadError, ReadErrorKind};
 use memchr::memchr;
+use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 
 /// Default length of the longest line that is accepted: 1 GiB.
@@ -15,6 +16,8 @@ pub(crate) struct LineReader<R> {
     line: Vec<u8>,
     number: u64,
     longest: usize,
+    /// The lines after it that were looked at, with their line ends.
+    ahead: VecDeque<Vec<u8>>,
 }
 
 impl<R: BufRead> LineReader<R> {
@@ -29,6 +32,7 @@ impl<R: BufRead> LineReader<R> {
             line: Vec::new(),
             number: 0,
             longest,
+            ahead: VecDeque::new(),
         }
     }
 
@@ -39,14 +43,15 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads the next line; returns false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
-        self.line.clear();
-        // Two bytes more than the longest line, for its line end.
-        let most = (self.longest as u64).saturating_add(2);
-        let length = (&mut self.inner)
-            .take(most)
-            .read_until(b'\n', &mut self.line)
-            .map_err(|e| ReadErrorKind::from(&e).at(self.number + 1))?;
-        if length == 0 {
+        match self.ahead.pop_front() {
+            Some(line) => self.line = line,
+            None => {
+                self.line.clear();
+                read_line(&mut self.inner, self.longest, &mut self.line)
+                    .map_err(|kind| kind.at(self.number + 1))?;
+            }
+        }
+        if self.line.is_empty() {
             return Ok(false);
         }
         self.number += 1;
@@ -73,6 +78,24 @@ impl<R: BufRead> LineReader<R> {
         Ok(true)
     }
 
+    /// Looks for a line after the one last read, which stays to be read: the first for which `test` returns true.
+    /// Returns it without its line end, truncated if it is longer than the longest line; `None` if there is none.
+    pub(crate) fn look_ahead(&mut self, test: impl Fn(&[u8]) -> bool) -> Result<Option<&[u8]>, ReadError> {
+        loop {
+            let mut line = Vec::new();
+            read_line(&mut self.inner, self.longest, &mut line)
+                .map_err(|kind| kind.at(self.number + self.ahead.len() as u64 + 1))?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            let is_found = test(without_end(&line));
+            self.ahead.push_back(line);
+            if is_found {
+                return Ok(self.ahead.back().map(|line| without_end(line)));
+            }
+        }
+    }
+
     /// Returns the line last read.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line
@@ -85,6 +108,19 @@ impl<R: BufRead> LineReader<R> {
             line => kind.at(line),
         }
     }
+}
+
+/// Appends the next line with its line end; nothing at the end.
+fn read_line(from: &mut impl BufRead, longest: usize, to: &mut Vec<u8>) -> Result<(), ReadErrorKind> {
+    // Two bytes more than the longest line, for its line end.
+    let most = (longest as u64).saturating_add(2);
+    let read = from.take(most).read_until(b'\n', to);
+    read.map(drop).map_err(|e| ReadErrorKind::from(&e))
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -112,6 +148,22 @@ mod tests {
         }
         let expected: [(u64, &[u8]); 4] = [(1, b"a"), (2, b""), (3, b"b\rc"), (4, b"\xef\xbb\xbfd")];
         assert_eq!(lines, expected.map(|(n, line)| (n, line.to_vec())));
+    }
+
+    #[test]
+    fn lines_that_were_looked_at_are_read_again() {
+        let mut reader = LineReader::new(&b"a\n\r\n\nb\r\nc"[..]);
+        assert!(reader.advance().unwrap());
+        let is_text = |line: &[u8]| !line.is_empty();
+        assert_eq!(reader.look_ahead(is_text), Ok(Some(&b"b"[..])));
+        assert_eq!(reader.line(), b"a");
+        let mut lines = Vec::new();
+        while reader.advance().unwrap() {
+            lines.push((reader.number(), reader.line().to_vec()));
+        }
+        let expected: [(u64, &[u8]); 4] = [(2, b""), (3, b""), (4, b"b"), (5, b"c")];
+        assert_eq!(lines, expected.map(|(n, line)| (n, line.to_vec())));
+        assert_eq!(reader.look_ahead(is_text), Ok(None));
     }
 
     #[test]

@@ -208,7 +208,8 @@ pub struct ReadOptions {
     /// training file, [`Dataset::first_feature`](crate::Dataset::first_feature).
     pub first_feature: Option<FirstFeature>,
     /// The character between the columns of a CSV file. The default is a comma or, if the first line has none, the most
-    /// frequent of semicolon, tab and vertical bar.
+    /// frequent of semicolon, tab and vertical bar. If some of these divide the header and the first row into the same
+    /// number of fields, at least two, it is the one of the most fields: the name of a column may contain a comma.
     pub delimiter: Option<char>,
     /// Texts of a CSV file that are missing values beside an empty cell and `NA`, such as `n/a`; also numbers, such as
     /// `-999`, as they are written. None by default.
@@ -216,11 +217,11 @@ pub struct ReadOptions {
     /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, the type of other columns is that of their
     /// values: numbers, dates, or else categories; a column in which most, but not all, values are numbers is an error.
     /// In Parquet and Arrow, it is that of the file: numbers and booleans are numbers, texts and dictionaries are
-    /// categories, as they are written; null, and NaN among floats, is a missing value; the columns of an index of
-    /// pandas that no option names are not read ([`ReadNotes::index_columns`](crate::ReadNotes::index_columns)). In a
-    /// name that is not that of a column, `*` matches any characters and `?` matches one; an exact name takes
-    /// precedence over a pattern. Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they
-    /// ignore the types.
+    /// categories, as they are written, unless this option has them read as in CSV; null, and NaN among floats, is a
+    /// missing value; the columns of an index of pandas that no option names are not read
+    /// ([`ReadNotes::index_columns`](crate::ReadNotes::index_columns)). In a name that is not that of a column, `*`
+    /// matches any characters and `?` matches one; an exact name takes precedence over a pattern. Other formats refuse
+    /// this option, `ignore` and `id`; with `ignore_untyped` they ignore the types.
     pub types: BTreeMap<String, ColumnType>,
     /// The conversion of text columns to features.
     pub text: TextOptions,

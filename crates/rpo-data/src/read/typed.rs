@@ -1,7 +1,7 @@
 //! Tables whose columns are not all numeric.
 
 use super::columns::{ColumnUse, parse_number};
-use super::csv::CsvReader;
+use super::csv::{CsvReader, MissingTexts};
 use super::date::{DAY, Moment};
 use super::error::{ReadError, ReadErrorKind};
 use super::label_lists::LabelLists;
@@ -59,6 +59,18 @@ pub(super) trait Items {
 }
 
 impl<'a> Field<'a> {
+    /// The field in a column of numbers or dates: a text loses the blanks around it, and is missing if it is empty or
+    /// `NA`.
+    fn as_in_csv(self) -> Self {
+        match self {
+            Self::Text(text) => {
+                let present = MissingTexts::default().present(text.trim_ascii());
+                present.map_or(Self::Missing, Self::Text)
+            }
+            field => field,
+        }
+    }
+
     /// Converts the field to a finite number; NaN if it is missing.
     fn number(self) -> Result<f64, NotANumber> {
         let value = match self {
@@ -154,6 +166,8 @@ pub(super) struct TypedReader<S> {
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
+    /// True if all identifiers that are not missing are integers of 64 bits.
+    integer_ids: bool,
     /// True if missing texts are refused.
     refuse_missing: bool,
 }
@@ -174,6 +188,8 @@ enum Column {
 pub(super) struct Finished {
     /// The identifiers of the samples.
     pub(super) ids: Option<Vec<String>>,
+    /// True if all identifiers that are not missing have the type of an integer of 64 bits.
+    pub(super) integer_ids: bool,
     /// The values of each category column, by its position in the file.
     pub(super) categories: BTreeMap<usize, Categories>,
     /// The columns of dates, by their positions in the file.
@@ -215,6 +231,7 @@ impl<S: Fields> TypedReader<S> {
             columns,
             refuse_missing: options.missing == Missing::Refuse,
             ids: uses.contains(&ColumnUse::Id).then(Vec::new),
+            integer_ids: uses.contains(&ColumnUse::Id),
         }
     }
 
@@ -233,18 +250,24 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
         row.start_dense(n_values);
         let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
+        let integer_ids = &mut self.integer_ids;
         let refuse_missing = self.refuse_missing;
         let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
             match (&mut columns[j], field) {
                 (Column::Ignored, _) => {}
                 (Column::Id, field) => {
+                    *integer_ids &= match field {
+                        Field::Missing => true,
+                        Field::Integer(value) => i64::try_from(value).is_ok(),
+                        _ => false,
+                    };
                     let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
                     ids.as_mut().expect("a column is the id").push(id);
                 }
                 (Column::Labels(labels), field) => labels.push(field)?,
                 (Column::Number, field) => {
-                    let value = field.number();
+                    let value = field.as_in_csv().number();
                     row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
                 }
                 (Column::Category(_) | Column::Label(_), Field::Missing) => row.push_dense(f64::NAN),
@@ -260,13 +283,13 @@ impl<S: Fields> TypedReader<S> {
                         text: lossy(&text),
                     })?);
                 }
-                (Column::Date(column), Field::Missing) => {
-                    (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN));
-                }
-                (Column::Date(column), field) => {
-                    let moment = field.moment(name())?;
-                    moment.values(column).for_each(|value| row.push_dense(value));
-                }
+                (Column::Date(column), field) => match field.as_in_csv() {
+                    Field::Missing => (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN)),
+                    field => {
+                        let moment = field.moment(name())?;
+                        moment.values(column).for_each(|value| row.push_dense(value));
+                    }
+                },
                 (Column::Text(_), Field::Missing) if refuse_missing => {
                     return Err(ReadErrorKind::MissingFeature(name().to_owned()));
                 }
@@ -302,6 +325,7 @@ impl<S: Fields> TypedReader<S> {
         }
         Ok(Finished {
             ids: self.ids,
+            integer_ids: self.integer_ids,
             categories,
             dates,
             texts,

@@ -5,7 +5,7 @@ mod words;
 
 pub use words::Form;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, StoredAsText};
 use crate::message::quoted;
 use rpo_core::MatrixView;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,8 @@ pub enum Suspicion {
         /// What the values look like.
         form: Form,
     },
+    /// A category whose values are numbers or dates that the file stores as texts.
+    StoredAsText(StoredAsText),
     /// Features whose name is that of an output with another number.
     LikeOutput {
         /// The first such feature.
@@ -90,6 +92,7 @@ impl fmt::Display for Suspicion {
                 quoted(feature),
                 quoted(value)
             ),
+            Self::StoredAsText(stored) => stored.fmt(f),
             Self::LikeOutput {
                 feature,
                 count,
@@ -123,6 +126,13 @@ impl fmt::Display for Suspicion {
 pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
     let mut found = texts(data);
     found.extend(words::missing(data));
+    found.extend(
+        data.notes
+            .stored_as_text
+            .iter()
+            .cloned()
+            .map(Suspicion::StoredAsText),
+    );
     found.extend(other_forms(data));
     found.extend(distinct_values(data));
     found.extend(like_outputs(data));
@@ -153,13 +163,22 @@ fn texts(data: &Dataset) -> Vec<Suspicion> {
 fn other_forms(data: &Dataset) -> Vec<Suspicion> {
     let features = data.nominal().iter();
     let found = features.filter_map(|(&feature, values)| {
+        let name = data.feature_names().get(feature)?;
+        if is_stored_as_text(data, &name) {
+            return None;
+        }
         Some(Suspicion::OtherForm {
             form: words::form(values)?,
-            feature: data.feature_names().get(feature)?.into_owned(),
+            feature: name.into_owned(),
             value: words::example(values)?.clone(),
         })
     });
     found.collect()
+}
+
+fn is_stored_as_text(data: &Dataset, feature: &str) -> bool {
+    let mut stored = data.notes.stored_as_text.iter();
+    stored.any(|stored| stored.column == feature)
 }
 
 fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
@@ -172,6 +191,7 @@ fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let features = data.nominal().iter();
     let features = features.filter(|(feature, values)| is_distinct(**feature, values));
     let names = features.filter_map(|(&feature, _)| data.feature_names().get(feature));
+    let names = names.filter(|name| !is_stored_as_text(data, name));
     let numbered = identifiers::numbered(data).into_iter().map(Into::into);
     let found = names.chain(numbered);
     found

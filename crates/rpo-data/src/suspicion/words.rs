@@ -1,6 +1,6 @@
 //! Words that stand for missing values, dates or numbers.
 
-use super::Suspicion;
+use super::{Suspicion, is_stored_as_text};
 use crate::dataset::Dataset;
 use crate::read::Time;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Form {
     /// Dates in another form than ISO 8601, like 31/01/2024 or 2024-01.
     Date,
-    /// Numbers with a currency, a percent sign, or blanks between thousands, like $1000 or 45%.
+    /// Numbers with a currency, a percent sign, or separators of thousands, like $1000, 45% or 1'000.
     Number,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
         let words = values.iter().filter(|value| is_missing(value));
         let words: Vec<String> = words.cloned().collect();
         let feature = data.feature_names().get(feature)?.into_owned();
-        (!words.is_empty()).then_some(Suspicion::MissingWords { feature, words })
+        let is_suspicious = !words.is_empty() && !is_stored_as_text(data, &feature);
+        is_suspicious.then_some(Suspicion::MissingWords { feature, words })
     });
     found.collect()
 }
@@ -137,7 +138,7 @@ fn is_date_of_words(text: &str) -> bool {
     n_months == 1 && matches!(n_numbers, 1 | 2)
 }
 
-/// Returns true for a number with a currency or a percent sign, or with blanks between thousands.
+/// Returns true for a number with a currency or a percent sign, or with separators of thousands.
 fn is_number(text: &str) -> bool {
     const SIGNS: [&str; 11] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "%"];
     let unsigned = |text: &str| text.trim().trim_start_matches(['-', '+']).trim().to_owned();
@@ -150,11 +151,29 @@ fn is_number(text: &str) -> bool {
     let is_number = number.starts_with(|c: char| c.is_ascii_digit())
         && number
             .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',' | ' ' | '\u{a0}' | '\''));
-    let mut groups = number.split([' ', '\u{a0}']).skip(1).peekable();
-    let has_groups = groups.peek().is_some()
-        && groups.all(|group| group.len() >= 3 && group.as_bytes()[..3].iter().all(u8::is_ascii_digit));
-    is_number && (without.is_some() || has_groups)
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',') || BETWEEN_THOUSANDS.contains(&c));
+    is_number && (without.is_some() || has_thousands(number))
+}
+
+/// Characters that separate thousands and nothing else: blanks and apostrophes.
+const BETWEEN_THOUSANDS: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '’'];
+
+/// Returns true for a number whose digits before the decimal point or comma are in groups of three. Points are
+/// separators of thousands only if there are several: 1.000 is 1.
+fn has_thousands(number: &str) -> bool {
+    let separators = BETWEEN_THOUSANDS.into_iter().zip(std::iter::repeat(1));
+    let mut separators = separators.chain([(',', 1), ('.', 2)]);
+    separators.any(|(separator, least)| {
+        let is_decimal = |c| matches!(c, '.' | ',') && c != separator;
+        let whole = number.split(is_decimal).next().unwrap_or_default();
+        let groups: Vec<&str> = whole.split(separator).collect();
+        let are_digits = groups
+            .iter()
+            .all(|group| group.bytes().all(|b| b.is_ascii_digit()));
+        let (first, others) = (groups[0], &groups[1..]);
+        let are_thousands = (1..=3).contains(&first.len()) && others.iter().all(|group| group.len() == 3);
+        number.matches(is_decimal).count() <= 1 && are_digits && are_thousands && others.len() >= least
+    })
 }
 
 #[cfg(test)]
@@ -199,6 +218,13 @@ mod tests {
             "45%",
             "- 1 000 000",
             "1 234,5",
+            "1'000",
+            "12’345’678.50",
+            "1\u{202f}000",
+            "1.000.000",
+            "-1.234.567,89",
+            "1,000",
+            "1,234.5",
         ] {
             assert_eq!(form_of(&[number, number, "NULL"]), Some(Form::Number), "{number}");
         }
@@ -213,6 +239,12 @@ mod tests {
             "May",
             "Route 66",
             "12 34",
+            "12'34",
+            "1.000",
+            "1,5",
+            "1.000.00",
+            "1000'000",
+            "1'000.5.5",
             "$",
             "%",
             "",

@@ -5,7 +5,9 @@ use super::targets::Targets;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
 use crate::read::{Cell, Format};
-use arrow_array::builder::{ArrayBuilder, Float32Builder, StringBuilder, UInt8Builder, UInt64Builder};
+use arrow_array::builder::{
+    ArrayBuilder, Float32Builder, Int64Builder, StringBuilder, UInt8Builder, UInt64Builder,
+};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -29,8 +31,21 @@ pub enum ColumnContent {
     Label,
     /// Counts: integers from 0 on.
     Count,
+    /// Identifiers that are integers of 64 bits.
+    IntegerId,
     /// Texts.
     Text,
+}
+
+impl ColumnContent {
+    /// The content of a column of the identifiers of a set: integers where they are integers in the file that was read,
+    /// as programs do not join integers with texts.
+    pub fn of_ids(data: &Dataset) -> Self {
+        match data.notes.integer_ids {
+            true => Self::IntegerId,
+            false => Self::Text,
+        }
+    }
 }
 
 /// Writer of batches: to a Parquet file compressed by Snappy, or to an Arrow IPC file.
@@ -96,6 +111,7 @@ enum Builder {
     Number(Float32Builder),
     Label(UInt8Builder),
     Count(UInt64Builder),
+    IntegerId(Int64Builder),
     Text(StringBuilder),
 }
 
@@ -115,6 +131,7 @@ impl<W: Write + Send> ColumnWriter<W> {
                 ColumnContent::Number => (DataType::Float32, Builder::Number(Float32Builder::new())),
                 ColumnContent::Label => (DataType::UInt8, Builder::Label(UInt8Builder::new())),
                 ColumnContent::Count => (DataType::UInt64, Builder::Count(UInt64Builder::new())),
+                ColumnContent::IntegerId => (DataType::Int64, Builder::IntegerId(Int64Builder::new())),
                 ColumnContent::Text => (DataType::Utf8, Builder::Text(StringBuilder::new())),
             };
             fields.push(Field::new(name, data_type, true));
@@ -155,6 +172,29 @@ impl<W: Write + Send> ColumnWriter<W> {
             (Builder::Text(column), Cell::Text(value)) => column.append_value(value),
             (_, cell) => panic!("{cell:?} does not have the type of its column"),
         }
+        self.end_value()
+    }
+
+    /// Writes the next value of the row, an identifier, to a column of texts or of integers, in which an empty one is
+    /// missing.
+    ///
+    /// # Errors
+    /// [`WriteError::Io`].
+    ///
+    /// # Panics
+    /// If the column holds something else, or for a text that is no integer in a column of integers.
+    pub fn push_id(&mut self, id: &str) -> Result<(), WriteError> {
+        let Builder::IntegerId(column) = &mut self.columns[self.next] else {
+            return self.push(Cell::Text(id));
+        };
+        match id {
+            "" => column.append_null(),
+            id => column.append_value(id.parse().expect("the identifiers are integers")),
+        }
+        self.end_value()
+    }
+
+    fn end_value(&mut self) -> Result<(), WriteError> {
         self.next += 1;
         if self.next == self.columns.len() {
             self.next = 0;
@@ -172,6 +212,7 @@ impl<W: Write + Send> ColumnWriter<W> {
             Builder::Number(column) => ArrayBuilder::finish(column),
             Builder::Label(column) => ArrayBuilder::finish(column),
             Builder::Count(column) => ArrayBuilder::finish(column),
+            Builder::IntegerId(column) => ArrayBuilder::finish(column),
             Builder::Text(column) => ArrayBuilder::finish(column),
         });
         let columns: Vec<ArrayRef> = columns.collect();
@@ -216,12 +257,12 @@ pub(super) fn columns(data: &Dataset, format: Format, to: impl Write + Send) -> 
     let columns: Vec<_> = features.chain(of_targets).collect();
     let contents = columns.iter().map(|(content, _)| *content);
     let names = targets.column_names()?.into_iter().map(Into::into).zip(contents);
-    let id = data.ids().map(|_| ("id".to_owned(), Content::Text));
+    let id = data.ids().map(|_| ("id".to_owned(), Content::of_ids(data)));
     let mut writer = ColumnWriter::new(format, id.into_iter().chain(names), to)?;
     let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
-            writer.push(Cell::Text(&ids[sample]))?;
+            writer.push_id(&ids[sample])?;
         }
         let (features, of_targets) = row.split_at_mut(data.n_features());
         data.features().view().copy_row(sample, features);

@@ -62,7 +62,7 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
-    /// A category that would be read as a missing value.
+    /// A category, class or label that would be read as a missing value.
     #[error(
         "the value {} of column {} reads as a missing value in CSV",
         quoted(value),
@@ -146,9 +146,9 @@ impl From<Format> for WriteOptions {
 /// Writes a set in a format that [`read`](crate::read::read) reads.
 ///
 /// * *CSV*: a line of names, then for each sample its identifier, if there is one (in a column `id`), its features and
-///   its outputs. Categories are written as words, outputs that are the classes of a column as one column of words, missing
-///   values as empty cells. If features and outputs are both
-///   numbered, outputs are named `output 0`, `output 1` and so on.
+///   its outputs. Categories are written as words, outputs that are the classes of a column as one column of words,
+///   missing values as empty cells, and as `""` in a table of one column, as readers skip empty lines. If features and
+///   outputs are both numbered, outputs are named `output 0`, `output 1` and so on.
 /// * *Parquet* and *Arrow*: the columns of CSV, with texts for words, 8-bit numbers for labels, and null for missing
 ///   values.
 /// * *ARFF*: features, then outputs. Labels are declared `{0,1}`, categories with their values, everything else

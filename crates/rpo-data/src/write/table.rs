@@ -18,6 +18,31 @@ pub struct CsvField<'a> {
     pub delimiter: char,
 }
 
+impl CsvField<'_> {
+    /// Returns the text of a missing value in a row of `n_fields` fields: none, or two quotes where it would be alone on
+    /// its line, as readers skip empty lines.
+    pub const fn missing(n_fields: usize) -> &'static str {
+        match n_fields {
+            1 => "\"\"",
+            _ => "",
+        }
+    }
+
+    /// Refuses a value of a column that would be read as a missing one.
+    ///
+    /// # Errors
+    /// [`WriteError::ReadsAsMissing`] for blanks and `NA`.
+    pub fn check_present(&self, column: &str) -> Result<(), WriteError> {
+        match self.text.trim() {
+            "" | "NA" => Err(WriteError::ReadsAsMissing {
+                column: column.to_owned(),
+                value: self.text.to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for CsvField<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { text, delimiter } = *self;
@@ -42,17 +67,15 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         .collect();
     let between = delimiter.to_string();
     writeln!(to, "{}", header.join(&between))?;
-    let words = Words::new(data, &targets, |column, word| match word.trim() {
-        "" | "NA" => Err(WriteError::ReadsAsMissing {
-            column: columns[column].clone().into_owned(),
-            value: word.to_owned(),
-        }),
-        _ => Ok(CsvField {
+    let words = Words::new(data, &targets, |column, word| {
+        let word = CsvField {
             text: word,
             delimiter,
-        }
-        .to_string()),
+        };
+        word.check_present(&columns[column])?;
+        Ok(word.to_string())
     })?;
+    let missing = CsvField::missing(names.len());
     let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {
         if let Some(ids) = data.ids() {
@@ -65,7 +88,7 @@ pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result
         let mut separator = "";
         for (column, &value) in row.iter().enumerate() {
             match words.word(column, value) {
-                _ if value.is_nan() => write!(to, "{separator}")?,
+                _ if value.is_nan() => write!(to, "{separator}{missing}")?,
                 Some(word) => write!(to, "{separator}{word}")?,
                 None => write!(to, "{separator}{}", Number(value))?,
             }
@@ -259,6 +282,30 @@ mod tests {
         same(&read_from(text.as_slice(), &options).unwrap(), &sparse);
         let labels = LabelFile::try_from(&*written(|to| label_file(&sparse, to))).unwrap();
         assert_eq!(labels.labels, ["R&D", "<b>"]);
+    }
+
+    #[test]
+    fn missing_values_alone_on_their_lines_are_read_back() {
+        let column = Dataset::new(
+            array![[1.5], [f32::NAN], [f32::NAN]].into(),
+            ndarray::Array2::zeros((3, 0)).into(),
+            Task::Regression,
+        );
+        let column = column
+            .unwrap()
+            .with_names(Columns::Features, ["x"].into_iter().collect());
+        let column = column.unwrap();
+        let text = written(|to| csv(&column, ',', to));
+        assert_eq!(text, b"x\n1.5\n\"\"\n\"\"\n");
+        let options = ReadOptions {
+            format: crate::read::Format::Csv,
+            ..ReadOptions::default()
+        };
+        let read = read_from(text.as_slice(), &options).unwrap();
+        assert_eq!(
+            format!("{:?}", read.features()),
+            format!("{:?}", column.features())
+        );
     }
 
     #[test]

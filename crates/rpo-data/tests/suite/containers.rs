@@ -15,7 +15,7 @@ use rpo_data::read::{
     Cell, ColumnType, Format, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from,
 };
 use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, write};
-use rpo_data::{Dataset, Task};
+use rpo_data::{Dataset, Task, suspicious_features};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -500,4 +500,99 @@ fn outputs_keep_their_task() {
     );
     let data = read_from(&*parquet_of(&table(), 7), &options("x")).unwrap();
     assert_eq!(data.task(), Task::Regression);
+}
+
+#[test]
+fn identifiers_are_integers_where_the_file_has_integers() {
+    let file = |ids: ArrayRef| {
+        let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5]));
+        parquet_of(&batch(vec![("key", ids), ("x", x)]), 10)
+    };
+    let read = |bytes: &[u8]| {
+        let options = ReadOptions {
+            id: Some("key".to_owned()),
+            ..ReadOptions::default()
+        };
+        read_from(bytes, &options).unwrap()
+    };
+    let with_gap: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX)]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["1", "2", "3"]));
+    let large: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2, u64::MAX]));
+    let rows = |ids: [&str; 3]| format!("key,x\n{},1\n{},2\n{},3\n", ids[0], ids[1], ids[2]).into_bytes();
+    for (bytes, expected) in [
+        (file(with_gap), true),
+        (file(texts), false),
+        (file(large), false),
+        (rows(["1", "-2", "0"]), true),
+        (rows(["1", "007", "2"]), false),
+        (rows(["1", "", "2"]), false),
+        (rows(["1", "9223372036854775808", "2"]), false),
+    ] {
+        let data = read(&bytes);
+        assert_eq!(data.notes.integer_ids, expected, "{:?}", data.ids());
+        let mut written = Vec::new();
+        write(&data, Format::Parquet, &mut written).unwrap();
+        let again = read_from(
+            written.as_slice(),
+            &ReadOptions {
+                id: Some("id".to_owned()),
+                ..ReadOptions::default()
+            },
+        );
+        let again = again.unwrap();
+        assert_eq!((again.ids(), again.notes.integer_ids), (data.ids(), expected));
+    }
+}
+
+/// In CSV the same columns are numbers and dates.
+#[test]
+fn texts_that_are_numbers_or_dates_are_noted_and_read_as_such_on_request() {
+    let texts = |values: &[Option<&str>]| -> ArrayRef { Arc::new(StringArray::from(values.to_vec())) };
+    let dictionary: DictionaryArray<Int8Type> = ["1", "2", "3"].into_iter().collect();
+    let bytes = parquet_of(
+        &batch(vec![
+            ("the amount", texts(&[Some("1.5"), Some(" 2"), Some("")])),
+            ("day", texts(&[Some("2024-01-31"), None, Some("2024-02-01")])),
+            (
+                "seen",
+                texts(&[Some("2024-01-31T12:00"), Some("2024-02-01"), Some("NA")]),
+            ),
+            ("code", texts(&[Some("1"), Some("2"), Some("3")])),
+            ("level", Arc::new(dictionary)),
+            ("kind", texts(&[Some("a"), Some("b"), Some("1")])),
+        ]),
+        10,
+    );
+    let mut options = ReadOptions {
+        types: [("code".to_owned(), ColumnType::Category)].into(),
+        ..ReadOptions::default()
+    };
+    let data = read_from(bytes.as_slice(), &options).unwrap();
+    let notes: Vec<String> = suspicious_features(&data)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let note = |name, value, what, types| {
+        format!(
+            "feature {name:?} is a category of texts such as {value:?}, which are {what}; --types {types} reads them as such"
+        )
+    };
+    let expected = [
+        note("the amount", " 2", "numbers", "'the amount=number'"),
+        note("day", "2024-01-31", "dates", "day=date"),
+        note("seen", "2024-01-31T12:00", "dates", "seen=date-time"),
+    ];
+    assert_eq!(notes, expected);
+    options.types.extend([
+        ("the amount".to_owned(), ColumnType::Number),
+        ("day".to_owned(), ColumnType::Date),
+        ("seen".to_owned(), ColumnType::DateTime),
+    ]);
+    let typed = read_from(bytes.as_slice(), &options).unwrap();
+    assert_eq!(suspicious_features(&typed), []);
+    let csv = "the amount,day,seen,code,level,kind\n1.5,2024-01-31,2024-01-31T12:00,1,1,a\n2,,2024-02-01,2,2,b\n\
+               ,2024-02-01,NA,3,3,1\n";
+    options.types.insert("level".to_owned(), ColumnType::Category);
+    let as_csv = read_from(csv.as_bytes(), &options).unwrap();
+    assert_eq!(shown(&typed), shown(&as_csv));
 }

@@ -3,7 +3,7 @@
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo::core::Matrix;
-use rpo::data::read::{Format, ReadOptions, Targets, read_from};
+use rpo::data::read::{ColumnType, Format, ReadOptions, Targets, read_from};
 use rpo::data::{ClassColumn, Columns, Dataset, Layout, Names, Task};
 use rpo::{MissingName, ModelError, Schema, UnseenValues};
 use std::borrow::Cow;
@@ -74,6 +74,29 @@ fn columns_are_found_by_name() {
             more: 0
         }
     );
+}
+
+#[test]
+fn categories_are_found_as_numbers() {
+    let read = |values: [&str; 3]| {
+        let text: String = values.iter().map(|value| format!("{value},0\n")).collect();
+        let options = ReadOptions {
+            format: Format::Csv,
+            targets: Targets::Last(1),
+            types: [("kind".to_owned(), ColumnType::Category)].into(),
+            ..ReadOptions::default()
+        };
+        read_from(format!("kind,y\n{text}").as_bytes(), &options).unwrap()
+    };
+    let schema = Schema::from(&read(["2", "3", "10"]));
+    // As programs write integers in a column with a gap.
+    let other = read(["10.0", "", "3.0"]);
+    assert_eq!(schema.unseen_values(&other), Ok(Vec::new()));
+    let found = dense(&schema.align_features(&other).unwrap());
+    assert_eq!((found[[0, 0]], found[[2, 0]]), (2.0, 1.0));
+    assert!(found[[1, 0]].is_nan());
+    let unseen = schema.unseen_values(&read(["2.5", "2", "3"])).unwrap();
+    assert_eq!((unseen[0].count, unseen[0].value.as_str()), (1, "2.5"));
 }
 
 #[test]

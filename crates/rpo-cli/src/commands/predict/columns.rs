@@ -1,6 +1,6 @@
 //! Writes predictions as Parquet and Arrow IPC.
 
-use super::{Ids, LONG, Pick, for_all_scores, for_each_row, values};
+use super::{IdColumn, Ids, LONG, Pick, for_all_scores, for_each_row, values};
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::output::Output;
@@ -22,7 +22,7 @@ pub(super) fn write(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let file = file_of(out, format)?;
-    let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
+    let id = ids.map(|id| (id.name.to_owned(), id.content));
     let names = &columns.model.schema().output_names;
     match pick {
         None => {
@@ -30,8 +30,8 @@ pub(super) fn write(
             let scores = names.map(|name| (name, ColumnContent::Number));
             let mut writer = ColumnWriter::new(format, id.into_iter().chain(scores), file)?;
             for_all_scores(columns, x, |sample, scores| {
-                if let Some((_, ids)) = ids {
-                    writer.push(Cell::Text(&ids[sample]))?;
+                if let Some(IdColumn { ids, .. }) = ids {
+                    writer.push_id(&ids[sample])?;
                 }
                 for &score in scores {
                     writer.push(Cell::Number(score.into()))?;
@@ -49,10 +49,10 @@ pub(super) fn write(
             let mut writer = ColumnWriter::new(format, contents, file)?;
             for_each_row(columns.model, x, pick, |row, best| {
                 for &(label, score) in best {
-                    writer.push(match ids {
-                        Some((_, ids)) => Cell::Text(&ids[row]),
-                        None => Cell::Number(row as f64),
-                    })?;
+                    match ids {
+                        Some(IdColumn { ids, .. }) => writer.push_id(&ids[row])?,
+                        None => writer.push(Cell::Number(row as f64))?,
+                    }
                     writer.push(Cell::Text(&names.get(label as usize).unwrap_or_default()))?;
                     writer.push(Cell::Number(score.into()))?;
                 }
@@ -83,14 +83,14 @@ pub(super) fn write_values(
         TargetValue::Class(_) | TargetValue::Labels(_) => ColumnContent::Text,
     });
     let contents = contents.chain(iter::repeat(ColumnContent::Number));
-    let id = ids.map(|(name, _)| (name.to_owned(), ColumnContent::Text));
+    let id = ids.map(|id| (id.name.to_owned(), id.content));
     let contents = id
         .into_iter()
         .chain(columns.value_names().into_iter().zip(contents));
     let mut writer = ColumnWriter::new(format, contents, file)?;
     values::for_each_row(columns, x, |sample, values| {
-        if let Some((_, ids)) = ids {
-            writer.push(Cell::Text(&ids[sample]))?;
+        if let Some(IdColumn { ids, .. }) = ids {
+            writer.push_id(&ids[sample])?;
         }
         for value in values {
             match value {

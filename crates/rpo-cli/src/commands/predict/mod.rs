@@ -18,6 +18,8 @@ use rpo::core::{MatrixView, Propensity, best_first, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
+#[cfg(feature = "arrow")]
+use rpo::data::write::ColumnContent;
 use rpo::data::write::CsvField;
 use rpo::{BLOCK_BYTES, Model, ModelError, Predictor, for_each_block};
 use serde_json::json;
@@ -67,10 +69,10 @@ pub(crate) struct Predict {
     out: Option<PathBuf>,
 
     /// Format, by default that of the extension of --out (.csv, .tsv, .jsonl, .parquet, .arrow; compressed by gzip if
-    /// .gz follows), otherwise CSV: csv, with tabs in files named .tsv; parquet or arrow, with the columns of
-    /// CSV; jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as in `rpo serve`; or
-    /// xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then label:score pairs
-    /// for each sample, labels by number, best first).
+    /// .gz follows), otherwise CSV: csv, with tabs in files named .tsv; parquet or arrow, with the columns of CSV, in
+    /// which identifiers are integers if they are in the data; jsonl, for each sample a line {"row", "prediction"} of
+    /// JSON, with predictions as in `rpo serve`; or xmlrepo, the Extreme Classification Repository's score format (a
+    /// line "samples labels", then label:score pairs for each sample, labels by number, best first).
     #[arg(long, value_enum, value_name = "FORMAT")]
     out_format: Option<OutFormat>,
 
@@ -174,11 +176,19 @@ impl Predict {
             return Err(CliError::Usage(message.to_owned()));
         }
         self.check_id(&model, format)?;
+        if self.values {
+            values::check(&model, format)?;
+        }
         let mut out = Output::new(self.out.as_deref())?;
         let data = self.input.load_features(model.schema())?;
         self.unseen.check(&model, &data, self.input.name())?;
         let x = self.input.align(model.schema(), &data)?;
-        let ids = self.input.id().zip(data.ids());
+        let ids = self.input.id().zip(data.ids()).map(|(name, ids)| IdColumn {
+            name,
+            ids,
+            #[cfg(feature = "arrow")]
+            content: ColumnContent::of_ids(&data),
+        });
         let x = MatrixView::from(x.as_ref());
         let load_seconds = clock.wall_seconds();
 
@@ -263,13 +273,22 @@ macro_rules! add {
     };
 }
 
-/// The name of the identifier column, and the identifiers of the samples.
-type Ids<'a> = Option<(&'a str, &'a [String])>;
+/// The column of identifiers.
+#[derive(Clone, Copy)]
+struct IdColumn<'a> {
+    name: &'a str,
+    /// The identifiers of the samples.
+    ids: &'a [String],
+    #[cfg(feature = "arrow")]
+    content: ColumnContent,
+}
+
+type Ids<'a> = Option<IdColumn<'a>>;
 
 /// The line of the names of columns, after that of the identifiers.
 fn header<S: AsRef<str>>(ids: Ids<'_>, names: impl Iterator<Item = S>, delimiter: char) -> String {
     let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let id = ids.map(|(name, _)| field(name));
+    let id = ids.map(|id| field(id.name));
     let fields: Vec<String> = id
         .into_iter()
         .chain(names.map(|name| field(name.as_ref())))
@@ -287,7 +306,7 @@ fn wide_csv(
     let mut line = header(ids, columns.score_names().into_iter(), delimiter).into_bytes();
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_all_scores(columns, x, |sample, scores| {
-        if let Some((_, ids)) = ids {
+        if let Some(IdColumn { ids, .. }) = ids {
             let text = &ids[sample];
             add!(line, "{}{delimiter}", CsvField { text, delimiter });
         }
@@ -356,7 +375,7 @@ fn json_line(
     prediction: impl FnOnce(&mut String),
 ) -> Result<(), CliError> {
     let mut text = match ids {
-        Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
+        Some(IdColumn { name, ids, .. }) => format!("{{{}:{}", json!(name), json!(ids[sample])),
         None => format!("{{\"row\":{sample}"),
     };
     text.push_str(&format!(",\"{PREDICTION}\":"));
@@ -385,7 +404,7 @@ fn long_csv(
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let text = ids.map_or(LONG[0], |(name, _)| name);
+    let text = ids.map_or(LONG[0], |id| id.name);
     let id = CsvField { text, delimiter };
     let names = &model.schema().output_names;
     let [_, label, score] = LONG;
@@ -393,7 +412,7 @@ fn long_csv(
     for_each_row(model, x, pick, |row, best| {
         for &(label, score) in best {
             match ids {
-                Some((_, ids)) => {
+                Some(IdColumn { ids, .. }) => {
                     let text = &ids[row];
                     add!(lines, "{}", CsvField { text, delimiter });
                 }

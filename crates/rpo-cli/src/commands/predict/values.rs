@@ -2,16 +2,49 @@
 
 #[cfg(feature = "arrow")]
 use super::columns;
-use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
+use super::{IdColumn, Ids, OutFormat, bytes_to_decide, header, json_line, width};
 use crate::error::CliError;
 use crate::output::Output;
 use crate::predictions::PredictedColumns;
 use crate::predictions::json_outputs::{self, add};
 use rpo::core::{MatrixView, Predictor};
+use rpo::data::LabelColumn;
 #[cfg(feature = "arrow")]
 use rpo::data::read::Format;
 use rpo::data::write::CsvField;
 use rpo::{Model, TargetValue, for_each_block};
+
+/// Refuses labels and classes of a model that would be read as others in files of this format.
+pub(super) fn check(model: &Model, format: OutFormat) -> Result<(), CliError> {
+    let schema = model.schema();
+    if format == OutFormat::Jsonl {
+        return Ok(());
+    }
+    let check_present = |column: &str, text: &str| {
+        let delimiter = ',';
+        match format {
+            OutFormat::Csv => CsvField { text, delimiter }.check_present(column),
+            _ => Ok(()),
+        }
+    };
+    for column in &schema.class_columns {
+        let mut classes = column.classes.iter();
+        classes.try_for_each(|class| check_present(&column.name, class))?;
+    }
+    let Some(LabelColumn { name, separator }) = &schema.label_column else {
+        return Ok(());
+    };
+    for label in schema.output_names.iter() {
+        if label.contains(*separator) {
+            return Err(CliError::Usage(format!(
+                "--values separates the labels of {name:?} by {separator:?}, which the label {label:?} contains; --out-format \
+                 jsonl writes labels as lists"
+            )));
+        }
+        check_present(name, &label)?;
+    }
+    Ok(())
+}
 
 /// Writes one row per sample.
 pub(super) fn write(
@@ -46,15 +79,17 @@ fn csv(
 ) -> Result<(), CliError> {
     let field = |text: &str| CsvField { text, delimiter }.to_string();
     let between = delimiter.to_string();
-    let mut line = header(ids, columns.value_names().into_iter(), delimiter);
+    let names = columns.value_names();
+    let missing = CsvField::missing(names.len() + usize::from(ids.is_some()));
+    let mut line = header(ids, names.into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(columns, x, |sample, values| {
-        let id = ids.map(|(_, ids)| field(&ids[sample]));
+        let id = ids.map(|IdColumn { ids, .. }| field(&ids[sample]));
         let values = values.iter().map(|value| match value {
             TargetValue::Number(value) => value.to_string(),
             TargetValue::Label(value) => u8::from(*value).to_string(),
             TargetValue::Class(class) => field(class),
-            TargetValue::Labels(labels) if labels.is_empty() => String::new(),
+            TargetValue::Labels(labels) if labels.is_empty() => missing.to_owned(),
             TargetValue::Labels(labels) => field(&joined(columns.model, labels)),
         });
         let fields: Vec<String> = id.into_iter().chain(values).collect();

@@ -13,9 +13,10 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     pub(super) format: Format,
 
-    /// Character between the columns of a CSV file (or the word tab); by default a comma or, if the first line has
-    /// none, the most frequent of semicolon, tab and |; a tab in files named .tsv or .tab. Input that is not recognized
-    /// as another format is CSV if this option is given.
+    /// Character between the columns of a CSV file (or the word tab). By default, of comma, semicolon, tab and |, the
+    /// most frequent that divides header and first row into the same number of columns; if none does, a comma or, if
+    /// the header has none, the most frequent; a tab in files named .tsv or .tab. Input that is not recognized as
+    /// another format is CSV if this option is given.
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(super) delimiter: Option<char>,
 

@@ -3,10 +3,12 @@
 mod empty_lines;
 mod left_out;
 mod rounded;
+mod stored_as_text;
 
 pub use empty_lines::EmptyLines;
 pub use left_out::LeftOut;
 pub use rounded::{Rounded, Rounding};
+pub use stored_as_text::StoredAsText;
 
 /// What a set does not hold of the file that it was read from, or holds otherwise: for messages to whoever reads it.
 /// Sets of the same data are equal whatever was noted, and what is selected from a set has its notes.
@@ -24,6 +26,11 @@ pub struct ReadNotes {
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,
+    /// The features that are categories as a Parquet or Arrow file stores texts, although these are numbers or dates.
+    pub stored_as_text: Vec<StoredAsText>,
+    /// True if all identifiers are integers of 64 bits in the file: in CSV as they are usually written, in Parquet and
+    /// Arrow by the type of their column, in which some may be missing. A set holds them as texts.
+    pub integer_ids: bool,
     /// The columns of a table that were not read, as the options give them no type
     /// ([`ReadOptions::ignore_untyped`](crate::read::ReadOptions::ignore_untyped)).
     pub untyped_columns: Vec<String>,

@@ -27,9 +27,7 @@ pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
     Some(match of {
         D::Null | D::Boolean => ColumnType::Number,
         of if of.is_numeric() => ColumnType::Number,
-        D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => {
-            ColumnType::Category
-        }
+        of if is_text(of) => ColumnType::Category,
         D::Date32 | D::Date64 => ColumnType::Date,
         D::Timestamp(..) => ColumnType::DateTime,
         // A column written as one of a few values is a category, except for dates, which have more than one feature.
@@ -39,6 +37,15 @@ pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
         },
         _ => return None,
     })
+}
+
+/// Returns true for texts that are not those of a dictionary.
+pub(super) fn is_text(of: &DataType) -> bool {
+    use DataType as D;
+    matches!(
+        of,
+        D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView
+    )
 }
 
 /// Returns true for lists of values that can be read as text.

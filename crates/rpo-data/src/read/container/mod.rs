@@ -89,6 +89,12 @@ pub(super) fn names(schema: &Schema) -> Vec<String> {
     fields.map(|field| field.name().clone()).collect()
 }
 
+/// Returns, for each column, true if its values are texts, other than those of a dictionary.
+pub(super) fn are_texts(schema: &Schema) -> Vec<bool> {
+    let fields = schema.fields().iter();
+    fields.map(|field| cells::is_text(field.data_type())).collect()
+}
+
 /// Returns the use of each column: the declared one, or else the one that its type implies.
 pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Vec<ColumnUse>, ReadErrorKind> {
     let columns = schema.fields().iter().zip(declared);

@@ -1,15 +1,17 @@
 //! The character between the columns of a CSV file.
 
-use crate::read::error::ReadErrorKind;
+use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::format::Format;
+use crate::read::line::LineReader;
 use crate::read::options::ReadOptions;
+use std::io::BufRead;
 use std::path::Path;
 
-/// The character between the columns of a CSV file, or how to find it in the first line.
+/// The character between the columns of a CSV file, or how to find it in the first lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) enum Delimiter {
     Given(u8),
-    /// That of [`delimiter_of`].
+    /// That of [`delimiter_of_lines`].
     Detected,
     /// A tab if the line has one, as a column name may contain commas.
     TabOrDetected,
@@ -37,12 +39,16 @@ impl Delimiter {
         })
     }
 
-    /// Returns the delimiter of a file with this first line.
-    pub(super) fn in_line(self, line: &[u8]) -> u8 {
+    /// Returns the delimiter of a file whose header was read last.
+    pub(super) fn in_lines<R: BufRead>(self, lines: &mut LineReader<R>) -> Result<u8, ReadError> {
         match self {
-            Self::Given(byte) => byte,
-            Self::TabOrDetected if counts(line)[TAB].1 > 0 => b'\t',
-            Self::TabOrDetected | Self::Detected => delimiter_of(line),
+            Self::Given(byte) => Ok(byte),
+            Self::TabOrDetected if counts(lines.line()).of[TAB].1 > 0 => Ok(b'\t'),
+            Self::TabOrDetected | Self::Detected => {
+                let header = counts(lines.line());
+                let row = lines.look_ahead(|line| !line.trim_ascii().is_empty())?;
+                Ok(delimiter_of_lines(&header, &counts(row.unwrap_or_default())))
+            }
         }
     }
 }
@@ -50,26 +56,87 @@ impl Delimiter {
 /// Position of the tab in [`counts`].
 const TAB: usize = 2;
 
-/// Returns the number of each character outside quotes that may separate columns.
-fn counts(line: &[u8]) -> [(u8, usize); 4] {
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
-    let mut inside = false;
+/// The characters outside quotes that may separate columns, with their numbers in a line.
+struct Counts {
+    of: [(u8, usize); 4],
+    /// True if the line ends inside quotes.
+    is_open: bool,
+}
+
+fn counts(line: &[u8]) -> Counts {
+    let mut counts = Counts {
+        of: [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)],
+        is_open: false,
+    };
     for &byte in line {
-        inside ^= byte == b'"';
-        if let Some((_, count)) = counts.iter_mut().find(|(b, _)| *b == byte && !inside) {
+        counts.is_open ^= byte == b'"';
+        let is_open = counts.is_open;
+        if let Some((_, count)) = counts.of.iter_mut().find(|(b, _)| *b == byte && !is_open) {
             *count += 1;
         }
     }
     counts
 }
 
+/// Returns the delimiter of a header and the line of the first row: of the characters that divide both into the same
+/// number of fields, at least two, the one of the most fields, first the comma; that of [`delimiter_of`] if no
+/// character does so, or if a quote spans lines. The name of a column may contain a character that does not separate
+/// columns, and numbers with decimal commas may do so as often.
+fn delimiter_of_lines(header: &Counts, row: &Counts) -> u8 {
+    let both = header.of.into_iter().zip(row.of);
+    let agreeing = both.filter(|((_, in_header), (_, in_row))| *in_header > 0 && in_header == in_row);
+    match most_frequent(agreeing.map(|(in_header, _)| in_header)) {
+        Some(byte) if !header.is_open && !row.is_open => byte,
+        _ => preferred(header),
+    }
+}
+
 /// Returns the delimiter of a first line: a comma if it has one outside quotes, otherwise the most frequent of the
 /// others.
 pub(in crate::read) fn delimiter_of(line: &[u8]) -> u8 {
-    let [comma, others @ ..] = counts(line);
-    let most = others.into_iter().rev().max_by_key(|(_, count)| *count);
-    match most {
-        Some((byte, count)) if comma.1 == 0 && count > 0 => byte,
-        _ => comma.0,
+    preferred(&counts(line))
+}
+
+fn preferred(counts: &Counts) -> u8 {
+    let found = counts.of.into_iter().filter(|(_, count)| *count > 0);
+    match most_frequent(found.clone()) {
+        Some(byte) if !found.clone().any(|(byte, _)| byte == b',') => byte,
+        _ => b',',
+    }
+}
+
+/// Returns the character with the largest count, the first of equal ones.
+fn most_frequent(counts: impl DoubleEndedIterator<Item = (u8, usize)>) -> Option<u8> {
+    counts.rev().max_by_key(|(_, count)| *count).map(|(byte, _)| byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_that_of_header_and_row() {
+        for (header, row, expected) in [
+            // As pandas writes with sep=";" and decimal=",".
+            ("size, cm;price;y", "1,5;2;0", ';'),
+            ("size, cm\tprice", "1\t2", '\t'),
+            ("a|b, c|d;e", "1|2|3", '|'),
+            ("a,b;c", "1,2", ','),
+            ("\"size, cm\";y", "1,5;0", ';'),
+            // Several agree: the most frequent one, or the comma.
+            ("a,b;c;d", "1,2;3;4", ';'),
+            ("a,b;c", "1,2;3", ','),
+            ("a;b;c|d", "1;2;3|4", ';'),
+            // None agrees, or quotes span lines.
+            ("a,b;c", "1", ','),
+            ("a;b;c", "1;2", ';'),
+            ("x", "1", ','),
+            ("a,b;c", "1;\"2", ','),
+            ("a,\"b;c", "d\"", ','),
+            ("a;b", "", ';'),
+        ] {
+            let found = delimiter_of_lines(&counts(header.as_bytes()), &counts(row.as_bytes()));
+            assert_eq!(char::from(found), expected, "{header} {row}");
+        }
     }
 }

@@ -7,7 +7,6 @@ use super::super::text::Fault;
 use super::missing::MissingTexts;
 use csv::ByteRecord;
 use memchr::{memchr, memchr_iter};
-use rpo_core::Mismatch;
 
 /// Returns true for a blank or tab that is not the delimiter.
 #[inline]
@@ -32,7 +31,7 @@ pub(super) fn visit_fields(
         count += 1;
         at += field.len() + 1;
     }
-    check_count(n_columns, count, line.len())
+    check_count(n_columns, count, delimiter, line.len())
 }
 
 /// Appends the numbers of a line without quotes to a row.
@@ -68,12 +67,13 @@ pub(super) fn parse_row(
         rest = after.get(1..);
     }
     let more = rest.map_or(0, |rest| 1 + memchr_iter(delimiter, rest).count());
-    check_count(columns.len(), row.values().len() + more, line.len())
+    check_count(columns.len(), row.values().len() + more, delimiter, line.len())
 }
 
 /// Appends the numbers of a record with quotes to a row.
 pub(super) fn parse_record(
     record: &ByteRecord,
+    delimiter: u8,
     columns: &[String],
     missing: &MissingTexts,
     row: &mut Row,
@@ -81,7 +81,7 @@ pub(super) fn parse_record(
     for (field, column) in record.iter().zip(columns) {
         row.push_dense(parse_field(field.trim_ascii(), 0, column, missing)?);
     }
-    check_count(columns.len(), record.len(), 0)
+    check_count(columns.len(), record.len(), delimiter, 0)
 }
 
 fn parse_field(text: &[u8], at: usize, column: &str, missing: &MissingTexts) -> Result<f64, Fault> {
@@ -92,6 +92,15 @@ fn parse_field(text: &[u8], at: usize, column: &str, missing: &MissingTexts) -> 
 }
 
 /// Checks the number of fields; `at` is where a line ends.
-pub(super) fn check_count(expected: usize, given: usize, at: usize) -> Result<(), Fault> {
-    Mismatch::check("values of the row", expected, given).map_err(|e| (at, e.into()))
+pub(super) fn check_count(expected: usize, given: usize, delimiter: u8, at: usize) -> Result<(), Fault> {
+    if given == expected {
+        return Ok(());
+    }
+    let delimiter = char::from(delimiter);
+    let kind = ReadErrorKind::FieldCount {
+        expected,
+        given,
+        delimiter,
+    };
+    Err((at, kind))
 }

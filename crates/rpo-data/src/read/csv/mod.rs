@@ -38,7 +38,7 @@ impl<R: BufRead> CsvReader<R> {
         if !next_line(&mut lines, None)? {
             return Err(ReadErrorKind::Empty("a header of column names").into());
         }
-        let delimiter = delimiter.in_line(lines.line());
+        let delimiter = delimiter.in_lines(&mut lines)?;
         let mut builder = ReaderBuilder::new();
         builder
             .has_headers(false)
@@ -96,7 +96,7 @@ impl<R: BufRead> CsvReader<R> {
         row.start_dense(self.columns.len());
         let parsed = if self.is_quoted() {
             self.read_quoted()?;
-            parse_record(&self.record, &self.columns, &self.missing, row)
+            parse_record(&self.record, self.delimiter, &self.columns, &self.missing, row)
         } else {
             parse_row(
                 self.lines().line(),
@@ -125,7 +125,7 @@ impl<R: BufRead> CsvReader<R> {
             let mut fields = self.record.iter().take(self.columns.len()).enumerate();
             let visited =
                 fields.try_for_each(|(j, field)| visit(j, self.missing.present(field.trim_ascii())));
-            let checked = || check_count(self.columns.len(), self.record.len(), 0);
+            let checked = || check_count(self.columns.len(), self.record.len(), self.delimiter, 0);
             visited.map_err(|kind| (0, kind)).and_then(|()| checked())
         } else {
             visit_fields(
@@ -200,7 +200,6 @@ fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo_core::Mismatch;
 
     fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
         let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), Delimiter::Detected)?;
@@ -245,18 +244,19 @@ mod tests {
         check("a,b\n\"1\n\"2,3\n", 3, stray("2,3"));
         check("a,b\n\"1\n\0", 3, ReadErrorKind::NulByte);
         let count = |given| {
-            let (what, expected) = ("values of the row", 2);
-            Mismatch {
-                what,
+            let (expected, delimiter) = (2, ',');
+            ReadErrorKind::FieldCount {
                 expected,
                 given,
+                delimiter,
             }
-            .into()
         };
         check("a,b\n\"1\n\",2,3\n", 3, count(3));
         check("a,b\n\"1\"\n", 2, count(1));
         check("a,b\n1,2,\n", 2, count(3));
         check("a,b\n1,2,3,4\n", 2, count(4));
         check("a,b\n1\n", 2, count(1));
+        // The line that was looked at for its delimiter is still the second.
+        check("a,b\n\n1\n", 3, count(1));
     }
 }

@@ -93,7 +93,7 @@ pub enum ReadErrorKind {
     },
     /// A column of a Parquet or Arrow file with an unsupported type.
     #[error(
-        "column {} has the unsupported type {found}; numbers, booleans, texts, dates and times can be read",
+        "column {} has the unsupported type {found}; numbers, booleans, texts, dates and date-times can be read",
         quoted(column)
     )]
     UnsupportedColumn {
@@ -127,7 +127,8 @@ pub enum ReadErrorKind {
     /// A file without content, and what was expected.
     #[error("the file is empty; {0} expected")]
     Empty(&'static str),
-    /// A number that differs from the expected one: values of a row, or columns required by the options.
+    /// A number that differs from the expected one: values of a row of an ARFF file or in memory, or columns required by
+    /// the options.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
 
@@ -198,6 +199,16 @@ pub enum ReadErrorKind {
     /// A quote that neither encloses a field of a CSV file nor is doubled.
     #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
     StrayQuote(String),
+    /// A row of a CSV file with more or fewer fields than the header.
+    #[error("the row has {}, but the header has {expected}; they are separated by {delimiter:?}", fields(*given))]
+    FieldCount {
+        /// Number of fields of the header.
+        expected: usize,
+        /// Number of fields of the row.
+        given: usize,
+        /// The character between them, given or detected.
+        delimiter: char,
+    },
     /// A CSV column that an option names but that does not exist.
     #[error(
         "{option} names the column {}, which does not exist{}",
@@ -551,6 +562,13 @@ fn mistakes(column: &str, others: u32, total: u32) -> String {
     let values = if others == 1 { "value" } else { "values" };
     let column = quoted(column);
     format!("most values of {column} are, so {others} {values} of {total} may be mistakes")
+}
+
+fn fields(n: usize) -> String {
+    match n {
+        1 => "1 field".to_owned(),
+        n => format!("{n} fields"),
+    }
 }
 
 fn did_you_mean(nearest: &Option<Box<str>>) -> String {

@@ -1,6 +1,7 @@
 //! Tables in files with typed columns.
 
 use super::numeric;
+use super::stored_as_text::stored_as_text;
 use super::targets::target_columns_among;
 use super::typed::read_typed;
 use crate::dataset::Dataset;
@@ -9,6 +10,7 @@ use crate::read::columns::{ColumnUse, check_unique, declared, untyped};
 use crate::read::container::{self, Container};
 use crate::read::error::ReadError;
 use crate::read::options::ReadOptions;
+use std::collections::BTreeSet;
 
 /// Reads a file with typed columns, except for those that hold the index of a data frame.
 pub(in crate::read) fn read_container(
@@ -33,8 +35,18 @@ pub(in crate::read) fn read_container(
     }
     check_unique(&column_names, &declared)?;
     let uses = container::uses(container.schema(), &declared)?;
+    let is_text = container::are_texts(container.schema());
     let rows = container::rows(container, &uses, options.memory_limit);
     let mut data = read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)?;
+    let texts = column_names.iter().zip(is_text).zip(&declared);
+    let texts = texts.filter(|((_, is_text), declared)| *is_text && declared.is_none());
+    let texts: BTreeSet<&str> = texts.map(|((name, _), _)| name.as_str()).collect();
+    let categories = data.nominal().iter();
+    let stored = categories.filter_map(|(&feature, values)| {
+        let name = data.feature_names().get(feature)?;
+        texts.contains(&*name).then(|| stored_as_text(&name, values))?
+    });
+    data.notes.stored_as_text = stored.collect();
     data.notes.index_columns = index_columns;
     data.notes.untyped_columns = untyped(&column_names, &declared, options);
     Ok(data)

@@ -6,6 +6,8 @@ mod container;
 mod dataset;
 mod outputs;
 mod roles;
+#[cfg(feature = "arrow")]
+mod stored_as_text;
 mod targets;
 mod task;
 mod typed;
@@ -127,7 +129,14 @@ pub(super) fn read_csv<'a>(
     let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
     data.notes.untyped_columns = untyped_columns;
     data.notes.n_blank_columns = n_blank;
+    data.notes.integer_ids = data.ids().is_some_and(|ids| ids.iter().all(|id| is_integer(id)));
     Ok(data)
+}
+
+/// Returns true for an integer of 64 bits as it is usually written, unlike 007, which is a text.
+fn is_integer(text: &str) -> bool {
+    let value: Result<i64, _> = text.parse();
+    value.is_ok_and(|value| value.to_string() == text)
 }
 
 /// Returns, for each column, true if it has neither a name nor a value, as it stands behind delimiters at the ends of

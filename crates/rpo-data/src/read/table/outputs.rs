@@ -2,11 +2,10 @@
 
 use crate::builder::MatrixBuilder;
 use crate::dataset::{ClassColumn, LeftOut, Task};
+use crate::read::known_positions;
 use crate::read::label_words::LabelWords;
-use crate::read::number;
 use crate::read::typed::order_of_words;
 use rpo_core::Matrix;
-use std::collections::BTreeMap;
 
 /// How the values of a target become outputs.
 pub(super) enum Target {
@@ -40,24 +39,12 @@ impl Target {
         known: Option<&[ClassColumn]>,
     ) -> Self {
         if let Some(column) = known.and_then(|known| known.iter().find(|column| column.name == name)) {
-            let numbers: BTreeMap<&str, u32> = column.classes.iter().map(String::as_str).zip(0..).collect();
-            // Programs write one number differently: 1 and 1.0.
-            let value = |word: &str| number::parse(word.as_bytes()).ok();
-            let same_value = |word: &str| {
-                let value_of_word = value(word)?;
-                let class = column
-                    .classes
-                    .iter()
-                    .position(|class| value(class) == Some(value_of_word));
-                class.map(|class| class as u32)
-            };
-            let number = |word: &String| {
-                let exact = numbers.get(word.as_str()).copied();
-                exact.or_else(|| same_value(word)).ok_or_else(|| word.clone())
-            };
+            let positions = known_positions(&column.classes, words).into_iter().zip(words);
+            let of_word =
+                positions.map(|(position, word)| position.map(|p| p as u32).ok_or_else(|| word.clone()));
             return Self::Classes {
                 classes: column.classes.clone(),
-                of_word: words.iter().map(number).collect(),
+                of_word: of_word.collect(),
             };
         }
         let mut label = LabelWords::default();

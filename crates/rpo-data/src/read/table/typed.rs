@@ -54,6 +54,7 @@ pub(super) fn read_typed(
     let mut parts = assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
     let Finished {
         ids,
+        integer_ids,
         categories,
         dates,
         texts,
@@ -84,6 +85,7 @@ pub(super) fn read_typed(
         let checked = options.check_columns(data.n_features(), data.n_outputs());
         checked.map_err(ReadErrorKind::from)?;
     }
+    data.notes.integer_ids = integer_ids;
     if let Some(ids) = ids {
         data = data.with_ids(ids).map_err(ReadErrorKind::from)?;
     }

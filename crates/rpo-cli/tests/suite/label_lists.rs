@@ -1,0 +1,81 @@
+//! Lists of labels in files of predictions.
+
+use crate::common::Folder;
+use rpo::data::read::{LabelList, ReadOptions, Targets, read_from};
+use rpo::{Method, Model};
+
+/// A table whose labels are functions of its feature: none, one, or both.
+fn tagged(labels: [&str; 2]) -> String {
+    let row = |i: usize| {
+        let x = i % 9;
+        let tags = [(x > 2, labels[0]), (x > 5, labels[1])];
+        let tags: Vec<&str> = tags.into_iter().filter(|tag| tag.0).map(|tag| tag.1).collect();
+        format!("{x},{}\n", tags.join("|"))
+    };
+    "x,tags\n".to_owned() + &(0..90).map(row).collect::<String>()
+}
+
+const TRAIN: &str =
+    "train --data t.csv --label-list tags --label-separator | --method extra-trees --trees 10 --model m.rpo";
+
+#[test]
+fn samples_without_labels_keep_their_rows() {
+    let folder = Folder::new();
+    folder
+        .write("t.csv", tagged(["a", "b"]))
+        .write("q.csv", "key,x\n5,1\n6,8\n7,2\n");
+    folder.ok(TRAIN);
+    let values = folder.ok("predict --data q.csv --model m.rpo --values");
+    assert_eq!(values, "tags\n\"\"\na|b\n\"\"\n");
+    let with_ids = folder.ok("predict --data q.csv --model m.rpo --values --id key");
+    assert_eq!(with_ids, "key,tags\n5,\n6,a|b\n7,\n");
+}
+
+#[test]
+fn labels_that_would_be_read_as_missing_are_refused() {
+    let folder = Folder::new();
+    folder
+        .write("t.csv", tagged(["a", "NA"]))
+        .write("q.csv", "x\n1\n8\n");
+    folder.ok(TRAIN);
+    let predict = "predict --data q.csv --model m.rpo --values";
+    let message = folder.fail(predict);
+    assert_eq!(
+        message,
+        "error: the value \"NA\" of column \"tags\" reads as a missing value in CSV\n  help: parquet and arrow can store \
+         it, and so can jsonl with predictions\n"
+    );
+    let lists = folder.ok(&format!("{predict} --out-format jsonl"));
+    assert!(lists.contains("[\"NA\",\"a\"]"), "{lists}");
+    folder.ok(&format!("{predict} --out p.parquet"));
+    folder.ok("predict --data q.csv --model m.rpo --decide");
+}
+
+#[test]
+fn labels_that_contain_the_separator_are_refused() {
+    let folder = Folder::new();
+    let labels = ["a", "b;c"].map(String::from).to_vec();
+    let column = "tags".to_owned();
+    let list = LabelList {
+        column,
+        labels: Some(labels),
+        ..LabelList::default()
+    };
+    let options = ReadOptions {
+        targets: Targets::List(list),
+        ..ReadOptions::default()
+    };
+    let data = read_from("x,tags\n1,a\n2,\n3,a\n4,\n".as_bytes(), &options).unwrap();
+    let model = Model::fit(&Method::named("extra-trees").unwrap(), &data).unwrap();
+    model.save(folder.path("m.rpo")).unwrap();
+    folder.write("q.csv", "x\n1\n8\n");
+    let predict = "predict --data q.csv --model m.rpo --values";
+    for out in ["", "--out p.parquet"] {
+        let message = folder.fail(&format!("{predict} {out}"));
+        assert!(
+            message.contains("which the label \"b;c\" contains; --out-format jsonl"),
+            "{message}"
+        );
+    }
+    folder.ok(&format!("{predict} --out-format jsonl"));
+}

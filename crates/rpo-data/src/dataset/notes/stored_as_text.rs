@@ -1,0 +1,49 @@
+//! Numbers and dates that a file stores as texts.
+
+use crate::message::quoted;
+use crate::read::ColumnType;
+use std::fmt;
+
+/// A column of a Parquet or Arrow file that is a category as the file stores texts, although nearly all of them are
+/// numbers, or nearly all dates: in CSV it would have the type of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredAsText {
+    /// The name of the column.
+    pub column: String,
+    /// The type of nearly all texts: number, date or date-time.
+    pub kind: ColumnType,
+    /// One of these texts.
+    pub value: String,
+    /// The first text, in alphabetical order, that could not be read as this type, if there is one.
+    pub other: Option<String>,
+}
+
+impl fmt::Display for StoredAsText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            column,
+            kind,
+            value,
+            other,
+        } = self;
+        let what = match kind {
+            ColumnType::Number => "numbers",
+            _ => "dates",
+        };
+        let is_plain = column
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let quote = if is_plain { "" } else { "'" };
+        write!(
+            f,
+            "feature {} is a category of texts such as {}, which are {what}; --types {quote}{column}={kind}{quote} reads them \
+             as such",
+            quoted(column),
+            quoted(value)
+        )?;
+        match other {
+            Some(other) => write!(f, ", where the file has null in place of {}", quoted(other)),
+            None => Ok(()),
+        }
+    }
+}
