@@ -293,12 +293,17 @@ impl Work<'_> {
         })
     }
 
+    /// The best labels for the largest k of the metrics; empty lists, for which nothing is predicted, if no metric
+    /// compares best labels.
     fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
         let largest = metrics.iter().filter_map(|m| match m.needs() {
             Needs::TopK(k) => Some(k),
             _ => None,
         });
-        let k = largest.max().unwrap_or(1);
+        let Some(k) = largest.max() else {
+            let none: Vec<Vec<(u32, f32)>> = vec![Vec::new(); self.x.n_rows()];
+            return Ok(TopK::from_lists(self.model.n_outputs(), 1, &none)?);
+        };
         best_labels::of(self.model, self.x, self.truth.view(), k, self.rerank)
     }
 

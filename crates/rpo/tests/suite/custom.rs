@@ -26,6 +26,27 @@ fn the_best_labels_are_selected_from_blocks_of_samples() {
     assert_eq!(calls, 1, "all samples fit into one block");
 }
 
+/// Within little memory, the best labels are predicted apart from the scores, for metrics that compare them.
+#[test]
+fn samples_are_predicted_twice_only_for_metrics_of_the_best_labels() {
+    let data = labels(Array2::from_shape_fn((10, 3), |(i, j)| ((i * 5 + j) % 7) as f32));
+    let small = EvaluateOptions {
+        memory_limit: 1,
+        ..EvaluateOptions::default()
+    };
+    let calls = |metrics: &[Metric]| {
+        let model = Model::new(echo::Echo::of(&data), &data).unwrap();
+        let found = model.evaluate_with(&data, metrics, small).unwrap().values;
+        let calls = model.predictor().downcast_ref::<echo::Echo>().unwrap().calls();
+        let expected = model.evaluate(&data, metrics).unwrap();
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12));
+        calls
+    };
+    let n_blocks = data.n_samples();
+    assert_eq!(calls(&[Metric::Lrap, Metric::Hamming]), n_blocks);
+    assert!(calls(&[Metric::Lrap, Metric::PrecisionAt(1)]) > n_blocks);
+}
+
 /// Rounding leaves probabilities just below 0, which rank below labels without a score.
 #[test]
 fn ranking_by_propensity_stays_where_a_score_is_negative() {
