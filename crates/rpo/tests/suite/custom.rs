@@ -5,7 +5,10 @@ use ndarray::{Array2, array};
 use rpo::core::{CsrMatrix, Matrix, Propensity, top_of};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Metric, MetricError};
-use rpo::{Decision, EvaluateOptions, Method, MethodEntry, Model, ModelError, Predictor, Registry};
+use rpo::{
+    Decision, EvaluateOptions, FitContext, Method, MethodEntry, Model, ModelError, Predictor, Registry,
+};
+use std::ops::ControlFlow;
 
 /// Labels of which the first is frequent and the others are rare, with scores as features.
 fn labels(scores: Array2<f32>) -> Dataset {
@@ -85,6 +88,26 @@ fn probabilities_have_one_tolerance() {
     assert_eq!(model.decision, Decision::ExpectedF1);
     let refused = fit(1.1).unwrap_err().to_string();
     assert!(refused.contains("needs probabilities"), "{refused}");
+}
+
+/// What is found for a model, here that its scores are probabilities, is found once for each checkpoint.
+#[test]
+fn the_model_of_the_last_checkpoint_is_that_of_the_fit() {
+    let data = labels(Array2::from_elem((10, 3), 0.25));
+    let registry = Registry::standard().clone();
+    let entry = MethodEntry::new("echo", "Predicts its features.", echo::EchoParams::default());
+    let registry = registry.with(entry.model::<echo::Echo>("echo"));
+    let method = registry.method("echo").unwrap().with("decide", "f1").unwrap();
+    let mut shown = Vec::new();
+    let context = FitContext::default();
+    let model = Model::fit_in_parts(&method, &data, &context, &[], &mut |_, model| {
+        shown.push(model.clone());
+        Ok(ControlFlow::Continue(()))
+    });
+    let model = model.unwrap();
+    assert_eq!(shown, [model.clone()]);
+    let calls = model.predictor().downcast_ref::<echo::Echo>().unwrap().calls();
+    assert_eq!(calls, 1);
 }
 
 #[test]
