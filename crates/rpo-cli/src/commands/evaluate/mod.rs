@@ -46,7 +46,7 @@ pub(crate) struct Evaluate {
     ranking: RerankOptions,
 
     /// How labels are decided from scores, by default as the model is set: threshold, or f1 for all samples at once by
-    /// the expected F1 of each label, which requires probabilities.
+    /// the expected F1 of each label, which requires probabilities. Either way one class of a column is predicted.
     #[arg(long, value_name = "RULE")]
     decide: Option<Decision>,
 
