@@ -144,7 +144,8 @@ class Model:
             groups=group_numbers(groups, Y.shape[0]),
         )
         text = parameters_as_json({"method": method, **parameters})
-        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
+        of_steps = None if progress is None else lambda steps, _: progress(steps)
+        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=of_steps)
         return cls(native)
 
     @classmethod

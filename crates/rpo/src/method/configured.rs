@@ -213,6 +213,7 @@ impl Configured {
         let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
         let first = FitContext {
             on_step: None,
+            on_total: None,
             on_score: None,
             start: None,
             ..*context
