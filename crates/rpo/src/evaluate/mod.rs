@@ -9,7 +9,9 @@ mod per_output;
 
 pub use by_frequency::FrequencyScores;
 pub(crate) use cross_validation::fit_without_test;
-pub use cross_validation::{CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate};
+pub use cross_validation::{
+    CrossValScores, CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate,
+};
 pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};
