@@ -10,7 +10,6 @@ use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
 use rpo::core::Seed;
-use rpo::data::write::CsvField;
 use rpo::metrics::{Metric, Score};
 use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate, default_metric};
 use serde_json::{Value, json};
@@ -157,21 +156,18 @@ fn write_predictions(
 ) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     let delimiter = csv_file::delimiter(Some(path));
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let mut put =
-        |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
+    let field = |text: &str| csv_file::field(text, delimiter);
     let id = ids.map(|(name, _)| field(name));
-    put(id
-        .into_iter()
-        .chain(kept.output_names.iter().map(|name| field(&name)))
-        .collect())?;
+    let names = kept.output_names.iter().map(|name| field(&name));
+    out.put(csv_file::line(id.into_iter().chain(names), delimiter).as_bytes())?;
     for (sample, row) in kept.scores.rows().into_iter().enumerate() {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
         let cell = |score: &f32| match kept.is_tested[sample] {
             true => score.to_string(),
             false => String::new(),
         };
-        put(id.into_iter().chain(row.iter().map(cell)).collect())?;
+        let cells = id.into_iter().chain(row.iter().map(cell));
+        out.put(csv_file::line(cells, delimiter).as_bytes())?;
     }
     out.finish()
 }

@@ -268,13 +268,9 @@ type Ids<'a> = Option<(&'a str, &'a [String])>;
 
 /// The line of the names of columns, after that of the identifiers.
 fn header<S: AsRef<str>>(ids: Ids<'_>, names: impl Iterator<Item = S>, delimiter: char) -> String {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let id = ids.map(|(name, _)| field(name));
-    let fields: Vec<String> = id
-        .into_iter()
-        .chain(names.map(|name| field(name.as_ref())))
-        .collect();
-    fields.join(&delimiter.to_string()) + "\n"
+    let names = names.map(|name| csv_file::field(name.as_ref(), delimiter));
+    let id = ids.map(|(name, _)| csv_file::field(name, delimiter));
+    csv_file::line(id.into_iter().chain(names), delimiter)
 }
 
 fn wide_csv(

@@ -3,14 +3,14 @@
 #[cfg(feature = "arrow")]
 use super::columns;
 use super::{Ids, OutFormat, bytes_to_decide, header, json_line, width};
+use crate::csv_file;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::predictions::PredictedColumns;
-use crate::predictions::json_outputs::{self, add};
+use crate::predictions::json_outputs;
 use rpo::core::{MatrixView, Predictor};
 #[cfg(feature = "arrow")]
 use rpo::data::read::Format;
-use rpo::data::write::CsvField;
 use rpo::{Model, TargetValue, for_each_block};
 
 /// Writes one row per sample.
@@ -44,8 +44,7 @@ fn csv(
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let between = delimiter.to_string();
+    let field = |text: &str| csv_file::field(text, delimiter);
     let mut line = header(ids, columns.value_names().into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(columns, x, |sample, values| {
@@ -57,8 +56,7 @@ fn csv(
             TargetValue::Labels(labels) if labels.is_empty() => String::new(),
             TargetValue::Labels(labels) => field(&joined(columns.model, labels)),
         });
-        let fields: Vec<String> = id.into_iter().chain(values).collect();
-        add(&mut line, format_args!("{}\n", fields.join(&between)));
+        line += &csv_file::line(id.into_iter().chain(values), delimiter);
         out.put(line.as_bytes())?;
         line.clear();
         Ok(())
