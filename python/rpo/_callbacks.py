@@ -8,7 +8,7 @@ from typing import Any
 class Course:
     """Reports the progress of a fit to the callbacks of the estimator, if there are any."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, n_steps: int):
+    def __init__(self, estimator: Any, X: Any, y: Any, n_steps: int | None):
         self._estimator = estimator
         self._data = {"X": X, "y": y}
         self._root: Any = None

@@ -51,8 +51,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     _spelled: ClassVar[Mapping[str, str]] = {"seed": "random_state", "components": "n_components"}
     """Names of other parameters in the estimator, by their names in the method."""
 
-    _n_steps: ClassVar[int] = 1
-    """Largest number of steps of a fit without a parameter for their number."""
+    _n_steps: ClassVar[int | None] = 1
+    """Number of steps of a fit without a parameter for their number; None if it depends on the data."""
 
     _weighs_outputs: ClassVar[bool] = False
     """True if each output of a sample may have its own weight."""
@@ -249,15 +249,15 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         given = self._parameters(X.shape[0], n_labels)
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
-        n_steps = int(next((n for n in counts if n and isinstance(n, Integral)), self._n_steps))
+        n_steps = next((int(n) for n in counts if n and isinstance(n, Integral)), self._n_steps)
         course = Course(self, X, y, n_steps)
         began = time.monotonic()
 
-        def progress(steps: int) -> None:
+        def progress(steps: int, total: int | None) -> None:
             course.advance(steps)
             if self.verbose:
                 seconds = time.monotonic() - began
-                print(f"[{type(self).__name__}] step {steps} of {n_steps}, {seconds:.1f} s", flush=True)
+                print(f"[{type(self).__name__}] step {steps} of {total or n_steps}, {seconds:.1f} s", flush=True)
 
         work = Work(given, data, validation, self._n_threads(), start)
         elsewhere = fitter.get()

@@ -53,7 +53,7 @@ class Model:
         validation: Dataset | None = None,
         start: Model | None = None,
         n_threads: int = 0,
-        progress: Callable[[int], object] | None = None,
+        progress: Callable[[int, int | None], object] | None = None,
     ) -> tuple[Model, list[float]]: ...
     @staticmethod
     def load(path: Path) -> Model: ...

@@ -50,6 +50,10 @@ class Samples(NamedTuple):
         )
 
 
+Progress = Callable[[int, int | None], object]
+"""Receives the number of steps that are done, and of all steps if only the data determine it."""
+
+
 class Work(NamedTuple):
     """The inputs of a fit."""
 
@@ -59,7 +63,7 @@ class Work(NamedTuple):
     n_threads: int
     start: Model | None = None
 
-    def fit(self, progress: Callable[[int], object] | None = None, scores: list[float] | None = None) -> Model:
+    def fit(self, progress: Progress | None = None, scores: list[float] | None = None) -> Model:
         """Fit in this process; add the scores of steps on withheld samples, if there are any, to a list."""
         native, found = _native.Model.fit(
             parameters_as_json(self.parameters),
@@ -74,7 +78,7 @@ class Work(NamedTuple):
         return Model(native)
 
 
-Fitter = Callable[[Work, Callable[[int], object]], Model]
+Fitter = Callable[[Work, Progress], Model]
 
 fitter: ContextVar[Fitter | None] = ContextVar("fitter", default=None)
 """Fits instead of this process, if set."""

@@ -24,7 +24,7 @@ class _Auto(Estimator):
         "portfolio": "portfolio",
     }
 
-    _n_steps: ClassVar[int] = 15
+    _n_steps: ClassVar[int | None] = None
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ import joblib
 
 from ._arguments import whole
 from ._estimator import Estimator
-from ._samples import Samples, Work, fitter
+from ._samples import Progress, Samples, Work, fitter
 from .model import Model, methods
 
 __all__ = ["fit"]
@@ -85,7 +85,7 @@ def fit(
     if n_blocks is not None:
         n_blocks = whole("n_blocks", n_blocks, least=1)
 
-    def grow(work: Work, _: Callable[[int], object]) -> Model:
+    def grow(work: Work, _: Progress) -> Model:
         if isinstance(client, joblib.Parallel):
             blocks = _blocks(work, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
             return Model.from_parts(client(joblib.delayed(_grow_block)(work.samples, *block) for block in blocks))

@@ -133,7 +133,8 @@ class Model:
             nominal=nominal,
         )
         text = parameters_as_json({"method": method, **parameters})
-        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=progress)
+        of_steps = None if progress is None else lambda steps, _: progress(steps)
+        native, _ = _native.Model.fit(text, data, n_threads=threads(n_threads), progress=of_steps)
         return cls(native)
 
     @classmethod
@@ -234,7 +235,8 @@ class Model:
         A label is predicted if its score reaches its threshold, or 0.5 if the model has no thresholds. Of the classes
         of a column, one is predicted: that whose score exceeds its threshold most. With `decide="f1"` the labels of a
         sample depend on the samples beside it: each label is predicted for the set of samples whose expected F1 is
-        largest. The parameters are those of `predict`, whose result is limited.
+        largest, and of the classes of a column the most probable of those that would be predicted, or of all. The
+        parameters are those of `predict`, whose result is limited.
         """
         scores = self.predict(X, n_threads=n_threads, memory_limit=memory_limit)
         return self.decide(scores, n_threads=n_threads)

@@ -1,11 +1,11 @@
 //! Converts errors of the crates to exceptions.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyIsADirectoryError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use rpo::ModelError;
 use rpo::ensemble::EnsembleError;
 use rpo::linear::LinearError;
 use rpo::model_file::{ModelFileError, ModelFileErrorKind};
-use rpo::{ModelError, TargetError};
 use std::fmt::Display;
 use std::io;
 
@@ -39,10 +39,8 @@ pub(crate) fn os_error(kind: io::ErrorKind, error: impl Display) -> PyErr {
 /// An `OSError` for a file that cannot be read or written, a `ValueError` for one that is not a model.
 pub(crate) fn file_error(error: &ModelFileError) -> PyErr {
     match &error.kind {
-        ModelFileErrorKind::Read { kind, .. } | ModelFileErrorKind::Write(TargetError::Io { kind, .. }) => {
-            os_error(*kind, error)
-        }
-        ModelFileErrorKind::Write(_) => PyIsADirectoryError::new_err(error.to_string()),
+        ModelFileErrorKind::Read { kind, .. } => os_error(*kind, error),
+        ModelFileErrorKind::Write(target) => os_error(io::Error::from(target.clone()).kind(), error),
         _ => value_error(error),
     }
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use rpo::{FitContext, Method, Model};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,14 +19,17 @@ const INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Default)]
 struct Course {
     steps: AtomicUsize,
+    /// The number of steps, if the method learned it from the data.
+    total: OnceLock<usize>,
     stop: AtomicBool,
     /// Scores of the steps on withheld samples.
     scores: Mutex<Vec<f64>>,
 }
 
-/// Fits a method, given by its parameters as JSON, and calls `progress(steps)` in the calling thread whenever more
-/// steps are done. A signal such as Ctrl-C or an exception in `progress` ends the wait at once; the fitting threads
-/// then end after their current tree or step. Also returns the scores of steps on withheld samples, if there are any.
+/// Fits a method, given by its parameters as JSON, and calls `progress(steps, total)` in the calling thread whenever more
+/// steps are done; the total is `None` unless the method learned it from the data. A signal such as Ctrl-C or an exception
+/// in `progress` ends the wait at once; the fitting threads then end after their current tree or step. Also returns the
+/// scores of steps on withheld samples, if there are any.
 pub(crate) fn fit(
     py: Python<'_>,
     parameters: &str,
@@ -47,6 +50,9 @@ pub(crate) fn fit(
         let on_step = || {
             of_fit.steps.fetch_add(1, Ordering::Relaxed);
         };
+        let on_total = |n_steps| {
+            of_fit.total.get_or_init(|| n_steps);
+        };
         let stop = || of_fit.stop.load(Ordering::Relaxed);
         let on_score = |_, score| {
             let mut scores = of_fit.scores.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,6 +60,7 @@ pub(crate) fn fit(
         };
         let context = FitContext {
             on_step: Some(&on_step),
+            on_total: Some(&on_total),
             on_score: Some(&on_score),
             stop: Some(&stop),
             validation: validation.as_deref(),
@@ -74,7 +81,7 @@ pub(crate) fn fit(
             && steps > reported
         {
             reported = steps;
-            progress.call1((steps,))?;
+            progress.call1((steps, course.total.get().copied()))?;
         }
         Ok(())
     };

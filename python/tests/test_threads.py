@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -271,3 +272,13 @@ def test_progress_counts_every_step(labels, capsys):
     assert seen == sorted(seen)
     rpo.RandomForestClassifier(5, verbose=1).fit(X, Y)
     assert "step 5 of 5" in capsys.readouterr().out
+
+
+def test_the_progress_of_a_search_counts_the_configurations_that_the_data_admit(labels, capsys, tmp_path):
+    X, Y = labels
+    methods = [{"method": "baseline", "cost": 1}, {"method": "extra-trees --trees 3", "cost": 1}]
+    labels_alone = [*methods, {"method": "ridge", "cost": 1, "min_outputs": 100}]
+    path = tmp_path / "portfolio.json"
+    path.write_text(json.dumps({"labels": labels_alone, "numbers": methods}))
+    rpo.AutoClassifier(configurations=100, portfolio=str(path), verbose=1).fit(X, Y)
+    assert "step 2 of 2" in capsys.readouterr().out

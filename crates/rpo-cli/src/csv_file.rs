@@ -1,8 +1,9 @@
-//! The names of CSV files with results.
+//! CSV files with results: their names and lines.
 
 use crate::error::CliError;
 use crate::files::NamedFile;
 use rpo::data::read::Format;
+use rpo::data::write::CsvField;
 use std::path::Path;
 
 /// Extensions of formats of tables and of compression that are not written.
@@ -14,6 +15,20 @@ const UNWRITTEN: [&str; 21] = [
 /// Returns the character between the columns of a file of this name; a comma on standard output.
 pub(crate) fn delimiter(path: Option<&Path>) -> char {
     path.and_then(Format::delimiter_of_name).unwrap_or(',')
+}
+
+/// A text as a field, quoted where it would be misread.
+pub(crate) fn field(text: &str, delimiter: char) -> String {
+    CsvField { text, delimiter }.to_string()
+}
+
+/// A line of fields, with its end. A single empty field is quoted, as readers skip empty lines.
+pub(crate) fn line(fields: impl IntoIterator<Item = String>, delimiter: char) -> String {
+    let fields: Vec<String> = fields.into_iter().collect();
+    match fields.as_slice() {
+        [only] if only.is_empty() => CsvField::missing(1).to_owned() + "\n",
+        fields => fields.join(&delimiter.to_string()) + "\n",
+    }
 }
 
 /// Refuses the name of another format, as which the file could not be read.

@@ -8,7 +8,7 @@ use rpo::data::write::WriteError;
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::metrics::MetricError;
 use rpo::model_file::{ModelFileError, ModelFileErrorKind};
-use rpo::tune::{SearchError, TuneError};
+use rpo::tune::TuneError;
 use rpo::{MethodError, ModelError, Registry, TargetError};
 use std::error::Error;
 use std::fmt::Write;
@@ -93,14 +93,6 @@ impl CliError {
             _ => return false,
         };
         kind == io::ErrorKind::BrokenPipe
-    }
-
-    /// The error of a search for settings.
-    pub(crate) fn of_search(e: TuneError) -> Self {
-        match e {
-            TuneError::Search(e) if matches!(*e, SearchError::Interrupted) => Self::Interrupted,
-            e => Self::Tune(e),
-        }
     }
 
     /// The status of the process: as the shell returns it for a program that was interrupted.

@@ -1,6 +1,6 @@
 //! The interfaces shared by the parameters of every method and by the models of forests.
 
-use crate::{CheckParams, MatrixView, Predictor, Seed};
+use crate::{CheckParams, MatrixView, Mismatch, Predictor, Seed};
 use std::ops::Range;
 
 /// The parameters of a method, which can fit a model to features and outputs.
@@ -64,6 +64,17 @@ pub trait ForestLearner: Learner<Model: Merge> + Clone {
 pub trait Merge: Predictor + Sized {
     /// Returns the seed of each tree, in order. No tree may be in two merged forests.
     fn seeds(&self) -> Vec<Seed>;
+
+    /// Checks that another forest was fitted to data of the same shape, as forests that are merged are.
+    ///
+    /// # Errors
+    /// The first number that differs: of features, outputs or training samples.
+    fn check_shape(&self, other: &Self) -> Result<(), Mismatch> {
+        let same = |what: &'static str, of: fn(&Self) -> usize| Mismatch::check(what, of(self), of(other));
+        same("features of the other forest", Self::n_features)?;
+        same("outputs of the other forest", Self::n_outputs)?;
+        same("training samples of the other forest", Self::n_train)
+    }
 
     /// Merges two forests: the trees of this one, then those of the other.
     ///

@@ -15,8 +15,9 @@ pub struct TreeSize {
 }
 
 impl TreeSize {
-    /// The smallest, mean and largest of the values, for reports.
-    pub(crate) fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
+    /// The smallest, mean and largest of the values, such as the numbers of nodes of all trees, for reports: a JSON object
+    /// with `min`, `mean` and `max`.
+    pub fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
         let n = values.clone().count().max(1) as f64;
         let mean = values.clone().sum::<usize>() as f64 / n;
         json!({"min": values.clone().min(), "mean": mean, "max": values.max()})

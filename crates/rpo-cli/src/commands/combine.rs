@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::files;
-use crate::options::{DataOptions, ThreadOptions};
+use crate::options::{DataOptions, GroupOptions, ThreadOptions};
 use crate::output::{Report, note};
 use clap::Args;
 use rpo::combine::{CombineRule, Ensemble};
-use rpo::data::Task;
+use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ModelError, ThresholdSource};
 use serde_json::{Map, Value};
@@ -19,21 +19,22 @@ use std::path::PathBuf;
 /// `rpo train --method auto` and `--method blend` fit and combine at once. Prints the weight of each file, 0 for a model
 /// that is left out.
 #[derive(Debug, Args)]
-// Data is only needed to find weights; without it, its name is empty.
+// Data is only needed to find weights or thresholds; without it, its name is empty.
 #[command(mut_arg("data", |data| data.required(false).default_value("").hide_default_value(true)))]
+#[command(mut_arg("group", |group| group.requires("data").conflicts_with("weights").help(GROUP)))]
 pub(crate) struct Combine {
     /// Models to combine.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     models: Vec<PathBuf>,
 
-    /// A positive weight for each model; equal by default.
+    /// A positive weight for each model; equal by default, or found on the data.
     #[arg(long, value_name = "WEIGHT", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
     weights: Vec<f64>,
 
     /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models
     /// without weight are left out. For models that predict quantiles: mean, greedy or greedy-mean, by the pinball
     /// loss.
-    #[arg(long, value_name = "RULE", requires = "data")]
+    #[arg(long, value_name = "RULE", requires = "data", conflicts_with = "weights")]
     combine: Option<CombineRule>,
 
     /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, micro-f or rate. Thresholds of the
@@ -53,15 +54,23 @@ pub(crate) struct Combine {
     data: DataOptions,
 
     #[command(flatten)]
+    groups: GroupOptions,
+
+    #[command(flatten)]
     threads: ThreadOptions,
 }
+
+/// The help of `--group`, of which the one of training describes what is done there.
+const GROUP: &str = "Keep samples of the data together that have the same value in this column of a table, such as a \
+customer: the printed score is that of weights found on other customers. The column is not a feature. With --id another \
+column identifies the samples, for which the file is read once more";
 
 impl Combine {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
-        let finds_weights = !self.data.name().is_empty();
-        if finds_weights && !self.weights.is_empty() {
-            let message = "--weights cannot be combined with --data, which finds the weights";
+        let has_data = !self.data.name().is_empty();
+        if has_data && !self.weights.is_empty() && self.thresholds.is_none() {
+            let message = "--weights cannot be combined with --data, which finds the weights, unless --thresholds needs the data";
             return Err(CliError::Usage(message.to_owned()));
         }
         if !self.weights.is_empty() && self.weights.len() != self.models.len() {
@@ -87,21 +96,12 @@ impl Combine {
         if self.thresholds.is_none() {
             self.note_decisions(&models);
         }
-        let model = if finds_weights {
-            let Some(first) = models.first() else {
-                return Err(CliError::Usage("no model to combine".to_owned()));
-            };
-            let data = self.data.load_evaluation(first.schema())?;
-            let model = Model::combine_on(&models, self.combine.unwrap_or_default(), &data);
-            let decided = model.and_then(|model| match self.thresholds {
-                Some(rule) => model.with_thresholds(ThresholdSource::Withheld(rule, &data)),
-                None => Ok(model),
-            });
-            decided.map_err(|e| self.failed(e))?
-        } else {
-            let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
-            Model::combine(models.into_iter().zip(weights).collect()).map_err(|e| self.failed(e))?
+        let data = match models.first() {
+            Some(first) if has_data => Some(self.groups.load_evaluation(&self.data, first.schema())?),
+            _ => None,
         };
+        let model = self.combined(models, data.as_ref());
+        let model = model.map_err(|e| self.failed(e))?;
         let mut report = Report::default();
         report.set("models", self.models.len());
         if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
@@ -113,6 +113,23 @@ impl Combine {
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
+    }
+
+    /// Combines the models, with the weights and thresholds that are given or found on the data.
+    fn combined(&self, models: Vec<Model>, data: Option<&Dataset>) -> Result<Model, ModelError> {
+        let model = match data {
+            Some(data) if self.weights.is_empty() => {
+                Model::combine_on(&models, self.combine.unwrap_or_default(), data)?
+            }
+            _ => {
+                let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
+                Model::combine(models.into_iter().zip(weights).collect())?
+            }
+        };
+        match (self.thresholds, data) {
+            (Some(rule), Some(data)) => model.with_thresholds(ThresholdSource::Withheld(rule, data)),
+            _ => Ok(model),
+        }
     }
 
     /// Names the file of a model that cannot be combined, or the data.

@@ -9,13 +9,9 @@ use crate::options::{FitOptions, WithheldOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
-use ndarray::Array2;
-use rpo::Predictor;
-use rpo::core::{MatrixView, Seed, check_dense};
-use rpo::data::write::CsvField;
-use rpo::data::{DEFAULT_MEMORY_LIMIT, DatasetError, Names};
+use rpo::core::Seed;
 use rpo::metrics::{Metric, Score};
-use rpo::{CrossValidation, EvaluateOptions, Fold, Folds, ModelError, cross_validate, default_metric};
+use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate, default_metric};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -79,16 +75,16 @@ impl CrossValidate {
         let names: Vec<String> = metrics.iter().map(Score::name).collect();
         let finished = Arc::new(Mutex::new(Vec::new()));
         self.print_when_interrupted(names, Arc::clone(&finished), data.n_samples());
-        let mut kept = None;
+        let mut kept = self
+            .predictions
+            .as_ref()
+            .map(|_| CrossValScores::new(data.n_samples()));
         let bar = progress::bar(self.folds, "folds");
         let mut on_fold = |fold: Fold<'_>| {
             bar.inc(1);
             let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
             finished.push(fold.values.to_vec());
-            if self.predictions.is_some() {
-                keep(&fold, data.n_samples(), &mut kept)?;
-            }
-            Ok(())
+            kept.as_mut().map_or(Ok(()), |kept| kept.add(&fold))
         };
         let folds = Folds {
             k: self.folds,
@@ -152,55 +148,26 @@ impl CrossValidate {
 /// The values of metrics on the folds that are finished.
 type Finished = Arc<Mutex<Vec<Vec<f64>>>>;
 
-/// Out-of-fold predictions.
-struct Kept {
-    names: Names,
-    scores: Array2<f32>,
-    is_tested: Vec<bool>,
-}
-
-/// Stores the predictions of a fold at the positions of its samples.
-fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<(), ModelError> {
-    let schema = fold.model.schema();
-    if kept.is_none() {
-        let shape = (n_samples, fold.model.n_outputs());
-        check_dense(shape.0, shape.1, size_of::<f32>(), DEFAULT_MEMORY_LIMIT).map_err(DatasetError::from)?;
-        *kept = Some(Kept {
-            names: schema.output_names.clone(),
-            scores: Array2::zeros(shape),
-            is_tested: vec![false; n_samples],
-        });
-    }
-    let x = schema.align_features(fold.test)?;
-    let scores = fold.model.predict(MatrixView::from(x.as_ref()))?;
-    let kept = kept.as_mut().expect("made by the first fold");
-    for (scores, &sample) in scores.rows().into_iter().zip(fold.test_samples) {
-        kept.scores.row_mut(sample).assign(&scores);
-        kept.is_tested[sample] = true;
-    }
-    Ok(())
-}
-
 /// Writes the predictions beside identifiers and the name of their column.
-fn write_predictions(kept: &Kept, ids: Option<(&str, &[String])>, path: &Path) -> Result<(), CliError> {
+fn write_predictions(
+    kept: &CrossValScores,
+    ids: Option<(&str, &[String])>,
+    path: &Path,
+) -> Result<(), CliError> {
     let mut out = Output::new(Some(path))?;
     let delimiter = csv_file::delimiter(Some(path));
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let mut put =
-        |cells: Vec<String>| out.put(format!("{}\n", cells.join(&delimiter.to_string())).as_bytes());
+    let field = |text: &str| csv_file::field(text, delimiter);
     let id = ids.map(|(name, _)| field(name));
-    put(id
-        .into_iter()
-        .chain(kept.names.iter().map(|name| field(&name)))
-        .collect())?;
-    let missing = CsvField::missing(kept.scores.ncols() + usize::from(ids.is_some()));
+    let names = kept.output_names.iter().map(|name| field(&name));
+    out.put(csv_file::line(id.into_iter().chain(names), delimiter).as_bytes())?;
     for (sample, row) in kept.scores.rows().into_iter().enumerate() {
         let id = ids.map(|(_, ids)| field(&ids[sample]));
         let cell = |score: &f32| match kept.is_tested[sample] {
             true => score.to_string(),
-            false => missing.to_owned(),
+            false => String::new(),
         };
-        put(id.into_iter().chain(row.iter().map(cell)).collect())?;
+        let cells = id.into_iter().chain(row.iter().map(cell));
+        out.put(csv_file::line(cells, delimiter).as_bytes())?;
     }
     out.finish()
 }

@@ -9,7 +9,6 @@ use clap::Args;
 use rpo::core::{MatrixView, csr_row};
 use rpo::data::Dataset;
 use rpo::data::Task;
-use rpo::data::write::CsvField;
 use rpo::{Model, ModelError, Predictor};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -198,7 +197,6 @@ impl Names<'_> {
     }
 
     fn field(&self, text: &str) -> String {
-        let delimiter = self.delimiter;
-        CsvField { text, delimiter }.to_string()
+        csv_file::field(text, self.delimiter)
     }
 }

@@ -138,14 +138,7 @@ fn trees(sizes: &[TreeSize], report: &mut Report) {
     report.set("trees", sizes.len());
     report.set("nodes", nodes.clone().sum::<usize>());
     report.set("leaves", leaves.clone().sum::<usize>());
-    report.set("nodes_per_tree", spread(nodes));
-    report.set("leaves_per_tree", spread(leaves));
-    report.set("depth", spread(sizes.iter().map(|size| size.depth)));
-}
-
-/// The minimum, mean and maximum of the values.
-fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
-    let n = values.clone().count().max(1) as f64;
-    let mean = values.clone().sum::<usize>() as f64 / n;
-    json!({"min": values.clone().min(), "mean": mean, "max": values.max()})
+    report.set("nodes_per_tree", TreeSize::spread(nodes));
+    report.set("leaves_per_tree", TreeSize::spread(leaves));
+    report.set("depth", TreeSize::spread(sizes.iter().map(|size| size.depth)));
 }

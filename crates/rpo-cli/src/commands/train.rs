@@ -158,6 +158,7 @@ impl Train {
     ) -> Result<T, CliError> {
         let bar = progress::bar(estimator.n_steps(), "fitting");
         let on_step = || bar.inc(1);
+        let on_total = |n_steps: usize| bar.set_length(n_steps as u64);
         let on_estimate = |estimate: FitEstimate| {
             if estimate.cpu_seconds >= WORTH_A_NOTE {
                 let FitEstimate { cpu_seconds, bytes } = estimate;
@@ -187,6 +188,7 @@ impl Train {
         };
         let context = FitContext {
             on_step: Some(&on_step),
+            on_total: Some(&on_total),
             on_estimate: Some(&on_estimate),
             on_candidate: Some(&on_candidate),
             stop: Some(&is_interrupted),

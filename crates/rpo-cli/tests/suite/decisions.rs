@@ -116,6 +116,25 @@ fn an_ensemble_has_no_thresholds_of_its_members() {
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let found = thresholds().unwrap();
     assert!(found.len() == 3 && found.iter().any(|&t| t != 0.5), "{found:?}");
+    // Weights may be given, and only thresholds found.
+    let weighted = "--models a.rpo b.rpo --weights 1 1 --data withheld.arff";
+    let run = combine(&format!("{weighted} --thresholds macro-f"));
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let model = Model::load(folder.path("all.rpo")).unwrap();
+    let [a, b] = ["a.rpo", "b.rpo"].map(|name| (Model::load(folder.path(name)).unwrap(), 1.0));
+    let unset = Model::combine(vec![a, b]).unwrap();
+    assert_eq!(model.clone().with_thresholds(None).unwrap(), unset);
+    let found = model.thresholds().unwrap();
+    assert!(found.len() == 3 && found.iter().any(|&t| t != 0.5), "{found:?}");
+    let message = folder.fail(&format!("combine {weighted} --out all.rpo"));
+    assert!(
+        message.contains("unless --thresholds needs the data"),
+        "{message}"
+    );
+    assert_eq!(
+        combine(&format!("{weighted} --combine nnls --thresholds rate")).code,
+        Some(2)
+    );
     assert_eq!(combine("--models a.rpo --thresholds rate").code, Some(2));
     folder.ok("train --data numbers.csv --n-targets 1 --trees 2 --model n.rpo");
     let message = folder.fail("combine --models n.rpo --data numbers.csv --thresholds rate --out all.rpo");

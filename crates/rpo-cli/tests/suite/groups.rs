@@ -1,4 +1,4 @@
-//! `rpo train --group`.
+//! `rpo train --group` and `rpo combine --group`.
 
 use crate::common::{Folder, grouped, number};
 
@@ -97,4 +97,57 @@ fn groups_that_cannot_be_withheld_are_refused() {
         assert!(message.contains(expected), "{options}: {message}");
     }
     assert!(!folder.files().iter().any(|file| file == "m.rpo"));
+}
+
+#[test]
+fn the_weights_of_models_are_scored_on_other_groups() {
+    let folder = ready();
+    // Samples of a customer are neighbours, so that parts of every fourth sample tear them apart.
+    let other = |g: usize, i: usize| format!("s{},c{g},{g},{}\n", 10 * g + i, g + g * 7 % 5 + i % 2);
+    let rows: String = (0..20).flat_map(|g| (0..10).map(move |i| other(g, i))).collect();
+    folder.write("n.csv", format!("sample,customer,x,y\n{rows}"));
+    for (method, model) in [("ridge", "a.rpo"), ("extra-trees --trees 3", "b.rpo")] {
+        folder.ok(&format!(
+            "train --data t.csv --targets y --ignore customer --method {method} --model {model}"
+        ));
+    }
+    let combine = "combine --models a.rpo b.rpo --combine stack --out c.rpo";
+    let score = |options: &str| number(&folder.json(&format!("{combine} {options}")), "cross_fitted_r2");
+    let (torn, whole) = (score("--data n.csv"), score("--data n.csv --group customer"));
+    assert!(whole < torn, "{whole} {torn}");
+    assert_eq!(score("--data n.csv --group customer --id sample"), whole);
+
+    for (options, expected) in [
+        (
+            "--data n.csv --group costumer",
+            "--group names the column \"costumer\", which does not exist",
+        ),
+        (
+            "--data n.csv --id sample --group costumer",
+            "--group names the column \"costumer\", which does not exist",
+        ),
+        (
+            "--data n.csv --id simple",
+            "--id names the column \"simple\", which does not exist",
+        ),
+        (
+            "--data n.csv --group x",
+            "--group \"x\" is a feature of the model: a column is one or the other",
+        ),
+        (
+            "--data n.csv --id sample --group x",
+            "--group \"x\" is a feature of the model: a column is one or the other",
+        ),
+        (
+            "--data n.csv --group y",
+            "n.csv: \"y\" is named both as a target and by --group",
+        ),
+    ] {
+        let message = folder.fail(&format!("{combine} {options}"));
+        assert!(message.contains(expected), "{options}: {message}");
+    }
+    let code = |arguments: &str| folder.run(arguments).code;
+    assert_eq!(code(&format!("{combine} --group customer")), Some(2));
+    let weighted = "combine --models a.rpo b.rpo --out c.rpo --weights 1 2 --data n.csv --thresholds rate";
+    assert_eq!(code(&format!("{weighted} --group customer")), Some(2));
 }

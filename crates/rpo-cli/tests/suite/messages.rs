@@ -20,6 +20,7 @@ fn the_option_that_was_given_is_named() {
     let folder = ready();
     folder
         .write("list", "1 2\n")
+        .write("gap.csv", "a,y\n1,2\n2,\n3,1\n4,3\n5,4\n")
         .write("far.csv", "a\n2\n1000\n")
         .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
         .write("none.json", r#"{"trees":0}"#)
@@ -86,6 +87,10 @@ fn the_option_that_was_given_is_named() {
         (
             format!("{tune} --trees 3"),
             "--trees has a value, and --space trees searches for one: leave one out",
+        ),
+        (
+            "tune --data gap.csv --missing-outputs --method ridge --space lambda=1,2".to_owned(),
+            "training on gap.csv: ridge does not take missing outputs, but \"y\" of sample 2 is missing",
         ),
         (
             format!("{train} --categorical nope"),
@@ -155,6 +160,14 @@ fn the_option_that_was_given_is_named() {
             "rpo {arguments}: {found:?} should begin with {message:?}"
         );
     }
+}
+
+#[test]
+fn the_order_of_a_search_is_one_of_its_names() {
+    let folder = ready();
+    let run = folder.run("tune --data t.csv --space trees=1,2 --search grdi");
+    let message = "'--search <ORDER>': `search` must be one of grid, random, got grdi";
+    assert!(run.stderr.contains(message), "{}", run.stderr);
 }
 
 #[test]

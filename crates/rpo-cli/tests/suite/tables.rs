@@ -680,6 +680,15 @@ fn data_and_outputs_are_described() {
                   brier,ece,threshold";
     assert_eq!(lines.next(), Some(header));
     assert!(lines.next().unwrap().starts_with("a,3,") && lines.next().unwrap().starts_with("b,1,"));
+    // No value of b is observed, and expected F1 needs no thresholds.
+    folder.write("gaps.csv", "x,a,b\n1,1,\n2,0,\n3,1,\n");
+    folder.ok(
+        "evaluate --data gaps.csv --missing-outputs --model m.rpo --metrics lrap --decide f1 --per-output gaps-of.csv",
+    );
+    let gaps = folder.read("gaps-of.csv");
+    let rows: Vec<&str> = gaps.lines().collect();
+    assert!(rows[1].starts_with("a,2,") && rows[1].ends_with(','), "{gaps}");
+    assert_eq!(rows[2], "b,0,,,,,,,,,,,,");
     let names = "log-loss,brier,ece,mcc,g-mean,balanced-accuracy";
     let scores = folder.json(&format!(
         "evaluate --data labels.csv --model m.rpo --metrics {names}"

@@ -338,12 +338,7 @@ impl Merge for Craftml {
     }
 
     fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
-        let (n, p, d) = (self.n_train, self.n_features, self.n_outputs);
-        check_lengths([
-            ("features of the other forest", p, other.n_features),
-            ("outputs of the other forest", d, other.n_outputs),
-            ("training samples of the other forest", n, other.n_train),
-        ])?;
+        self.check_shape(&other)?;
         let differ = Err(EnsembleError::Merge("they refer to different training samples"));
         self.training = match (self.training, other.training) {
             (Some(mine), Some(theirs)) if !Arc::ptr_eq(&mine, &theirs) && mine != theirs => return differ,

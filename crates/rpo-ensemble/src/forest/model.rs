@@ -1,6 +1,6 @@
 //! The fitted forest.
 
-use crate::error::{EnsembleError, check_lengths, mismatch};
+use crate::error::{EnsembleError, mismatch};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
@@ -167,15 +167,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// [Merges](Merge::merge) forests whose trees form `n_groups` groups of equal size: the result has the first group
     /// of both, then the second group of both, and so on.
     pub(crate) fn merge_groups(mut self, other: Self, n_groups: usize) -> Result<Self, EnsembleError> {
-        check_lengths([
-            ("features of the other forest", self.n_features, other.n_features),
-            ("outputs of the other forest", self.n_outputs, other.n_outputs),
-            (
-                "training samples of the other forest",
-                self.n_train,
-                other.n_train,
-            ),
-        ])?;
+        self.check_shape(&other)?;
         if self.bag != other.bag {
             return Err(EnsembleError::Merge("their trees grew on different samples"));
         }

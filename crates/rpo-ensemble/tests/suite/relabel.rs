@@ -234,7 +234,7 @@ fn what_is_no_training_set_is_refused() {
     assert_eq!(relabel(&reversed, &y, &RelabelOptions::default()), Ok(()));
     let sizes_differ = |found, sizes| match found {
         Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
-            assert_eq!((expected, given), sizes)
+            assert_eq!((expected, given), sizes);
         }
         other => panic!("{other:?}"),
     };

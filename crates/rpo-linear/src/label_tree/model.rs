@@ -1,9 +1,7 @@
 //! Fitted label trees.
 
 use ndarray::Array2;
-use rpo_core::{
-    CsrMatrix, Domain, MatrixView, Merge, Mismatch, Predictor, Seed, TreeEnsemble, check_dense, csr_row,
-};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Merge, Predictor, Seed, TreeEnsemble, check_dense, csr_row};
 
 use super::structure::Structure;
 use crate::checks::check_features;
@@ -95,17 +93,7 @@ impl Merge for LabelTreeModel {
     /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the loss, the cost, the
     /// scaling and the beam are the same.
     fn merge(mut self, other: Self) -> Result<Self, LinearError> {
-        for (what, expected, given) in [
-            ("features of the other forest", self.n_features, other.n_features),
-            ("outputs of the other forest", self.n_outputs, other.n_outputs),
-            (
-                "training samples of the other forest",
-                self.n_train,
-                other.n_train,
-            ),
-        ] {
-            Mismatch::check(what, expected, given)?;
-        }
+        self.check_shape(&other)?;
         let options = |model: &Self| (model.loss, model.normalize, model.beam, model.cost);
         if options(&self) != options(&other) {
             let why = "they differ in their loss, their cost, their scaling of samples or their beam";

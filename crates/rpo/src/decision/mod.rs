@@ -28,8 +28,9 @@ pub enum Decision {
     #[default]
     Threshold,
     /// For each label, predicts the set of samples whose expected F1 is largest, given the label's frequency in
-    /// training ([`f1_decisions`](rpo_linear::f1_decisions)). Scores must be probabilities. The prediction for a sample depends on the other
-    /// samples, so all must be decided at once.
+    /// training ([`f1_decisions`](rpo_linear::f1_decisions)). Of each group of mutually exclusive labels one is predicted:
+    /// among those that would be, or among all if none would be, the most probable one, the first of equal ones. Scores
+    /// must be probabilities. The prediction for a sample depends on the other samples, so all must be decided at once.
     #[serde(rename = "f1")]
     ExpectedF1,
 }

@@ -85,16 +85,8 @@ impl Model {
             decided.iter().for_each(|&label| is_decided[label] = true);
             let values = targets.iter().map(|target| match *target {
                 TargetOutputs::Classes(column) => {
-                    // A joint rule may predict several classes, or none.
-                    let rank = |&label: &usize| (is_decided[label], scores[label]);
-                    let best = column.outputs().reduce(|best, label| {
-                        let ((a, score), (b, of_best)) = (rank(&label), rank(&best));
-                        match a.cmp(&b).then(score.total_cmp(&of_best)).is_gt() {
-                            true => label,
-                            false => best,
-                        }
-                    });
-                    TargetValue::Class(&column.classes[best.map_or(0, |best| best - column.first)])
+                    let decided = column.outputs().find(|&label| is_decided[label]);
+                    TargetValue::Class(&column.classes[decided.map_or(0, |label| label - column.first)])
                 }
                 TargetOutputs::One(output) if is_label[output] => TargetValue::Label(is_decided[output]),
                 TargetOutputs::One(output) => TargetValue::Number(scores[output]),

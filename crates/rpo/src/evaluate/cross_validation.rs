@@ -6,8 +6,8 @@ use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use ndarray::Array2;
 use rpo_core::Predictor;
 use rpo_core::Seed;
-use rpo_data::Dataset;
-use rpo_data::split::{Split, Withheld};
+use rpo_data::split::{Split, SplitError, Withheld};
+use rpo_data::{Dataset, Names};
 use rpo_metrics::Score;
 use std::fmt;
 
@@ -84,8 +84,7 @@ pub fn cross_validate<S: Score>(
     metrics: &[S],
     mut options: Folds<'_>,
 ) -> Result<CrossValidation, ModelError> {
-    let (k, seed) = (options.k, options.seed.purpose("cross-validation"));
-    let splits = Split::folds(data, &options.withheld, k, seed)?;
+    let splits = options.splits(data)?;
     let mut folds = Vec::new();
     for_each_fold(estimator, data, &splits, |split, test, model| {
         let evaluated = model.evaluate_with(test, metrics, options.evaluation)?;
@@ -118,6 +117,17 @@ pub struct Folds<'a> {
     /// Called after each fold, for example to collect out-of-fold predictions or report progress; an error ends the
     /// cross-validation. Default none.
     pub on_fold: Option<OnFold<'a>>,
+}
+
+impl Folds<'_> {
+    fn splits(&self, data: &Dataset) -> Result<Vec<Split>, SplitError> {
+        Split::folds(
+            data,
+            &self.withheld,
+            self.k,
+            self.seed.purpose("cross-validation"),
+        )
+    }
 }
 
 impl fmt::Debug for Folds<'_> {
@@ -158,16 +168,63 @@ pub struct Fold<'a> {
     pub values: &'a [f64],
 }
 
-/// Predicts each sample by a model that was fitted without that sample, with k folds as in [`cross_validate`]. Returns
-/// an array of shape n x outputs of the model.
+/// Predictions by models that were fitted without the sample.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CrossValScores {
+    /// The names of the outputs of the models.
+    pub output_names: Names,
+    /// A row for each sample (n x outputs of the models); NaN for those that are in no fold.
+    pub scores: Array2<f32>,
+    /// True for each sample that is in a fold: where time decides ([`Folds::withheld`]), the earliest ones are in none.
+    pub is_tested: Vec<bool>,
+}
+
+impl CrossValScores {
+    /// Creates the predictions for a number of samples, before the first fold.
+    pub fn new(n_samples: usize) -> Self {
+        Self {
+            output_names: Names::Numbered(0),
+            scores: Array2::zeros((n_samples, 0)),
+            is_tested: vec![false; n_samples],
+        }
+    }
+
+    /// Adds the predictions for the samples of a fold ([`Folds::on_fold`]).
+    ///
+    /// # Errors
+    /// Predictions for all samples larger than 4 GiB, and those of predicting.
+    ///
+    /// # Panics
+    /// If a sample of the fold is not among the samples, or its model predicts other outputs than that of the first fold.
+    pub fn add(&mut self, fold: &Fold<'_>) -> Result<(), ModelError> {
+        let predicted = fold.model.predict(fold.test.features().view())?;
+        if self.scores.ncols() == 0 {
+            let shape = (self.is_tested.len(), fold.model.n_outputs());
+            ModelError::check_scores(shape.0, shape.1, DEFAULT_MEMORY_LIMIT)?;
+            self.output_names.clone_from(&fold.model.schema().output_names);
+            self.scores = Array2::from_elem(shape, f32::NAN);
+        }
+        for (predicted, &sample) in predicted.rows().into_iter().zip(fold.test_samples) {
+            self.scores.row_mut(sample).assign(&predicted);
+            self.is_tested[sample] = true;
+        }
+        Ok(())
+    }
+}
+
+/// Predicts each sample of a fold by a model that was fitted without that sample, with the folds of [`cross_validate`],
+/// without metrics: [`Fold::values`] is empty.
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
 /// use rpo::prelude::*;
 ///
 /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-/// let scores = rpo::cross_val_scores(&RidgeParams::default(), &data, 4, Seed::new(7))?;
-/// assert_eq!(scores.dim(), (200, 20));
+/// let folds = Folds { k: 4, seed: Seed::new(7), ..Folds::default() };
+/// let found = rpo::cross_val_scores(&RidgeParams::default(), &data, folds)?;
+/// assert_eq!(found.scores.dim(), (200, 20));
+/// assert!(found.is_tested.iter().all(|is_tested| *is_tested));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -176,25 +233,25 @@ pub struct Fold<'a> {
 pub fn cross_val_scores(
     estimator: &dyn Estimator,
     data: &Dataset,
-    k: usize,
-    seed: Seed,
-) -> Result<Array2<f32>, ModelError> {
-    let n = data.n_samples();
-    ModelError::check_scores(n, data.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
-    let mut scores = Array2::zeros((n, 0));
-    let splits = Split::folds(data, &Withheld::Stratified, k, seed.purpose("cross-validation"))?;
+    mut options: Folds<'_>,
+) -> Result<CrossValScores, ModelError> {
+    ModelError::check_scores(data.n_samples(), data.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
+    let mut found = CrossValScores::new(data.n_samples());
+    let splits = options.splits(data)?;
     for_each_fold(estimator, data, &splits, |split, test, model| {
-        let predicted = model.predict(test.features().view())?;
-        if scores.ncols() == 0 {
-            ModelError::check_scores(n, model.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
-            scores = Array2::zeros((n, model.n_outputs()));
+        let fold = Fold {
+            test_samples: &split.test,
+            test,
+            model: &model,
+            values: &[],
+        };
+        found.add(&fold)?;
+        match &mut options.on_fold {
+            Some(on_fold) => on_fold(fold),
+            None => Ok(()),
         }
-        for (predicted, &sample) in predicted.rows().into_iter().zip(&split.test) {
-            scores.row_mut(sample).assign(&predicted);
-        }
-        Ok(())
     })?;
-    Ok(scores)
+    Ok(found)
 }
 
 /// Fits to the training samples of each split and calls `on_fold` with its test samples and the model.

@@ -11,7 +11,9 @@ mod per_output;
 
 pub use by_frequency::FrequencyScores;
 pub(crate) use cross_validation::fit_without_test;
-pub use cross_validation::{CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate};
+pub use cross_validation::{
+    CrossValScores, CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate,
+};
 pub(crate) use kinds::OutputKinds;
 pub use out_of_bag::OobScore;
 pub use per_output::OutputScores;
@@ -297,12 +299,17 @@ impl Work<'_> {
         })
     }
 
+    /// The best labels for the largest k of the metrics; empty lists, for which nothing is predicted, if no metric
+    /// compares best labels.
     fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
         let largest = metrics.iter().filter_map(|m| match m.needs() {
             Needs::TopK(k) => Some(k),
             _ => None,
         });
-        let k = largest.max().unwrap_or(1);
+        let Some(k) = largest.max() else {
+            let none: Vec<Vec<(u32, f32)>> = vec![Vec::new(); self.x.n_rows()];
+            return Ok(TopK::from_lists(self.model.n_outputs(), 1, &none)?);
+        };
         best_labels::of(self.model, self.x, self.truth.view(), k, self.rerank)
     }
 

@@ -1,12 +1,12 @@
 //! Evaluates each output separately.
 
 use super::mixed::columns_of;
-use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
 use ndarray::{ArrayView2, Axis};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
-    Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
+    Confusion, Curve, LabelSets, MetricError, MissingTruth, OutputMetric, ProbabilityErrors, RegressionSums,
     SetComparison, SetMetric, ZeroDivision, area_per_label,
 };
 
@@ -14,9 +14,10 @@ use rpo_metrics::{
 ///
 /// For labels: `support` (number of samples that have the label), `precision`, `recall`, `f1`, `mcc`, `g-mean` and
 /// `balanced-accuracy` of the predicted labels, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN if scores
-/// are not probabilities), and `threshold`. For numbers: `r2`, `mae`, `rmse`; for quantiles also `pinball`,
-/// and `coverage`, the fraction of values that are at most the quantile; beside labels these
-/// are NaN for labels, and those of labels for numbers. NaN if undefined.
+/// are not probabilities), and `threshold` (NaN if the model decides by expected F1). For numbers: `r2`, `mae`, `rmse`;
+/// for quantiles also `pinball`, and `coverage`, the fraction of values that are at most the quantile; beside labels
+/// these are NaN for labels, and those of labels for numbers. NaN if undefined, as all but `support` are for a label
+/// without an observed value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
@@ -50,9 +51,10 @@ impl Model {
         let (measures, columns) = match self.schema().task {
             Task::MultiLabel => {
                 let decided = self.decide(scores.view())?;
-                let thresholds = self
-                    .thresholds()
-                    .map_or_else(|| vec![0.5; self.n_outputs()], <[f64]>::to_vec);
+                let thresholds = match self.thresholds() {
+                    Some(thresholds) if self.decision == Decision::Threshold => thresholds.to_vec(),
+                    _ => vec![self.default_threshold(); self.n_outputs()],
+                };
                 let columns = of_labels(
                     truth,
                     scores.view(),
@@ -110,8 +112,12 @@ fn of_labels(
     let decided = LabelSets::new(decided, MissingTruth::Refuse)?;
     let compared = SetComparison::new(&truth, &decided)?;
     let of_sets = |metric| {
-        let labels = compared.per_label.iter();
-        labels.map(|label| label.value(metric)).collect()
+        let of_label = |label: &Confusion| match *label == Confusion::default() {
+            // Not the 0 of 0/0, which is for labels that no observed sample has.
+            true => f64::NAN,
+            false => label.value(metric),
+        };
+        compared.per_label.iter().map(of_label).collect()
     };
     let zero = ZeroDivision::Zero;
     let [log_loss, brier, calibration] = match ProbabilityErrors::new(&truth, scores) {
@@ -139,6 +145,14 @@ fn of_labels(
 }
 
 impl Model {
+    /// The threshold of a label for which the model has none; NaN if the decision uses none.
+    fn default_threshold(&self) -> f64 {
+        match self.decision {
+            Decision::Threshold => 0.5,
+            Decision::ExpectedF1 => f64::NAN,
+        }
+    }
+
     /// The measures of numbers: names and columns.
     fn of_numbers(
         &self,
@@ -171,7 +185,7 @@ impl Model {
         let decided = self.decide(scores)?;
         let (truth, decided) = (columns_of(truth, labels), columns_of((&decided).into(), labels));
         let scores = scores.select(Axis(1), labels);
-        let thresholds = vec![0.5; labels.len()];
+        let thresholds = vec![self.default_threshold(); labels.len()];
         let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;
         let of_all = |values: Vec<f64>| {
             let mut of_all = vec![f64::NAN; self.n_outputs()];

@@ -213,6 +213,7 @@ impl Configured {
         let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
         let first = FitContext {
             on_step: None,
+            on_total: None,
             on_score: None,
             start: None,
             ..*context
@@ -331,11 +332,20 @@ impl Estimator for Configured {
         on_checkpoint: &mut OnCheckpoint<'_>,
     ) -> Result<Model, ModelError> {
         self.fit_by(data, context, |prepared, context, complete| {
-            let mut on_complete = |step: usize, model: &Model| on_checkpoint(step, &complete(model.clone())?);
+            let n_steps = self.n_steps();
+            // The model of the last checkpoint, as completing it again could take as long as the fit. Earlier ones are not
+            // kept: a forest that shares its trees with another model copies them to grow.
+            let mut last = None;
+            let mut on_complete = |step: usize, model: &Model| {
+                let completed = complete(model.clone())?;
+                let flow = on_checkpoint(step, &completed)?;
+                last = (step >= n_steps || flow.is_break()).then_some(completed);
+                Ok(flow)
+            };
             let model = self
                 .inner
                 .fit_in_parts(prepared, context, steps, &mut on_complete)?;
-            complete(model)
+            last.map_or_else(|| complete(model), Ok)
         })
     }
 

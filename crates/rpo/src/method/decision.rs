@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct DecisionParams {
     /// Predicts labels from their scores: threshold, each label whose score reaches its threshold; f1, each label for the
     /// subset of the jointly predicted samples whose expected F1 is largest, for methods whose scores are probabilities.
+    /// Either way one class of a column is predicted: with f1 the most probable of those that would be, or of all.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it

@@ -52,7 +52,8 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Number of steps of a fit: trees or boosting iterations. Default 1.
+    /// Number of steps of a fit: trees, boosting iterations or tried configurations, or the largest number if it depends
+    /// on the data ([`FitContext::on_total`]). Default 1.
     fn n_steps(&self) -> usize {
         1
     }
@@ -307,6 +308,9 @@ fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
 pub struct FitContext<'a> {
     /// Called after every step, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Called before the first step with the number of steps, by methods that know it only from the data, as `auto` does;
+    /// others have the number of [`Estimator::n_steps`].
+    pub on_total: Option<&'a (dyn Fn(usize) + Sync)>,
     /// Called between steps, from any thread: if it returns true, the fit ends with an error
     /// ([`EnsembleError::Stopped`](rpo_ensemble::EnsembleError::Stopped)), or with the best result so far
     /// ([`Estimator::keeps_best`]).

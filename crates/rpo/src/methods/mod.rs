@@ -8,6 +8,7 @@ mod craftml;
 mod forest;
 mod growing;
 mod linear;
+mod member;
 mod models;
 mod structured;
 

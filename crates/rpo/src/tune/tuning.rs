@@ -48,13 +48,17 @@ impl fmt::Display for SearchOrder {
 }
 
 impl FromStr for SearchOrder {
-    type Err = SpaceError;
+    type Err = ParameterError;
 
-    fn from_str(text: &str) -> Result<Self, SpaceError> {
+    fn from_str(text: &str) -> Result<Self, ParameterError> {
         match text {
             "grid" => Ok(Self::Grid),
             "random" => Ok(Self::Random),
-            _ => Err(SpaceError::Unreadable(text.to_owned())),
+            _ => Err(ParameterError::out_of_range(
+                "search",
+                text,
+                "one of grid, random",
+            )),
         }
     }
 }
@@ -154,8 +158,10 @@ impl Tuning {
         self.check_metric()?;
         let space = self.space()?;
         let first = self.settings(&space)?.next();
-        let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
-        method.check_data(method.estimator(data.task())?.as_ref(), data)?;
+        let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting));
+        let method = method.map_err(|e| TuneError::Setting(e.into()))?;
+        let checked = method.check_data(method.estimator(data.task())?.as_ref(), data);
+        checked.map_err(ModelError::from)?;
         let default = || {
             let levels = self.method.quantile_levels();
             let metric = default_metric(data.task(), data.n_outputs(), &levels);
@@ -374,12 +380,6 @@ impl TuneError {
 impl From<SearchError<ModelError>> for TuneError {
     fn from(e: SearchError<ModelError>) -> Self {
         Self::Search(Box::new(e))
-    }
-}
-
-impl From<MethodError> for TuneError {
-    fn from(e: MethodError) -> Self {
-        Self::Setting(e.into())
     }
 }
 

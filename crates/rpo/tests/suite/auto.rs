@@ -203,6 +203,48 @@ fn whoever_stops_the_search_gets_the_best_so_far() {
     );
 }
 
+/// Whichever configurations the data admit, and however often the ensemble is fitted.
+#[test]
+fn the_number_of_steps_is_that_of_the_configurations_that_are_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portfolio.json");
+    let portfolio = serde_json::json!({
+        "labels": [{"method": "baseline", "cost": 1.0}],
+        "numbers": [
+            {"method": "baseline", "cost": 1.0},
+            {"method": "ridge", "cost": 1.0, "min_outputs": 100},
+            {"method": "extra-trees --trees 3", "cost": 1.0},
+            {"method": "gbmort --iterations 5", "cost": 1.0},
+        ],
+    });
+    std::fs::write(&path, portfolio.to_string()).unwrap();
+    for (configurations, expected) in [("100", 3), ("2", 2)] {
+        let (made, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let on_step = || {
+            made.fetch_add(1, Ordering::Relaxed);
+        };
+        let on_total = |n_steps| {
+            total.fetch_add(n_steps, Ordering::Relaxed);
+        };
+        let context = FitContext {
+            on_step: Some(&on_step),
+            on_total: Some(&on_total),
+            ..FitContext::default()
+        };
+        let options = [
+            ("portfolio", path.to_str().unwrap()),
+            ("configurations", configurations),
+            // Found by a first fit to a subset of the samples.
+            ("intervals", "0.8"),
+        ];
+        let set = |method: Method, (name, value): (&str, &str)| method.with(name, value).unwrap();
+        let method = options.into_iter().fold(Method::named("auto").unwrap(), set);
+        Model::fit_with(&method, &numbers(false), &context).unwrap();
+        assert_eq!((made.into_inner(), total.into_inner()), (expected, expected));
+        assert!(method.n_steps() >= expected);
+    }
+}
+
 #[test]
 fn a_short_time_is_enough_for_the_first_configuration() {
     let data = texts(120);

@@ -5,7 +5,10 @@ use ndarray::{Array2, array};
 use rpo::core::{CsrMatrix, Matrix, Propensity, top_of};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Metric, MetricError};
-use rpo::{Decision, EvaluateOptions, Method, MethodEntry, Model, ModelError, Predictor, Registry};
+use rpo::{
+    Decision, EvaluateOptions, FitContext, Method, MethodEntry, Model, ModelError, Predictor, Registry,
+};
+use std::ops::ControlFlow;
 
 /// Labels of which the first is frequent and the others are rare, with scores as features.
 fn labels(scores: Array2<f32>) -> Dataset {
@@ -24,6 +27,27 @@ fn the_best_labels_are_selected_from_blocks_of_samples() {
     assert_eq!(best, rpo::core::csr_of_rows(expected.iter(), (50, 7)));
     let calls = model.predictor().downcast_ref::<echo::Echo>().unwrap().calls();
     assert_eq!(calls, 1, "all samples fit into one block");
+}
+
+/// Within little memory, the best labels are predicted apart from the scores, for metrics that compare them.
+#[test]
+fn samples_are_predicted_twice_only_for_metrics_of_the_best_labels() {
+    let data = labels(Array2::from_shape_fn((10, 3), |(i, j)| ((i * 5 + j) % 7) as f32));
+    let small = EvaluateOptions {
+        memory_limit: 1,
+        ..EvaluateOptions::default()
+    };
+    let calls = |metrics: &[Metric]| {
+        let model = Model::new(echo::Echo::of(&data), &data).unwrap();
+        let found = model.evaluate_with(&data, metrics, small).unwrap().values;
+        let calls = model.predictor().downcast_ref::<echo::Echo>().unwrap().calls();
+        let expected = model.evaluate(&data, metrics).unwrap();
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12));
+        calls
+    };
+    let n_blocks = data.n_samples();
+    assert_eq!(calls(&[Metric::Lrap, Metric::Hamming]), n_blocks);
+    assert!(calls(&[Metric::Lrap, Metric::PrecisionAt(1)]) > n_blocks);
 }
 
 /// Rounding leaves probabilities just below 0, which rank below labels without a score.
@@ -64,6 +88,26 @@ fn probabilities_have_one_tolerance() {
     assert_eq!(model.decision, Decision::ExpectedF1);
     let refused = fit(1.1).unwrap_err().to_string();
     assert!(refused.contains("needs probabilities"), "{refused}");
+}
+
+/// What is found for a model, here that its scores are probabilities, is found once for each checkpoint.
+#[test]
+fn the_model_of_the_last_checkpoint_is_that_of_the_fit() {
+    let data = labels(Array2::from_elem((10, 3), 0.25));
+    let registry = Registry::standard().clone();
+    let entry = MethodEntry::new("echo", "Predicts its features.", echo::EchoParams::default());
+    let registry = registry.with(entry.model::<echo::Echo>("echo"));
+    let method = registry.method("echo").unwrap().with("decide", "f1").unwrap();
+    let mut shown = Vec::new();
+    let context = FitContext::default();
+    let model = Model::fit_in_parts(&method, &data, &context, &[], &mut |_, model| {
+        shown.push(model.clone());
+        Ok(ControlFlow::Continue(()))
+    });
+    let model = model.unwrap();
+    assert_eq!(shown, std::slice::from_ref(&model));
+    let calls = model.predictor().downcast_ref::<echo::Echo>().unwrap().calls();
+    assert_eq!(calls, 1);
 }
 
 #[test]

@@ -3,11 +3,15 @@
 use ndarray::Array2;
 use rpo::core::Seed;
 use rpo::data::generate::{Generator, MultiLabelSet};
+use rpo::data::split::Withheld;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::Metric;
 use rpo::tune::Tuning;
-use rpo::{Estimator, FitContext, Method, MethodError, Model, ModelError, Registry};
+use rpo::{
+    Estimator, FitContext, Fold, Folds, Method, MethodError, Model, ModelError, Predictor, Registry,
+    cross_val_scores,
+};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -297,6 +301,39 @@ fn a_method_fits_in_parts_and_to_a_file_as_its_estimator_does() {
     let whole = Model::fit(&craftml, &data).unwrap();
     assert_eq!(n_bytes, whole.to_bytes().unwrap().len() as u64);
     assert_eq!(Model::load(&path).unwrap(), whole);
+}
+
+#[test]
+fn predictions_of_folds_are_those_of_models_of_earlier_samples() {
+    let data = data();
+    let n = data.n_samples();
+    // From the last sample to the first.
+    let times = Withheld::Latest((0..n).map(|i| (n - i) as f64).collect());
+    let mut expected = ndarray::Array2::from_elem((n, data.n_outputs()), f32::NAN);
+    let mut tested = Vec::new();
+    let mut on_fold = |fold: Fold<'_>| {
+        assert!(fold.values.is_empty());
+        let scores = fold.model.predict(fold.test.features().view())?;
+        for (scores, &sample) in scores.rows().into_iter().zip(fold.test_samples) {
+            expected.row_mut(sample).assign(&scores);
+        }
+        tested.extend_from_slice(fold.test_samples);
+        Ok(())
+    };
+    let folds = Folds {
+        k: 2,
+        withheld: times,
+        on_fold: Some(&mut on_fold),
+        ..Folds::default()
+    };
+    let found = cross_val_scores(&method("ridge", 1), &data, folds).unwrap();
+    tested.sort_unstable();
+    let is_tested: Vec<usize> = (0..n).filter(|&i| found.is_tested[i]).collect();
+    assert_eq!(is_tested, tested);
+    assert!(!found.is_tested[n - 1] && found.is_tested[0]);
+    let bits = |scores: &ndarray::Array2<f32>| scores.mapv(f32::to_bits);
+    assert_eq!(bits(&found.scores), bits(&expected));
+    assert_eq!(found.output_names.iter().len(), data.n_outputs());
 }
 
 /// Bags, thresholds and projections are those of the other samples.

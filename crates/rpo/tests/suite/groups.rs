@@ -3,7 +3,7 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use rpo::combine::Ensemble;
+use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::split::{Split, SplitError, Withheld};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::linear::LinearError;
@@ -333,4 +333,24 @@ proptest! {
         let refused = Split::withholding(&data, &times, fraction, Seed::new(seed));
         prop_assert_eq!(refused, Err(SplitError::GroupsAndTimes));
     }
+}
+
+/// Weights are scored on other groups than those that found them, which one group does not allow.
+#[test]
+fn models_are_combined_on_whole_groups() {
+    let (data, withheld) = (numbers(12, 1), numbers(12, 2));
+    let methods = ["ridge", "extra-trees --trees 3"].map(|text| text.parse::<Method>().unwrap());
+    let models = methods.map(|method| Model::fit(&method, &data).unwrap());
+    let score = |withheld: &Dataset| {
+        let model = Model::combine_on(&models, CombineRule::Nnls, withheld).unwrap();
+        let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+        ensemble.selection.as_ref().unwrap().score
+    };
+    let without = withheld.select_samples(&(0..withheld.n_samples()).collect::<Vec<_>>());
+    let in_one = without
+        .unwrap()
+        .with_groups(vec![3; withheld.n_samples()])
+        .unwrap();
+    assert!(score(&withheld).is_some());
+    assert_eq!(score(&in_one), None);
 }

@@ -102,8 +102,13 @@ fn outputs_of_data_are_repeated_for_levels() {
         model.schema().align_outputs(&turned).unwrap(),
         model.schema().align_outputs(&straight).unwrap()
     );
-    let scores = rpo::cross_val_scores(&method(LEVELS), &dense, 3, Seed::new(1)).unwrap();
-    assert_eq!(scores.dim(), (60, 4));
+    let folds = Folds {
+        k: 3,
+        ..Folds::default()
+    };
+    let found = rpo::cross_val_scores(&method(LEVELS), &dense, folds).unwrap();
+    assert_eq!(found.scores.dim(), (60, 4));
+    assert_eq!(found.output_names.iter().len(), 4);
 }
 
 #[test]

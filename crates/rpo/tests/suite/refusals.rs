@@ -236,7 +236,7 @@ fn cross_validation_refuses_what_a_fit_refuses() {
         assert!(expected.to_string().contains("does not take"), "{expected}");
         let found = cross_validate(estimator, data, &[Metric::Lrap], Folds::default());
         assert_eq!(found, Err(expected.clone()));
-        let scores = rpo::cross_val_scores(estimator, data, 3, Seed::new(1));
+        let scores = rpo::cross_val_scores(estimator, data, Folds::default());
         assert_eq!(scores.unwrap_err(), expected);
     }
 }

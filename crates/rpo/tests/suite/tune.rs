@@ -7,9 +7,9 @@ use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
     Direction, Holdout, Outcome, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit,
-    SearchOrder, SearchResult, Setting, Space, SpaceError, Trial, TrialError, Tuning, Value,
+    SearchOrder, SearchResult, Setting, Space, SpaceError, Trial, TrialError, TuneError, Tuning, Value,
 };
-use rpo::{FitContext, Method, Model};
+use rpo::{FitContext, Method, MethodError, Model, ModelError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -429,6 +429,20 @@ fn the_record_of_a_model_can_be_tuned() {
         .unwrap();
     assert_eq!(refitted.training().n_samples, 100);
     assert_eq!(refitted.parameters["validation"], serde_json::Value::Null);
+}
+
+#[test]
+fn data_that_a_method_cannot_use_are_no_error_of_a_setting() {
+    let x = ndarray::Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
+    let y = ndarray::Array2::from_shape_fn((20, 1), |(i, _)| if i == 3 { f32::NAN } else { 1.0 });
+    let data = Dataset::with_missing(x.into(), y.into(), Task::Regression).unwrap();
+    let tuning = Tuning::new(Method::named("ridge").unwrap(), ["lambda=1,2"], 0);
+    let found = tuning.run(&data, &|| ()).unwrap_err();
+    let is_of_data = matches!(
+        &found,
+        TuneError::Model(ModelError::Method(MethodError::Data { .. }))
+    );
+    assert!(is_of_data, "{found}");
 }
 
 #[test]

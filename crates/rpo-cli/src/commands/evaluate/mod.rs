@@ -46,12 +46,13 @@ pub(crate) struct Evaluate {
     ranking: RerankOptions,
 
     /// How labels are decided from scores, by default as the model is set: threshold, or f1 for all samples at once by
-    /// the expected F1 of each label, which requires probabilities.
+    /// the expected F1 of each label, which requires probabilities. Either way one class of a column is predicted.
     #[arg(long, value_name = "RULE")]
     decide: Option<Decision>,
 
     /// CSV file for the scores of each output: for labels support, precision, recall, F1, MCC, G-mean, balanced
-    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold; for numbers
+    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold (empty where labels
+    /// are decided without thresholds); for numbers
     /// r2, MAE and RMSE; for quantiles also the pinball loss and the coverage. It has tabs if its name ends in .tsv, and
     /// is compressed by gzip if it ends in .gz.
     #[arg(long, value_name = "FILE", value_parser = files::written(), conflicts_with = "rerank")]
@@ -161,9 +162,10 @@ impl Evaluate {
         if self.decide.is_some() && task == Task::Regression {
             return refuse("--decide is for labels; the model predicts numbers");
         }
-        if self.decide.is_some() && !metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets)) {
+        let compares_sets = metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets));
+        if self.decide.is_some() && !compares_sets && self.per_output.is_none() {
             return refuse(
-                "--decide is for metrics of label sets (such as hamming or micro-f1), but none was requested",
+                "--decide is for metrics of label sets (such as hamming or micro-f1) and --per-output, but none was requested",
             );
         }
         Ok(())

@@ -48,8 +48,8 @@ pub(crate) struct Predict {
 
     /// Only the labels that the model predicts: those whose score reaches the threshold stored in the model, or 0.5
     /// without one; in groups of mutually exclusive labels, the most probable one. A model trained with --decide f1
-    /// decides on all rows of the data jointly: each label is predicted for the rows with the largest expected F1, so a
-    /// row alone, or among others, may get other labels.
+    /// decides on all rows of the data jointly: each label is predicted for the rows with the largest expected F1, and in
+    /// groups the most probable one of these labels, or of all, so a row alone, or among others, may get other labels.
     #[arg(long, conflicts_with = "top_k")]
     decide: bool,
 
@@ -287,13 +287,9 @@ type Ids<'a> = Option<IdColumn<'a>>;
 
 /// The line of the names of columns, after that of the identifiers.
 fn header<S: AsRef<str>>(ids: Ids<'_>, names: impl Iterator<Item = S>, delimiter: char) -> String {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let id = ids.map(|id| field(id.name));
-    let fields: Vec<String> = id
-        .into_iter()
-        .chain(names.map(|name| field(name.as_ref())))
-        .collect();
-    fields.join(&delimiter.to_string()) + "\n"
+    let names = names.map(|name| csv_file::field(name.as_ref(), delimiter));
+    let id = ids.map(|id| csv_file::field(id.name, delimiter));
+    csv_file::line(id.into_iter().chain(names), delimiter)
 }
 
 fn wide_csv(

@@ -3,10 +3,11 @@
 #[cfg(feature = "arrow")]
 use super::columns;
 use super::{IdColumn, Ids, OutFormat, bytes_to_decide, header, json_line, width};
+use crate::csv_file;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::predictions::PredictedColumns;
-use crate::predictions::json_outputs::{self, add};
+use crate::predictions::json_outputs;
 use rpo::core::{MatrixView, Predictor};
 use rpo::data::LabelColumn;
 #[cfg(feature = "arrow")]
@@ -77,11 +78,8 @@ fn csv(
     delimiter: char,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let between = delimiter.to_string();
-    let names = columns.value_names();
-    let missing = CsvField::missing(names.len() + usize::from(ids.is_some()));
-    let mut line = header(ids, names.into_iter(), delimiter);
+    let field = |text: &str| csv_file::field(text, delimiter);
+    let mut line = header(ids, columns.value_names().into_iter(), delimiter);
     // The header is written with the first line, so that nothing is written if prediction fails.
     for_each_row(columns, x, |sample, values| {
         let id = ids.map(|IdColumn { ids, .. }| field(&ids[sample]));
@@ -89,11 +87,10 @@ fn csv(
             TargetValue::Number(value) => value.to_string(),
             TargetValue::Label(value) => u8::from(*value).to_string(),
             TargetValue::Class(class) => field(class),
-            TargetValue::Labels(labels) if labels.is_empty() => missing.to_owned(),
+            TargetValue::Labels(labels) if labels.is_empty() => String::new(),
             TargetValue::Labels(labels) => field(&joined(columns.model, labels)),
         });
-        let fields: Vec<String> = id.into_iter().chain(values).collect();
-        add(&mut line, format_args!("{}\n", fields.join(&between)));
+        line += &csv_file::line(id.into_iter().chain(values), delimiter);
         out.put(line.as_bytes())?;
         line.clear();
         Ok(())

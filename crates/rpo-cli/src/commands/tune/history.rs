@@ -4,7 +4,6 @@ use crate::csv_file;
 use crate::error::CliError;
 use crate::output::{self, Output};
 use rpo::ModelError;
-use rpo::data::write::CsvField;
 use rpo::tune::{Outcome, Record, Setting, Space, TrialError, Tuned};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -119,14 +118,14 @@ impl Report<'_> {
 /// The line of the names of columns.
 pub(super) fn header(space: &Space, delimiter: char) -> String {
     let own = ["index", "score", "steps", "seconds", "status", "error"].map(str::to_owned);
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    joined(own.into_iter().chain(space.names().map(field)), delimiter)
+    let names = space.names().map(|name| csv_file::field(name, delimiter));
+    csv_file::line(own.into_iter().chain(names), delimiter)
 }
 
 /// The line of a trial, with a column for each parameter, which is empty if the parameter does not apply.
 pub(super) fn line(record: &Record<ModelError>, space: &Space, delimiter: char) -> String {
-    let field = |text: &str| CsvField { text, delimiter }.to_string();
-    let shown = |text: Option<String>| text.as_deref().map_or_else(String::new, field);
+    let shown =
+        |text: Option<String>| text.map_or_else(String::new, |text| csv_file::field(&text, delimiter));
     let (status, error) = status(record);
     let own = [
         record.index.to_string(),
@@ -137,12 +136,7 @@ pub(super) fn line(record: &Record<ModelError>, space: &Space, delimiter: char) 
         shown(error),
     ];
     let value = |name| shown(record.setting.get::<String>(name).ok());
-    joined(own.into_iter().chain(space.names().map(value)), delimiter)
-}
-
-fn joined(cells: impl Iterator<Item = String>, delimiter: char) -> String {
-    let cells: Vec<String> = cells.collect();
-    cells.join(&delimiter.to_string()) + "\n"
+    csv_file::line(own.into_iter().chain(space.names().map(value)), delimiter)
 }
 
 fn status(record: &Record<ModelError>) -> (&'static str, Option<String>) {

@@ -18,7 +18,9 @@ use journal::Journal;
 use rpo::core::{Domain, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
-use rpo::tune::{RANDOM_TRIALS, Record, Refit, SearchLimit, SearchOrder, Space, Tuned, Tuning};
+use rpo::tune::{
+    RANDOM_TRIALS, Record, Refit, SearchError, SearchLimit, SearchOrder, Space, TuneError, Tuned, Tuning,
+};
 use rpo::{EvaluateOptions, FitContext, ModelError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -156,7 +158,7 @@ impl Tune {
         let tuned = tuning.run_until(&data, &on_record, &|| interrupted.load(Ordering::Relaxed));
         interrupt::as_ever();
         bar.finish_and_clear();
-        let tuned = tuned.map_err(CliError::of_search)?;
+        let tuned = tuned.map_err(|e| self.failed(e))?;
         let search_seconds = clock.wall_seconds();
 
         let report = Report {
@@ -173,6 +175,15 @@ impl Tune {
         let printed = report.print(self.json, *model_bytes.as_ref().unwrap_or(&None));
         model_bytes?;
         printed
+    }
+
+    /// The error of a search, which names the data that cannot be searched on.
+    fn failed(&self, e: TuneError) -> CliError {
+        match e {
+            TuneError::Search(e) if matches!(*e, SearchError::Interrupted) => CliError::Interrupted,
+            TuneError::Model(source) => self.fit.failed(source),
+            e => CliError::Tune(e),
+        }
     }
 
     /// Fits the best setting and saves the model, if there is a file for it. Returns the size of the file in bytes.

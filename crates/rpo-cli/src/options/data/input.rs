@@ -180,8 +180,12 @@ impl InputOptions {
         }
     }
 
-    /// Reads the file, or standard input.
+    /// Reads the file, or standard input. Errors name the option of the column that is read as identifiers.
     pub(super) fn read(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
+        self.read_as(options).map_err(|e| self.with_option(e))
+    }
+
+    fn read_as(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
         if self.data != "-" {
             return read(&self.data, options);
         }
@@ -200,29 +204,52 @@ impl InputOptions {
         self.withheld_by.get_or_init(|| (option, column.to_owned()));
     }
 
+    /// Returns the values of the column of a set that was read after [`withhold_by`](Self::withhold_by). They are its
+    /// identifiers, unless another column is. Only then is the file read again, which a pipe does not allow.
+    pub(super) fn withheld_by(&self, data: &Dataset) -> Result<Vec<String>, CliError> {
+        let Some((_, column)) = self.second_column() else {
+            return Ok(data.ids().unwrap_or_default().to_vec());
+        };
+        let values = self.read(&ReadOptions {
+            id: Some(column.to_owned()),
+            ignore_untyped: true,
+            ..self.options()
+        })?;
+        Ok(values.ids().unwrap_or_default().to_vec())
+    }
+
     /// The column that is read as identifiers.
     pub(super) fn identifying(&self) -> Option<&str> {
         let withheld_by = self.withheld_by.get().map(|(_, column)| column);
         self.id.as_ref().or(withheld_by).map(String::as_str)
     }
 
-    /// The option that names the column by which samples are withheld, and the column.
-    pub(super) fn withheld_by(&self) -> Option<&(&'static str, String)> {
-        self.withheld_by.get()
-    }
-
     /// The column by which samples are withheld and the option that names it, if another one is read as identifiers.
     pub(super) fn second_column(&self) -> Option<(&'static str, &str)> {
-        let (option, column) = self.withheld_by()?;
+        let (option, column) = self.withheld_by.get()?;
         (self.identifying() != Some(column)).then_some((option, column))
     }
 
-    /// The option that names the column that is read as identifiers.
-    pub(super) fn identifying_option(&self) -> &'static str {
-        match self.withheld_by.get() {
-            Some((option, _)) if self.id.is_none() => option,
-            _ => "--id",
+    /// Adds the option that named a column to an error.
+    fn with_option(&self, mut e: ReadError) -> ReadError {
+        let withholding = |name: &str| {
+            let withheld_by = self.withheld_by.get();
+            withheld_by
+                .filter(|(_, column)| column == name)
+                .map(|(option, _)| *option)
+        };
+        match &mut e.kind {
+            ReadErrorKind::UnknownColumn { option, name, .. } if *option == "id" => {
+                *option = withholding(name).unwrap_or("--id");
+            }
+            ReadErrorKind::TargetIsOther { name, other } => {
+                if let Some(option) = withholding(name) {
+                    *other = option;
+                }
+            }
+            _ => {}
         }
+        e
     }
 
     /// The name of the identifier column.
@@ -258,13 +285,15 @@ impl InputOptions {
         Ok(data)
     }
 
-    /// Refuses an identifier that a model needs as a feature.
+    /// Refuses a column of identifiers, or by which samples are withheld, that a model needs as a feature.
     fn check_id(&self, schema: &Schema) -> Result<(), CliError> {
-        match &self.id {
-            Some(id) if schema.feature_names.position(id).is_some() => Err(CliError::Usage(format!(
-                "--id {id:?} is a feature of the model: a column is one or the other"
+        let id = self.id.iter().map(|id| ("--id", id));
+        let mut others = id.chain(self.withheld_by.get().map(|(option, column)| (*option, column)));
+        match others.find(|(_, column)| schema.feature_names.position(column).is_some()) {
+            Some((option, column)) => Err(CliError::Usage(format!(
+                "{option} {column:?} is a feature of the model: a column is one or the other"
             ))),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Columns by which samples are withheld together or in order.
 
+use super::{DataOptions, InputOptions};
 use crate::error::CliError;
 use crate::options::FitOptions;
 use clap::Args;
+use rpo::Schema;
 use rpo::data::Dataset;
 use rpo::data::read::Time;
 use rpo::data::split::{Withheld, group_numbers};
@@ -27,7 +29,13 @@ impl GroupOptions {
     /// Reads the data of a fit with their groups.
     pub(crate) fn load(&self, fit: &FitOptions) -> Result<Dataset, CliError> {
         let column = Column::of(self.group.as_deref(), None);
-        Ok(load(fit, column)?.0)
+        Ok(load(fit.data.input(), column, || fit.load())?.0)
+    }
+
+    /// Reads data that models were not fitted to with their groups.
+    pub(crate) fn load_evaluation(&self, data: &DataOptions, schema: &Schema) -> Result<Dataset, CliError> {
+        let column = Column::of(self.group.as_deref(), None);
+        Ok(load(&data.input, column, || data.load_evaluation(schema))?.0)
     }
 }
 
@@ -47,22 +55,25 @@ impl WithheldOptions {
     /// Reads the data of a fit with their groups. Also returns how their samples are withheld.
     pub(crate) fn load(&self, fit: &FitOptions) -> Result<(Dataset, Withheld), CliError> {
         let column = Column::of(self.groups.group.as_deref(), self.time_column.as_deref());
-        load(fit, column)
+        load(fit.data.input(), column, || fit.load())
     }
 }
 
-/// Reads the data of a fit with a column by which samples are withheld.
-fn load(fit: &FitOptions, column: Option<Column<'_>>) -> Result<(Dataset, Withheld), CliError> {
+/// Reads data with a column by which samples are withheld.
+fn load(
+    input: &InputOptions,
+    column: Option<Column<'_>>,
+    read: impl FnOnce() -> Result<Dataset, CliError>,
+) -> Result<(Dataset, Withheld), CliError> {
     let Some(column) = column else {
-        return Ok((fit.load()?, Withheld::Stratified));
+        return Ok((read()?, Withheld::Stratified));
     };
-    fit.data.withhold_by(column.option(), column.name());
-    let data = fit.load()?;
-    let values = fit.data.withheld_by(&data)?.into_owned();
-    column.apply(data, &values).map_err(|problem| CliError::Data {
-        data: fit.data.name().to_owned(),
-        problem,
-    })
+    input.withhold_by(column.option(), column.name());
+    let data = read()?;
+    let values = input.withheld_by(&data)?;
+    column
+        .apply(data, &values)
+        .map_err(|problem| input.problem(&problem))
 }
 
 /// A column by which samples are withheld.

@@ -174,7 +174,8 @@ impl Model {
 
     /// Combines models with the weights that a rule finds on data that they were not fitted to; columns are found by
     /// name. Models without weight are left out. For models that predict quantiles, the weights minimize the pinball
-    /// loss.
+    /// loss. The score of the selection is that of weights found on other samples, and on other groups of data that have
+    /// some ([`Dataset::with_groups`]).
     ///
     /// ```
     /// use rpo::combine::CombineRule;
@@ -196,7 +197,10 @@ impl Model {
         let equal = Self::combine(models.iter().map(|model| (model.clone(), 1.0)).collect())?;
         let x = equal.schema().align_features(withheld)?.into_owned();
         let y = equal.schema().align_outputs(withheld)?.into_owned();
-        let aligned = Dataset::with_missing(x, y, withheld.task())?;
+        let mut aligned = Dataset::with_missing(x, y, withheld.task())?;
+        if let Some(groups) = withheld.groups() {
+            aligned = aligned.with_groups(groups.to_vec())?;
+        }
         let methods: Vec<String> = models.iter().map(method_of).collect();
         let pool = Pool::of_models(&aligned, models)?;
         let grams = pool.grams()?;
@@ -214,7 +218,7 @@ impl Model {
             score: finite(judged.score),
             candidates: methods.into_iter().enumerate().map(candidate).collect(),
         };
-        let training = of_same_training(models)?;
+        let training = equal.training().clone();
         pool.ensemble(&choice, Some(selection), training, |index| {
             Ok(vec![models[index].clone()])
         })

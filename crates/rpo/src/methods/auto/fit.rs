@@ -89,7 +89,8 @@ impl Estimator for AutoParams {
     }
 
     fn n_steps(&self) -> usize {
-        let n = self.portfolio().map_or(1, |portfolio| portfolio.labels.len());
+        let longest = |portfolio: Portfolio| portfolio.labels.len().max(portfolio.numbers.len());
+        let n = self.portfolio().map_or(1, longest);
         self.configurations
             .map_or(n, |configurations| configurations.min(n))
     }
@@ -121,7 +122,12 @@ impl Estimator for AutoParams {
         let portfolio = self.portfolio()?;
         let most = self.configurations.unwrap_or(usize::MAX);
         let admitted = portfolio.of_task(data.task()).iter().filter(|c| c.admits(data));
-        for (position, configuration) in admitted.take(most).enumerate() {
+        let admitted: Vec<&Configuration> = admitted.take(most).collect();
+        context
+            .on_total
+            .iter()
+            .for_each(|on_total| on_total(admitted.len()));
+        for (position, configuration) in admitted.into_iter().enumerate() {
             if context.is_stopped() {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Portfolios of configurations to try.
 
 use crate::method::Method;
+use crate::methods::member::parse_member;
 use crate::{Estimator, ModelError};
 use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
@@ -94,7 +95,8 @@ impl Configuration {
     /// Returns the method for a data set, imputing missing features by medians if it needs every value.
     ///
     /// # Errors
-    /// Methods and options that do not exist, ensembles, and data that the method refuses.
+    /// Methods and options that do not exist, ensembles, options of decisions and intervals, which the ensemble has itself,
+    /// and data that the method refuses.
     pub fn for_data(&self, data: &Dataset) -> Result<Method, ModelError> {
         let mut method = self.parsed()?;
         let mut estimator = method.estimator(data.task())?;
@@ -109,14 +111,9 @@ impl Configuration {
     /// Parses the method.
     ///
     /// # Errors
-    /// Methods and options that do not exist, and ensembles.
+    /// Those of [`parse_member`].
     fn parsed(&self) -> Result<Method, ModelError> {
-        let method: Method = self.method.parse()?;
-        if method.entry().is_ensemble() {
-            let expected = "methods other than ensembles";
-            return Err(ParameterError::out_of_range("portfolio", &self.method, expected).into());
-        }
-        Ok(method)
+        Ok(parse_member("portfolio", &self.method)?)
     }
 }
 
@@ -186,6 +183,10 @@ mod tests {
         assert!(problem("rige", 1.0, None).contains("did you mean ridge"));
         assert!(problem("ridge lambda", 1.0, None).contains("ridge lambda"));
         assert!(problem("blend", 1.0, None).contains("other than ensembles"));
+        for option in ["thresholds rate", "decide f1", "intervals 0.9"] {
+            let ignored = problem(&format!("extra-trees --{option}"), 1.0, None);
+            assert!(ignored.contains("which the ensemble would ignore"), "{ignored}");
+        }
         assert!(problem("extra-trees --trees 0", 1.0, None).contains("trees"));
         assert!(problem("ridge", f64::NAN, None).contains("cost"));
         assert!(problem("ridge", 1.0, Some(0)).contains("max_outputs"));

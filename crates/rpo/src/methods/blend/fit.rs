@@ -3,6 +3,7 @@
 use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
 use crate::method::{Estimator, FitContext, IMPUTE, Method, MethodError, Needs, parameters_of};
+use crate::methods::member::parse_member;
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
@@ -54,19 +55,7 @@ impl BlendParams {
 
     /// Parses a method, which gets the seed of the blend unless it has its own.
     fn method_of(&self, text: &str) -> Result<Method, MethodError> {
-        let method: Method = text.parse()?;
-        if method.entry().is_ensemble() {
-            let expected = "methods other than ensembles";
-            return Err(ParameterError::out_of_range("members", text, expected).into());
-        }
-        let decides = |name: &&str| {
-            let given = method.given(name);
-            given.is_some_and(|value| !value.is_null() && value != "threshold")
-        };
-        if ["decide", "thresholds", "intervals"].iter().any(decides) {
-            let reason = "sets `thresholds`, `decide` or `intervals`, which the ensemble would ignore: set them for the ensemble instead";
-            return Err(ParameterError::conflict("members", text, reason).into());
-        }
+        let method = parse_member("members", text)?;
         Ok(match method.given("seed") {
             Some(_) => method,
             None => method.with_seed(self.seed),

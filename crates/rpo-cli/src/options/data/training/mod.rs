@@ -4,7 +4,7 @@ mod types;
 
 use super::DataOptions;
 use super::classes::note_classes;
-use super::input::Part;
+use super::input::{InputOptions, Part};
 use super::task::TaskOptions;
 use crate::error::CliError;
 use crate::files::NamedFile;
@@ -16,7 +16,6 @@ use rpo::Schema;
 use rpo::data::read::{ReadOptions, read_names};
 use rpo::data::{Columns, Dataset, Names, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
-use std::borrow::Cow;
 use std::path::PathBuf;
 use types::Typed;
 
@@ -92,23 +91,9 @@ impl TrainingOptions {
         self.data.input.identifying().unwrap_or("id")
     }
 
-    /// Withholds samples by this column, the value of an option. To be called before the data is read.
-    pub(crate) fn withhold_by(&self, option: &'static str, column: &str) {
-        self.data.input.withhold_by(option, column);
-    }
-
-    /// Returns the values of the column of a set that was read after [`withhold_by`](Self::withhold_by). They are its
-    /// identifiers, unless another column is. Only then is the file read again, which a pipe does not allow.
-    pub(crate) fn withheld_by<'d>(&self, data: &'d Dataset) -> Result<Cow<'d, [String]>, CliError> {
-        let Some((_, column)) = self.data.input.second_column() else {
-            return Ok(data.ids().unwrap_or_default().into());
-        };
-        let values = self.data.input.read(&ReadOptions {
-            id: Some(column.to_owned()),
-            ignore_untyped: true,
-            ..self.data.input.options()
-        })?;
-        Ok(values.ids().unwrap_or_default().to_vec().into())
+    /// The file.
+    pub(super) fn input(&self) -> &InputOptions {
+        &self.data.input
     }
 
     /// Reads a set, with outputs or without.

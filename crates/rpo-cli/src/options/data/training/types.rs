@@ -40,27 +40,18 @@ impl TrainingOptions {
     /// Adds the option that named a column to an error.
     pub(super) fn with_option(&self, mut e: ReadError) -> ReadError {
         let input = &self.data.input;
-        match &mut e.kind {
-            ReadErrorKind::UnknownColumn { option, name, .. } => {
-                *option = match *option {
-                    "types" => self
-                        .typed()
-                        .find(|(_, named, _)| *named == name)
-                        .map_or("--types", |(option, ..)| option),
-                    "ignore" => match input.second_column() {
-                        Some((option, column)) if column == name => option,
-                        _ => "--ignore",
-                    },
-                    "id" => input.identifying_option(),
-                    other => other,
-                };
-            }
-            ReadErrorKind::TargetIsOther { name, other } => {
-                if let Some(option) = input.withheld_by().filter(|(_, column)| column == name) {
-                    *other = option.0;
-                }
-            }
-            _ => {}
+        if let ReadErrorKind::UnknownColumn { option, name, .. } = &mut e.kind {
+            *option = match *option {
+                "types" => self
+                    .typed()
+                    .find(|(_, named, _)| *named == name)
+                    .map_or("--types", |(option, ..)| option),
+                "ignore" => match input.second_column() {
+                    Some((option, column)) if column == name => option,
+                    _ => "--ignore",
+                },
+                other => other,
+            };
         }
         e
     }

@@ -1,0 +1,25 @@
+//! Methods as members of an ensemble.
+
+use crate::method::{Method, MethodError};
+use rpo_core::ParameterError;
+
+/// Parses a method with options that a parameter of an ensemble lists.
+///
+/// # Errors
+/// Methods and options that do not exist, ensembles, and what is found beside a model, of which an ensemble has its own.
+pub(super) fn parse_member(parameter: &'static str, text: &str) -> Result<Method, MethodError> {
+    let method: Method = text.parse()?;
+    if method.entry().is_ensemble() {
+        let expected = "methods other than ensembles";
+        return Err(ParameterError::out_of_range(parameter, text, expected).into());
+    }
+    let decides = |name: &&str| {
+        let given = method.given(name);
+        given.is_some_and(|value| !value.is_null() && value != "threshold")
+    };
+    if ["decide", "thresholds", "intervals"].iter().any(decides) {
+        let reason = "sets `thresholds`, `decide` or `intervals`, which the ensemble would ignore: set them for the ensemble instead";
+        return Err(ParameterError::conflict(parameter, text, reason).into());
+    }
+    Ok(method)
+}
