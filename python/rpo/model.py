@@ -758,9 +758,9 @@ def _samples(
     missing_outputs: bool,
     sample_weight: Any,
     groups: Any,
-    feature_names: Sequence[str] | None,
+    feature_names: list[str] | None,
     output_names: Sequence[str] | None,
-    nominal: Mapping[int, list[str]],
+    nominal: dict[int, list[str]],
 ) -> _native.Dataset:
     """Return samples to learn from; warnings are those of the caller's caller."""
     if output_names is None:
