@@ -121,8 +121,8 @@ fn an_ensemble_has_no_thresholds_of_its_members() {
     let run = combine(&format!("{weighted} --thresholds macro-f"));
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let model = Model::load(folder.path("all.rpo")).unwrap();
-    let [a, b] = ["a.rpo", "b.rpo"].map(|name| (Model::load(folder.path(name)).unwrap(), 1.0));
-    let unset = Model::combine(vec![a, b]).unwrap();
+    assert_eq!(combine("--models a.rpo b.rpo --weights 1 1").code, Some(0));
+    let unset = Model::load(folder.path("all.rpo")).unwrap();
     assert_eq!(model.clone().with_thresholds(None).unwrap(), unset);
     let found = model.thresholds().unwrap();
     assert!(found.len() == 3 && found.iter().any(|&t| t != 0.5), "{found:?}");

@@ -140,7 +140,7 @@ fn the_weights_of_models_are_scored_on_other_groups() {
         ),
         (
             "--data n.csv --group y",
-            "n.csv: \"y\" is named both as a target and by --group",
+            "n.csv: \"y\" is named both as a target and as --group",
         ),
     ] {
         let message = folder.fail(&format!("{combine} {options}"));

@@ -89,8 +89,8 @@ fn the_option_that_was_given_is_named() {
             "--trees has a value, and --space trees searches for one: leave one out",
         ),
         (
-            "tune --data gap.csv --missing-outputs --method ridge --space lambda=1,2".to_owned(),
-            "training on gap.csv: ridge does not take missing outputs, but \"y\" of sample 2 is missing",
+            "tune --data gap.csv --targets y --missing-outputs --method ridge --space lambda=1,2".to_owned(),
+            "training on gap.csv: ridge does not take missing outputs, but \"y\" of sample 1 is missing",
         ),
         (
             format!("{train} --categorical nope"),
