@@ -213,8 +213,11 @@ impl CliError {
             ReadErrorKind::NoTerms { .. } => {
                 "--text-min-samples 1 also keeps terms that occur in only one sample"
             }
-            ReadErrorKind::DecimalComma { .. } => "--categorical takes a column for categories",
+            ReadErrorKind::DecimalComma { .. } => {
+                "--decimal-comma reads numbers such as 0,57; --categorical takes a column for categories"
+            }
             ReadErrorKind::Option { option, .. } => match *option {
+                "decimal_comma" => "--decimal-comma is for CSV files",
                 "targets" => {
                     "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
                 }

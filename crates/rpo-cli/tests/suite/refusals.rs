@@ -474,7 +474,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a;y\n1,5;0\n",
             "--n-targets 1",
-            &["decimal comma", "help: --categorical"],
+            &["decimal comma", "help: --decimal-comma"],
         ),
         (
             "d.csv",

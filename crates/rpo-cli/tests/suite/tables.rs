@@ -353,6 +353,16 @@ fn the_delimiter_fits_header_and_row() {
         message.contains("\"1,5\" in \"size, cm\" has a decimal comma"),
         "{message}"
     );
+    folder.ok("convert --data c.csv --targets y --decimal-comma --out d.csv");
+    assert_eq!(folder.read("d.csv"), folder.read("b.csv"));
+    let message = folder.fail("convert --data a.csv --targets y --decimal-comma --out d.csv");
+    assert!(
+        message.contains("\"1.5\" in \"size, cm\" has a point"),
+        "{message}"
+    );
+    folder.write("a.svm", "1 1:2\n");
+    let message = folder.fail("convert --data a.svm --decimal-comma --out d.csv");
+    assert!(message.contains("--decimal-comma is for CSV files"), "{message}");
     folder.write("e.csv", "a,b\n1;2\n");
     let message = folder.fail("convert --data e.csv --out f.csv");
     assert!(

@@ -185,6 +185,8 @@ fn refuse_options_of_others(format: Format, options: &ReadOptions) -> Result<(),
         "first_feature"
     } else if options.delimiter.is_some() && format != Format::Csv {
         "delimiter"
+    } else if options.decimal_comma && format != Format::Csv {
+        "decimal_comma"
     } else if !options.missing_values.is_empty() && format != Format::Csv {
         "missing_values"
     } else {

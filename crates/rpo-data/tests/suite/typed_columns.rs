@@ -179,6 +179,39 @@ fn a_few_words_among_numbers_are_mistakes() {
 }
 
 #[test]
+fn numbers_may_have_decimal_commas() {
+    let options = ReadOptions {
+        decimal_comma: true,
+        ..csv()
+    };
+    let points = "a b;kind;c\n0.5;x,y;3\n-12;1,5,2;1e-2\n4;31.12.2020;\"7\"\n";
+    let commas = "a b;kind;c\n0,5;x,y;3\n-12;1,5,2;1e-2\n4;31.12.2020;\"7,0\"\n";
+    let read = read_from(commas.as_bytes(), &options).unwrap();
+    assert_eq!(read, read_from(points.as_bytes(), &csv()).unwrap());
+    assert_eq!(dense(&read)[0][0], 0.5);
+    // Columns are never separated by commas, also where there is one column, or of numbers alone.
+    for (text, n) in [("x\n0,5\n1,5\n", 1), ("a, b\tc\n0,5\t1,5\n2\t3\n", 2)] {
+        let data = read_from(text.as_bytes(), &options).unwrap();
+        assert_eq!((data.n_features(), dense(&data)[0][0]), (n, 0.5), "{text}");
+    }
+    // A point may separate thousands.
+    let (line, found) = kind("a;b\n1,5;2\n1.500;3\n", &options);
+    let (column, text) = ("a".to_owned(), "1.500".to_owned());
+    assert_eq!(
+        (line, found),
+        (Some(3), ReadErrorKind::DecimalPoint { column, text })
+    );
+    let (line, found) = kind("a;b\n1,5;2\n1.500,5;3\n", &options);
+    assert_eq!(line, Some(3));
+    assert!(matches!(found, ReadErrorKind::DecimalComma { .. }));
+    let both = ReadOptions {
+        delimiter: Some(','),
+        ..options
+    };
+    assert_eq!(kind("a,b\n1,2\n", &both).1, ReadErrorKind::CommaOfNumbers);
+}
+
+#[test]
 fn booleans_are_the_same_category_in_any_spelling() {
     let options = ReadOptions {
         types: [("member".to_owned(), ColumnType::Category)].into(),

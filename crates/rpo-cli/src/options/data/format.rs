@@ -20,6 +20,11 @@ pub(super) struct FormatOptions {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     pub(super) delimiter: Option<char>,
 
+    /// Numbers of a CSV file have decimal commas, 0,57, and columns are not separated by commas. A number with a point is an
+    /// error, as the point may separate thousands. Give it again for each such file.
+    #[arg(long)]
+    pub(super) decimal_comma: bool,
+
     /// Texts of a CSV file that are missing values beside an empty cell and NA, as they are written: n/a or -999, for
     /// example. Give them again for each file, as a model does not store them.
     #[arg(long, value_name = "TEXT,...", allow_hyphen_values = true)]
@@ -45,6 +50,7 @@ impl FormatOptions {
             format: self.format,
             first_feature,
             delimiter: self.delimiter,
+            decimal_comma: self.decimal_comma,
             missing_values: all(&self.missing_values),
             memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()

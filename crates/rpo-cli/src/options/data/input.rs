@@ -150,13 +150,15 @@ impl InputOptions {
         let FormatOptions {
             format,
             delimiter,
+            decimal_comma,
             first_feature,
             missing_values,
             ..
         } = &self.format;
-        let is_auto = *format == Format::Auto && delimiter.is_none() && missing_values.is_empty();
+        let is_auto =
+            *format == Format::Auto && delimiter.is_none() && !decimal_comma && missing_values.is_empty();
         if !is_auto || first_feature.is_some() {
-            let message = "the catalogue knows the format of its sets: --format, --delimiter, --missing-values and --first-feature are for files";
+            let message = "the catalogue knows the format of its sets: --format, --delimiter, --decimal-comma, --missing-values and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.identifying().is_some() {

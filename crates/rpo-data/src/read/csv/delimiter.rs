@@ -13,6 +13,8 @@ pub(in crate::read) enum Delimiter {
     Given(u8),
     /// That of [`delimiter_of_lines`].
     Detected,
+    /// Like `Detected`, but no comma, which is that of numbers.
+    NoComma,
     /// A tab if the line has one, as a column name may contain commas.
     TabOrDetected,
 }
@@ -21,10 +23,14 @@ impl Delimiter {
     /// Returns the delimiter of the options, which must be a single byte that fields do not need.
     pub(in crate::read) fn of(options: &ReadOptions) -> Result<Self, ReadErrorKind> {
         let Some(delimiter) = options.delimiter else {
-            return Ok(Self::Detected);
+            return Ok(match options.decimal_comma {
+                true => Self::NoComma,
+                false => Self::Detected,
+            });
         };
         let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
         match u8::try_from(delimiter) {
+            Ok(b',') if options.decimal_comma => Err(ReadErrorKind::CommaOfNumbers),
             Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(Self::Given(byte)),
             _ => Err(ReadErrorKind::Delimiter(delimiter)),
         }
@@ -34,7 +40,7 @@ impl Delimiter {
     pub(in crate::read) fn of_file(path: &Path, options: &ReadOptions) -> Result<Self, ReadErrorKind> {
         let of_options = Self::of(options)?;
         Ok(match (of_options, Format::delimiter_of_name(path)) {
-            (Self::Detected, Some(_)) => Self::TabOrDetected,
+            (Self::Detected | Self::NoComma, Some(_)) => Self::TabOrDetected,
             _ => of_options,
         })
     }
@@ -44,16 +50,26 @@ impl Delimiter {
         match self {
             Self::Given(byte) => Ok(byte),
             Self::TabOrDetected if counts(lines.line()).of[TAB].1 > 0 => Ok(b'\t'),
-            Self::TabOrDetected | Self::Detected => {
-                let header = counts(lines.line());
+            Self::NoComma | Self::TabOrDetected | Self::Detected => {
+                let counted = |line: &[u8]| match self {
+                    Self::NoComma => counts(line).without_comma(),
+                    _ => counts(line),
+                };
+                let header = counted(lines.line());
                 let row = lines.look_ahead(|line| !line.trim_ascii().is_empty())?;
-                Ok(delimiter_of_lines(&header, &counts(row.unwrap_or_default())))
+                let found = delimiter_of_lines(&header, &counted(row.unwrap_or_default()));
+                Ok(match (self, found) {
+                    // There is one column.
+                    (Self::NoComma, b',') => b';',
+                    _ => found,
+                })
             }
         }
     }
 }
 
-/// Position of the tab in [`counts`].
+/// Positions of the comma and the tab in [`counts`].
+const COMMA: usize = 0;
 const TAB: usize = 2;
 
 /// The characters outside quotes that may separate columns, with their numbers in a line.
@@ -61,6 +77,14 @@ struct Counts {
     of: [(u8, usize); 4],
     /// True if the line ends inside quotes.
     is_open: bool,
+}
+
+impl Counts {
+    /// The counts with no comma.
+    fn without_comma(mut self) -> Self {
+        self.of[COMMA].1 = 0;
+        self
+    }
 }
 
 fn counts(line: &[u8]) -> Counts {

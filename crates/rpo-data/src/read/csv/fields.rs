@@ -4,7 +4,7 @@ use super::super::error::ReadErrorKind;
 use super::super::number;
 use super::super::row::Row;
 use super::super::text::Fault;
-use super::missing::MissingTexts;
+use super::texts::FieldTexts;
 use csv::ByteRecord;
 use memchr::{memchr, memchr_iter};
 
@@ -19,19 +19,21 @@ pub(super) fn is_blank(byte: u8, delimiter: u8) -> bool {
 pub(super) fn visit_fields(
     line: &[u8],
     delimiter: u8,
-    n_columns: usize,
-    missing: &MissingTexts,
+    columns: &[String],
+    texts: &FieldTexts,
     mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
 ) -> Result<(), Fault> {
     let (mut at, mut count) = (0, 0);
     for field in line.split(|&b| b == delimiter) {
-        if count < n_columns {
-            visit(count, missing.present(field.trim_ascii())).map_err(|kind| (at, kind))?;
+        if let Some(column) = columns.get(count) {
+            let text = texts.read(field.trim_ascii(), column);
+            text.and_then(|text| visit(count, text.as_deref()))
+                .map_err(|kind| (at, kind))?;
         }
         count += 1;
         at += field.len() + 1;
     }
-    check_count(n_columns, count, delimiter, line.len())
+    check_count(columns.len(), count, delimiter, line.len())
 }
 
 /// Appends the numbers of a line without quotes to a row.
@@ -39,7 +41,7 @@ pub(super) fn parse_row(
     line: &[u8],
     delimiter: u8,
     columns: &[String],
-    missing: &MissingTexts,
+    texts: &FieldTexts,
     row: &mut Row,
 ) -> Result<(), Fault> {
     // `None` once the line has ended: a delimiter after the last column would start another field.
@@ -53,14 +55,14 @@ pub(super) fn parse_row(
         }
         let (value, after) = match number::scan(field) {
             Some((value, length))
-                if field.get(length).is_none_or(|b| *b == delimiter) && !missing.has_others() =>
+                if field.get(length).is_none_or(|b| *b == delimiter) && !texts.are_special() =>
             {
                 (value, &field[length..])
             }
             _ => {
                 let (text, after) = field.split_at(memchr(delimiter, field).unwrap_or(field.len()));
                 let at = line.len() - field.len();
-                (parse_field(text.trim_ascii_end(), at, column, missing)?, after)
+                (parse_field(text.trim_ascii_end(), at, column, texts)?, after)
             }
         };
         row.push_dense(value);
@@ -75,20 +77,20 @@ pub(super) fn parse_record(
     record: &ByteRecord,
     delimiter: u8,
     columns: &[String],
-    missing: &MissingTexts,
+    texts: &FieldTexts,
     row: &mut Row,
 ) -> Result<(), Fault> {
     for (field, column) in record.iter().zip(columns) {
-        row.push_dense(parse_field(field.trim_ascii(), 0, column, missing)?);
+        row.push_dense(parse_field(field.trim_ascii(), 0, column, texts)?);
     }
     check_count(columns.len(), record.len(), delimiter, 0)
 }
 
-fn parse_field(text: &[u8], at: usize, column: &str, missing: &MissingTexts) -> Result<f64, Fault> {
-    let Some(text) = missing.present(text) else {
+fn parse_field(text: &[u8], at: usize, column: &str, texts: &FieldTexts) -> Result<f64, Fault> {
+    let Some(text) = texts.read(text, column).map_err(|kind| (at, kind))? else {
         return Ok(f64::NAN);
     };
-    number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text)))
+    number::parse(&text).map_err(|why| (at, ReadErrorKind::number(why, column, &text)))
 }
 
 /// Checks the number of fields; `at` is where a line ends.

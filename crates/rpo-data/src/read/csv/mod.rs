@@ -4,9 +4,11 @@ mod delimiter;
 mod fields;
 mod missing;
 mod quoted;
+mod texts;
 
 pub(super) use delimiter::{Delimiter, delimiter_of};
 pub(super) use missing::MissingTexts;
+pub(super) use texts::FieldTexts;
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
@@ -29,7 +31,7 @@ pub(super) struct CsvReader<R> {
     record: ByteRecord,
     columns: Vec<String>,
     delimiter: u8,
-    missing: MissingTexts,
+    texts: FieldTexts,
 }
 
 impl<R: BufRead> CsvReader<R> {
@@ -50,15 +52,15 @@ impl<R: BufRead> CsvReader<R> {
             record: ByteRecord::new(),
             columns: Vec::new(),
             delimiter,
-            missing: MissingTexts::default(),
+            texts: FieldTexts::default(),
         };
         reader.columns = reader.read_names()?;
         Ok(reader)
     }
 
-    /// Sets the texts of missing values.
-    pub(super) fn with_missing(self, missing: MissingTexts) -> Self {
-        Self { missing, ..self }
+    /// Sets how the texts of fields are read.
+    pub(super) fn with_texts(self, texts: FieldTexts) -> Self {
+        Self { texts, ..self }
     }
 
     fn read_names(&mut self) -> Result<Vec<String>, ReadError> {
@@ -96,13 +98,13 @@ impl<R: BufRead> CsvReader<R> {
         row.start_dense(self.columns.len());
         let parsed = if self.is_quoted() {
             self.read_quoted()?;
-            parse_record(&self.record, self.delimiter, &self.columns, &self.missing, row)
+            parse_record(&self.record, self.delimiter, &self.columns, &self.texts, row)
         } else {
             parse_row(
                 self.lines().line(),
                 self.delimiter,
                 &self.columns,
-                &self.missing,
+                &self.texts,
                 row,
             )
         };
@@ -122,17 +124,19 @@ impl<R: BufRead> CsvReader<R> {
         }
         let visited = if self.is_quoted() {
             self.read_quoted()?;
-            let mut fields = self.record.iter().take(self.columns.len()).enumerate();
-            let visited =
-                fields.try_for_each(|(j, field)| visit(j, self.missing.present(field.trim_ascii())));
+            let mut fields = self.record.iter().zip(&self.columns).enumerate();
+            let visited = fields.try_for_each(|(j, (field, column))| {
+                let text = self.texts.read(field.trim_ascii(), column)?;
+                visit(j, text.as_deref())
+            });
             let checked = || check_count(self.columns.len(), self.record.len(), self.delimiter, 0);
             visited.map_err(|kind| (0, kind)).and_then(|()| checked())
         } else {
             visit_fields(
                 self.lines().line(),
                 self.delimiter,
-                self.columns.len(),
-                &self.missing,
+                &self.columns,
+                &self.texts,
                 visit,
             )
         };

@@ -272,6 +272,21 @@ pub enum ReadErrorKind {
          part of a value"
     )]
     Delimiter(char),
+    /// A number with a decimal point in a file whose numbers have decimal commas.
+    #[error(
+        "{} in {} has a point, in a file whose numbers have decimal commas",
+        quoted(text),
+        quoted(column)
+    )]
+    DecimalPoint {
+        /// Name of the column.
+        column: String,
+        /// The number.
+        text: String,
+    },
+    /// A comma as the delimiter of a file whose numbers have decimal commas.
+    #[error("the comma cannot both separate columns and be the decimal comma of numbers")]
+    CommaOfNumbers,
     /// A number written with a decimal comma, or with commas between thousands.
     #[error(
         "{} in {} has a decimal comma or separators of thousands; numbers are written with a decimal point, and without \

@@ -14,7 +14,7 @@ mod typed;
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, check_unique, declared, infer, untyped};
-use super::csv::{CsvReader, Delimiter, MissingTexts};
+use super::csv::{CsvReader, Delimiter, FieldTexts};
 use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
@@ -94,7 +94,7 @@ pub(super) fn read_csv<'a>(
 ) -> Result<Dataset, ReadError> {
     let open = || {
         let lines = LineReader::with_longest(open()?, options.longest_line);
-        Ok::<_, ReadError>(CsvReader::from_lines(lines, delimiter)?.with_missing(MissingTexts::of(options)))
+        Ok::<_, ReadError>(CsvReader::from_lines(lines, delimiter)?.with_texts(FieldTexts::of(options)))
     };
     let mut reader = open()?;
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
