@@ -20,7 +20,7 @@ fn the_option_that_was_given_is_named() {
     let folder = ready();
     folder
         .write("list", "1 2\n")
-        .write("gap.csv", "a,y\n1,2\n2,\n3,1\n4,3\n5,4\n")
+        .write("gap.csv", "a,y,z\n1,2,0\n2,,1\n3,1,3\n4,3,1\n5,4,2\n")
         .write("far.csv", "a\n2\n1000\n")
         .write("x.json", r#"{"method":"random-forest","trees":"x"}"#)
         .write("none.json", r#"{"trees":0}"#)
@@ -89,7 +89,8 @@ fn the_option_that_was_given_is_named() {
             "--trees has a value, and --space trees searches for one: leave one out",
         ),
         (
-            "tune --data gap.csv --targets y --missing-outputs --method ridge --space lambda=1,2".to_owned(),
+            "tune --data gap.csv --targets y,z --missing-outputs --method ridge --space lambda=1,2"
+                .to_owned(),
             "training on gap.csv: ridge does not take missing outputs, but \"y\" of sample 1 is missing",
         ),
         (

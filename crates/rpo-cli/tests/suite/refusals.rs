@@ -353,7 +353,7 @@ fn methods_that_need_every_value_say_so() {
     let folder = ready();
     folder
         .write("x.csv", "a,b,y\n1,0,0\n2,,1\n,4,1\n5,6,0\n")
-        .write("y.csv", "a,b,y\n1,2,0\n2,3,\n3,4,1\n5,6,0\n");
+        .write("y.csv", "a,b,y,z\n1,2,0,1\n2,3,,1\n3,4,1,0\n5,6,0,0\n");
     for method in ["craftml", "label-embedding", "ridge", "logistic-regression"] {
         let needs = format!("{method} does not take missing features");
         let words = [
@@ -367,7 +367,7 @@ fn methods_that_need_every_value_say_so() {
     for method in ["craftml", "ridge", "structured-forest"] {
         let words = ["does not take missing outputs", "\"y\" of sample 1 is missing"];
         let train =
-            format!("train --data y.csv --n-targets 1 --missing-outputs --model m.rpo --method {method}");
+            format!("train --data y.csv --n-targets 2 --missing-outputs --model m.rpo --method {method}");
         check(&folder, &train, &words);
     }
 }
