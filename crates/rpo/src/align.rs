@@ -387,12 +387,13 @@ fn repeated(columns: impl IntoIterator<Item = usize>, times: usize) -> Vec<usize
 /// Returns the columns with the given indices, in that order, repeated as often as they occur.
 fn gather(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
     match x {
-        MatrixView::Dense(_) => gather_dense(x, sources),
+        MatrixView::Dense(_) => dense_columns(x, sources).into(),
         MatrixView::Sparse(_) => gather_sparse(x, sources),
     }
 }
 
-fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
+/// Like [`gather`], in a dense matrix.
+pub(crate) fn dense_columns(x: MatrixView<'_>, sources: &[usize]) -> Array2<f32> {
     let mut row_values = vec![0.0; x.n_cols()];
     let mut out = Array2::zeros((x.n_rows(), sources.len()));
     for (i, mut row) in out.rows_mut().into_iter().enumerate() {
@@ -401,7 +402,7 @@ fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
             .zip(sources)
             .for_each(|(value, &source)| *value = row_values[source]);
     }
-    Matrix::Dense(out)
+    out
 }
 
 fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {

@@ -28,7 +28,7 @@ pub enum LeafSamples {
     Any,
     /// The samples of the training, in their order, with other outputs. The leaves of a tree get their values from the
     /// samples in its bag, so that the predictions of the other samples are out of bag as before. With the outputs and
-    /// weights of the training, the forest is the same.
+    /// weights of the training, the forest is the same, up to the storage of leaves.
     Training,
 }
 
@@ -41,8 +41,8 @@ pub struct RelabelOptions<'a> {
     pub weights: Option<&'a [f32]>,
     /// Allows missing outputs, as [`FitOptions::missing_outputs`](crate::FitOptions::missing_outputs).
     pub missing_outputs: bool,
-    /// The storage of leaves. By default they refer to their samples if they have at most 8 on average and outputs are
-    /// not missing or very sparse.
+    /// The storage of leaves. By default they refer to their samples if they have at most 8 on average, or if those of the
+    /// forest refer to the same samples, and outputs are not missing or very sparse.
     pub leaves: LeafChoice,
 }
 
@@ -94,7 +94,9 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         };
         let is_partial = options.missing_outputs && y.has_missing();
         let n_leaves: usize = self.trees().iter().map(|t| t.tree.structure().n_leaves()).sum();
-        let are_small = n * self.trees().len() <= FEW * n_leaves;
+        // Leaves that refer to their samples were small when the trees grew on the same samples.
+        let refer = options.samples == LeafSamples::Training && self.training_outputs().is_some();
+        let are_small = refer || n * self.trees().len() <= FEW * n_leaves;
         let labelling = Labelling {
             x,
             outputs: Arc::new(y.to_owned()),

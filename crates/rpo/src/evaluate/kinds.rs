@@ -1,6 +1,6 @@
 //! What a metric scores where some outputs are labels and others numbers.
 
-use super::mixed::columns_of;
+use crate::align::dense_columns;
 use crate::decision::by_threshold;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
@@ -83,9 +83,9 @@ impl OutputKinds {
             Needs::Regression | Needs::Intervals => self.numbers(),
             _ => self.labels.clone(),
         };
-        let truth = columns_of(truth, &outputs);
-        let predictions = columns_of(predictions.into(), &outputs);
-        let decided = decided.map(|decided| columns_of(decided, &outputs));
+        let truth = dense_columns(truth, &outputs);
+        let predictions = dense_columns(predictions.into(), &outputs);
+        let decided = decided.map(|decided| dense_columns(decided, &outputs));
         let decided = decided.as_ref().map(MatrixView::from);
         scored(metric, (&truth).into(), predictions.view(), decided, levels)
     }

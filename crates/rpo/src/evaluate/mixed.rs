@@ -1,6 +1,7 @@
 //! Evaluates models of which some outputs are labels and others numbers.
 
 use super::{EvaluateOptions, Evaluated, OutputKinds, compares};
+use crate::align::dense_columns;
 use crate::blocks::dense_bytes;
 use crate::{Model, ModelError};
 use ndarray::Array2;
@@ -30,7 +31,12 @@ pub(super) fn evaluate<S: Score>(
     let predict_seconds = clock.elapsed().as_secs_f64();
     let means = model.training().output_means();
     let means: Vec<f64> = numbers.iter().map(|&j| means[j]).collect();
-    let part = |outputs: &[usize]| (columns_of(truth, outputs), columns_of((&scores).into(), outputs));
+    let part = |outputs: &[usize]| {
+        (
+            dense_columns(truth, outputs),
+            dense_columns((&scores).into(), outputs),
+        )
+    };
     let (of_labels, of_numbers) = (part(labels), part(&numbers));
     let options = EvaluationOptions {
         train_means: Some(&means),
@@ -42,7 +48,7 @@ pub(super) fn evaluate<S: Score>(
     let mut options_of_labels = options.clone();
     if compares(metrics) {
         let all = model.decide(scores.view())?;
-        decided = columns_of((&all).into(), labels);
+        decided = dense_columns((&all).into(), labels);
         sets = LabelSets::new((&decided).into(), MissingTruth::Refuse)?;
         options_of_labels.label_sets = Some(&sets);
     }
@@ -61,17 +67,4 @@ pub(super) fn evaluate<S: Score>(
         values: metrics.iter().map(value).collect::<Result<_, _>>()?,
         predict_seconds,
     })
-}
-
-/// A dense copy of some columns.
-pub(super) fn columns_of(values: MatrixView<'_>, columns: &[usize]) -> Array2<f32> {
-    let mut all = vec![0.0; values.n_cols()];
-    let mut out = Array2::zeros((values.n_rows(), columns.len()));
-    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
-        values.copy_row(i, &mut all);
-        row.iter_mut()
-            .zip(columns)
-            .for_each(|(value, &j)| *value = all[j]);
-    }
-    out
 }

@@ -1,6 +1,6 @@
 //! Evaluates each output separately.
 
-use super::mixed::columns_of;
+use crate::align::dense_columns;
 use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
 use ndarray::{ArrayView2, Axis};
 use rpo_core::{MatrixView, Predictor};
@@ -183,7 +183,10 @@ impl Model {
         labels: &[usize],
     ) -> Result<Vec<Vec<f64>>, ModelError> {
         let decided = self.decide(scores)?;
-        let (truth, decided) = (columns_of(truth, labels), columns_of((&decided).into(), labels));
+        let (truth, decided) = (
+            dense_columns(truth, labels),
+            dense_columns((&decided).into(), labels),
+        );
         let scores = scores.select(Axis(1), labels);
         let thresholds = vec![self.default_threshold(); labels.len()];
         let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;
