@@ -408,11 +408,17 @@ impl Model {
     /// # Errors
     /// Other samples than those of the training set; predictions larger than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        let contains_targets = |pipeline: &Pipeline| pipeline.target_encoded().next().is_some();
-        match self.pipeline.as_ref().is_some_and(contains_targets) {
+        match self.encodes_targets() {
             true => Ok(None),
             false => self.with_features(x, Predict::oob_predictions),
         }
+    }
+
+    /// Returns true if features of the predictor contain targets of the training samples, so that its trees saw other
+    /// values of these samples than it predicts from.
+    pub(crate) fn encodes_targets(&self) -> bool {
+        let mut encoded = self.pipeline.iter().flat_map(Pipeline::target_encoded);
+        encoded.next().is_some()
     }
 
     /// The leaf that each sample reaches in each tree (n x trees): the trees of boosting in the order of steps and, within

@@ -5,7 +5,6 @@ use crate::model::SOFTWARE;
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::Predictor;
 use rpo_data::Dataset;
-use rpo_data::preprocess::Pipeline;
 use rpo_ensemble::{LeafSamples, RelabelOptions};
 use std::borrow::Cow;
 
@@ -38,10 +37,9 @@ impl Model {
     /// [`predict`](rpo_core::Predictor::predict); samples, outputs and weights as for
     /// [`Forest::relabel`](rpo_ensemble::Forest::relabel).
     pub fn relabel(&self, data: &Dataset, samples: LeafSamples) -> Result<Self, ModelError> {
-        let contains_targets = |pipeline: &Pipeline| pipeline.target_encoded().next().is_some();
         let data = match samples {
             LeafSamples::Any => data.for_training(),
-            LeafSamples::Training if self.pipeline().is_some_and(contains_targets) => {
+            LeafSamples::Training if self.encodes_targets() => {
                 return Err(ModelError::Relabel(
                     "trees saw other values of the features encoded by targets (`nominal` = target) than predictions do; \
                      pass samples that need not be those of the training",

@@ -174,7 +174,7 @@ fn arff(lines: Lines) -> Outcome {
 }
 
 fn csv(lines: Lines) -> Outcome {
-    let mut reader = CsvReader::from_lines(lines, Delimiter::Detected)?;
+    let mut reader = CsvReader::from_lines(lines, Delimiter::Detected { with_comma: true })?;
     let all = vec![None; reader.columns().len()];
     check_unique(reader.columns(), &all).map_err(|kind| kind.at(reader.line()))?;
     let (mut row, mut rows) = (Row::default(), Vec::new());

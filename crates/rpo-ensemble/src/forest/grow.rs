@@ -72,6 +72,7 @@ pub(super) struct Training<'a, 'x> {
     outputs: Arc<Matrix>,
     targets: Targets,
     weights: Option<&'a [f32]>,
+    given: GivenWeights<'a>,
     leaves: LeafKind,
     /// The mean of each output over the samples in which it is observed, if outputs are missing.
     observed_means: Option<Vec<f32>>,
@@ -97,6 +98,7 @@ impl<'a, 'x> Training<'a, 'x> {
             outputs: Arc::new(y.to_owned()),
             targets,
             weights: options.weights,
+            given: GivenWeights::new(options.weights),
             leaves: leaf_kind(params.leaves, y, is_partial, have_few_samples(params))?,
             observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
         })
@@ -107,8 +109,7 @@ impl<'a, 'x> Training<'a, 'x> {
         let params = self.params;
         let seed = Seed::new(params.seed).purpose("tree").child(index as u64);
         let n_samples = self.features.x.n_rows();
-        let given = GivenWeights::new(self.weights);
-        let mut weights = given.in_bag(params.bag(n_samples), seed, n_samples);
+        let mut weights = self.given.in_bag(params.bag(n_samples), seed, n_samples);
         if weights.iter().all(|w| *w == 0.0) {
             return Err(EnsembleError::EmptyBag { tree: index });
         }

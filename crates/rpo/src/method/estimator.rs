@@ -206,8 +206,10 @@ impl Needs {
             self.missing_categories && values.is_some_and(|values| values.len() > 2)
         };
         // Samples that training leaves out may lack anything.
-        let kept = data.samples_for_training();
-        let kept = || kept.clone().unwrap_or_else(|| (0..n_samples).collect());
+        let kept = || {
+            let kept = data.samples_for_training();
+            kept.unwrap_or_else(|| (0..n_samples).collect())
+        };
         let feature = || first_missing(data.features().view(), kept(), |feature| !is_encoded(feature));
         let output = || first_missing(data.outputs().view(), kept(), |_| true);
         let feature = self.observed_features.then(feature).flatten();

@@ -11,22 +11,22 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::read) enum Delimiter {
     Given(u8),
-    /// That of [`delimiter_of_lines`].
-    Detected,
-    /// Like `Detected`, but no comma, which is that of numbers.
-    NoComma,
-    /// A tab if the line has one, as a column name may contain commas.
-    TabOrDetected,
+    /// That of [`delimiter_of_lines`], which is no comma unless one may separate columns.
+    Detected {
+        with_comma: bool,
+    },
+    /// A tab if the line has one, as a column name may contain commas; otherwise as `Detected`.
+    TabOrDetected {
+        with_comma: bool,
+    },
 }
 
 impl Delimiter {
     /// Returns the delimiter of the options, which must be a single byte that fields do not need.
     pub(in crate::read) fn of(options: &ReadOptions) -> Result<Self, ReadErrorKind> {
         let Some(delimiter) = options.delimiter else {
-            return Ok(match options.decimal_comma {
-                true => Self::NoComma,
-                false => Self::Detected,
-            });
+            let with_comma = !options.decimal_comma;
+            return Ok(Self::Detected { with_comma });
         };
         let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
         match u8::try_from(delimiter) {
@@ -40,31 +40,34 @@ impl Delimiter {
     pub(in crate::read) fn of_file(path: &Path, options: &ReadOptions) -> Result<Self, ReadErrorKind> {
         let of_options = Self::of(options)?;
         Ok(match (of_options, Format::delimiter_of_name(path)) {
-            (Self::Detected | Self::NoComma, Some(_)) => Self::TabOrDetected,
+            (Self::Detected { with_comma }, Some(_)) => Self::TabOrDetected { with_comma },
             _ => of_options,
         })
     }
 
     /// Returns the delimiter of a file whose header was read last.
     pub(super) fn in_lines<R: BufRead>(self, lines: &mut LineReader<R>) -> Result<u8, ReadError> {
-        match self {
-            Self::Given(byte) => Ok(byte),
-            Self::TabOrDetected if counts(lines.line()).of[TAB].1 > 0 => Ok(b'\t'),
-            Self::NoComma | Self::TabOrDetected | Self::Detected => {
-                let counted = |line: &[u8]| match self {
-                    Self::NoComma => counts(line).without_comma(),
-                    _ => counts(line),
-                };
-                let header = counted(lines.line());
-                let row = lines.look_ahead(|line| !line.trim_ascii().is_empty())?;
-                let found = delimiter_of_lines(&header, &counted(row.unwrap_or_default()));
-                Ok(match (self, found) {
-                    // There is one column.
-                    (Self::NoComma, b',') => b';',
-                    _ => found,
-                })
-            }
+        let (prefers_tab, with_comma) = match self {
+            Self::Given(byte) => return Ok(byte),
+            Self::Detected { with_comma } => (false, with_comma),
+            Self::TabOrDetected { with_comma } => (true, with_comma),
+        };
+        let counted = |line: &[u8]| match with_comma {
+            true => counts(line),
+            false => counts(line).without_comma(),
+        };
+        let header = counted(lines.line());
+        if prefers_tab && header.of[TAB].1 > 0 {
+            return Ok(b'\t');
         }
+        let row = lines.look_ahead(|line| !line.trim_ascii().is_empty())?;
+        Ok(
+            match delimiter_of_lines(&header, &counted(row.unwrap_or_default())) {
+                // There is one column.
+                b',' if !with_comma => b';',
+                found => found,
+            },
+        )
     }
 }
 
@@ -137,6 +140,26 @@ fn most_frequent(counts: impl DoubleEndedIterator<Item = (u8, usize)>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_comma_of_numbers_separates_no_columns() {
+        let options = ReadOptions {
+            decimal_comma: true,
+            ..ReadOptions::default()
+        };
+        for (name, text, expected) in [
+            ("a.csv", "x, y\n0,5\n", ';'),
+            ("a.tsv", "x, y\n0,5\n", ';'),
+            ("a.tsv", "x, y\tz; w\n0,5\t1\n", '\t'),
+            ("a.tsv", "x, y;z\n0,5;1\n", ';'),
+        ] {
+            let delimiter = Delimiter::of_file(Path::new(name), &options).unwrap();
+            let mut lines = LineReader::new(text.as_bytes());
+            assert!(lines.advance().unwrap());
+            let found = delimiter.in_lines(&mut lines).unwrap();
+            assert_eq!(char::from(found), expected, "{name} {text}");
+        }
+    }
 
     #[test]
     fn the_delimiter_is_that_of_header_and_row() {

@@ -206,7 +206,10 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
-        let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), Delimiter::Detected)?;
+        let mut reader = CsvReader::from_lines(
+            LineReader::new(text.as_bytes()),
+            Delimiter::Detected { with_comma: true },
+        )?;
         let (mut row, mut rows) = (Row::default(), Vec::new());
         while reader.read_row(&mut row)? {
             rows.push(row.values().to_vec());
