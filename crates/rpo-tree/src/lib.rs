@@ -36,7 +36,7 @@ pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;
 pub use error::TreeError;
-pub use grow::{GrowParams, Grown, Subtree, grow, grow_parallel};
+pub use grow::{GrowParams, Grown, Subtree, Team, grow, grow_parallel, grow_together};
 pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;

@@ -31,6 +31,8 @@ pub(super) struct Booster<'a> {
     scales: Option<Vec<f32>>,
     /// The target of the next tree, once it is computed.
     target: Target,
+    /// The samples that the trees of the next step grow on, once they are drawn; of the first booster of a group.
+    rows: Option<Vec<u32>>,
     /// The shared projection of all steps, once it is drawn.
     shared: OnceLock<Coefficients>,
     loss: f64,
@@ -78,6 +80,7 @@ impl<'a> Booster<'a> {
             only,
             scales,
             target: Target::default(),
+            rows: None,
             shared: OnceLock::new(),
             loss: 0.0,
         }
@@ -117,6 +120,7 @@ impl<'a> Booster<'a> {
         step: usize,
         is_last: bool,
     ) -> Result<Vec<BoostingStep<AxisRule>>, EnsembleError> {
+        let drawn = group.first_mut().and_then(|first| first.rows.take());
         let Some(first) = group.first() else {
             return Ok(Vec::new());
         };
@@ -127,15 +131,22 @@ impl<'a> Booster<'a> {
             params: first.params,
             features: first.features,
             weights: first.outputs.weights,
+            in_turn: first.only.is_none_or(|only| only.n_outputs == 1),
         };
         let targets = group.iter().map(|b| (&b.target, step_seed(b.seed, step)));
         let targets: Vec<_> = targets.collect();
+        let rows_of = |step| trees.rows(step_seed(first.params.seed, step));
+        let rows = drawn.unwrap_or_else(|| rows_of(step));
         let next = |booster: &Self| (!is_last).then(|| booster.coefficients(step + 1)).transpose();
-        let (grown, next) = rayon::join(
+        let (grown, (next, next_rows)) = rayon::join(
             // All trees grow on the same samples, so they share a pass over their roots.
-            || trees.grow(&targets, step_seed(first.params.seed, step)),
-            || group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>(),
+            || trees.grow(&targets, &rows),
+            || {
+                let next = group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>();
+                (next, (!is_last).then(|| rows_of(step + 1)))
+            },
         );
+        group[0].rows = next_rows;
         let steps = group.par_iter_mut().zip(grown?).zip(next?);
         steps
             .map(|((booster, grown), next)| booster.step(grown, step, next.as_ref()))

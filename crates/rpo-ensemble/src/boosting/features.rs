@@ -12,8 +12,9 @@ use std::sync::{Mutex, MutexGuard};
 pub(super) struct Features<'a> {
     x: MatrixView<'a>,
     pub(super) coded: Coded,
-    /// Unused buffers for trees on bins; in total as many as trees were ever grown at once.
-    free: Mutex<Vec<HistogramWorkspace>>,
+    /// Unused buffers for trees on bins, one per thread that grows a tree; in total as many as trees were ever grown at
+    /// once.
+    free: Mutex<Vec<Vec<HistogramWorkspace>>>,
 }
 
 /// Features as ranks or bins, coded once for all trees.
@@ -45,20 +46,24 @@ impl<'a> Features<'a> {
         by_bins.unwrap_or_else(|| apply(tree, self.x()))
     }
 
-    /// Calls `grow` with buffers for a tree on bins.
-    pub(super) fn with_workspace<T>(
+    /// Calls `grow` with buffers of some threads for a tree on bins.
+    pub(super) fn with_workspaces<T>(
         &self,
+        n_threads: usize,
         splitter: &HistogramSplitter<'_>,
-        grow: impl FnOnce(&mut HistogramWorkspace) -> T,
+        grow: impl FnOnce(&mut [HistogramWorkspace]) -> T,
     ) -> T {
         let taken = self.free().pop();
-        let mut workspace = taken.unwrap_or_else(|| splitter.workspace());
-        let grown = grow(&mut workspace);
-        self.free().push(workspace);
+        let mut workspaces = taken.unwrap_or_else(|| vec![splitter.workspace()]);
+        while workspaces.len() < n_threads {
+            workspaces.push(workspaces[0].beside());
+        }
+        let grown = grow(&mut workspaces[..n_threads]);
+        self.free().push(workspaces);
         grown
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<HistogramWorkspace>> {
+    fn free(&self) -> MutexGuard<'_, Vec<Vec<HistogramWorkspace>>> {
         self.free
             .lock()
             .expect("no thread panics while it holds the list")

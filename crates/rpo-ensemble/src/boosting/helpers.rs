@@ -33,9 +33,8 @@ impl Helpers {
     /// Returns one helper for each other thread of the pool.
     pub(super) fn new() -> Self {
         LED.set(LED.get() + 1);
-        let n = rayon::current_num_threads().saturating_sub(1).min(MOST);
         Self {
-            at_hand: (0..n).map(|_| Arc::default()).collect(),
+            at_hand: (0..at_most()).map(|_| Arc::default()).collect(),
             of_thread: PhantomData,
         }
     }
@@ -48,7 +47,7 @@ impl Helpers {
             }
             let at_hand = Arc::clone(at_hand);
             rayon::spawn(move || {
-                if LED.get() == 0 {
+                if may_help() {
                     help();
                 }
                 at_hand.store(false, Ordering::Relaxed);
@@ -61,6 +60,16 @@ impl Drop for Helpers {
     fn drop(&mut self) {
         LED.set(LED.get() - 1);
     }
+}
+
+/// Returns the number of helpers.
+pub(super) fn at_most() -> usize {
+    rayon::current_num_threads().saturating_sub(1).min(MOST)
+}
+
+/// Returns whether the current thread may help: if it leads no fit.
+pub(super) fn may_help() -> bool {
+    LED.get() == 0
 }
 
 /// Works on what the pool has to do until nothing has come for a while.

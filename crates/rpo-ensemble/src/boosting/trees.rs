@@ -1,6 +1,7 @@
 //! Growing the trees of a step.
 
 use super::features::{Coded, Features};
+use super::helpers;
 use super::resolved::Resolved;
 use super::target::Target;
 use crate::error::EnsembleError;
@@ -11,7 +12,7 @@ use rpo_core::{MatrixView, Seed};
 use rpo_tree::criterion::{Criterion, CriterionVisitor, Curvature, Impurity, LeafPenalty, SecondOrder};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
-use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
+use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, Team, grow, grow_together};
 
 /// The data shared by the trees of a step.
 pub(super) struct Trees<'t> {
@@ -19,23 +20,24 @@ pub(super) struct Trees<'t> {
     pub(super) features: &'t Features<'t>,
     /// One weight per sample.
     pub(super) weights: &'t [f32],
+    /// Whether all trees of the model are grown one after the other.
+    pub(super) in_turn: bool,
 }
 
 impl Trees<'_> {
     /// Largest number of trees that grow together, sharing a pass over their roots.
     pub(super) const TOGETHER: usize = 8;
 
-    /// Grows a tree on each target with the seed given for it, all on the samples drawn with the seed `drawn_by`.
+    /// Grows a tree on each target with the seed given for it, all on the same samples.
     pub(super) fn grow(
         &self,
         targets: &[(&Target, Seed)],
-        drawn_by: Seed,
+        rows: &[u32],
     ) -> Result<Vec<Grown<AxisRule>>, EnsembleError> {
-        let rows = &self.rows(drawn_by);
         match &self.features.coded {
             Coded::Ranked(columns) => targets
                 .par_iter()
-                .map(|(target, seed)| self.on_values(columns, target, rows.clone(), *seed))
+                .map(|(target, seed)| self.on_values(columns, target, rows.to_vec(), *seed))
                 .collect(),
             Coded::Binned(columns) => {
                 let splitters = targets
@@ -43,12 +45,28 @@ impl Trees<'_> {
                     .map(|(target, _)| self.splitter(columns, target));
                 let mut splitters = splitters.collect::<Result<Vec<_>, EnsembleError>>()?;
                 HistogramSplitter::share_root(&mut splitters, rows);
+                let n_threads = if self.in_turn && self.are_large() {
+                    helpers::at_most() + 1
+                } else {
+                    1
+                };
                 let trees = splitters.par_iter().zip(targets);
                 trees
                     .map(|(splitter, (_, seed))| {
-                        self.features.with_workspace(splitter, |workspace| {
+                        self.features.with_workspaces(n_threads, splitter, |workspaces| {
+                            let team = Team {
+                                workspaces,
+                                small: splitter.small_node(),
+                                may_join: helpers::may_help,
+                            };
                             let seed = seed.purpose("grow");
-                            Ok(grow(splitter, workspace, rows.clone(), &self.params.grow, seed)?)
+                            Ok(grow_together(
+                                splitter,
+                                team,
+                                rows.to_vec(),
+                                &self.params.grow,
+                                seed,
+                            )?)
                         })
                     })
                     .collect()
@@ -56,8 +74,14 @@ impl Trees<'_> {
         }
     }
 
-    /// Returns the samples that trees grow on.
-    fn rows(&self, seed: Seed) -> Vec<u32> {
+    /// Returns whether trees have so many nodes that threads open different ones at the same time. With few, nodes that
+    /// take longer than others leave threads waiting.
+    fn are_large(&self) -> bool {
+        self.params.grow.max_leaves.is_some_and(|most| most >= 16)
+    }
+
+    /// Draws the samples that trees grow on.
+    pub(super) fn rows(&self, seed: Seed) -> Vec<u32> {
         let rows: Vec<u32> = (0..self.weights.len() as u32)
             .filter(|&i| self.weights[i as usize] > 0.0)
             .collect();

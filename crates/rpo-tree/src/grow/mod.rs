@@ -1,23 +1,25 @@
 //! Growers, which decide the order in which nodes are split. They use splitters only through their trait.
 
+mod best_first;
 mod copies;
 mod parallel;
 mod subtree;
+mod team;
 
 pub use parallel::grow_parallel;
 pub use subtree::Subtree;
+pub(crate) use team::threads;
+pub use team::{Team, grow_together};
 
 use crate::error::check_at_least;
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
-use crate::splitter::{NodeRows, Splitter, check_increasing};
+use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_increasing};
 use crate::structure::{Node, Structure};
 use crate::{CheckParams, TreeError};
 use rpo_core::{Domain, Seed};
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// Limits on growth, independent of the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,20 +93,7 @@ pub fn grow<S: Splitter>(
     params: &GrowParams,
     seed: Seed,
 ) -> Result<Grown<S::Rule>, TreeError> {
-    check(splitter, &rows, params)?;
-    let mut growth = Growth::new(splitter, workspace, params, rows);
-    let root = Pending {
-        node: 0,
-        start: 0,
-        end: growth.rows.len(),
-        depth: 0,
-        seed,
-    };
-    match params.max_leaves {
-        None => growth.depth_first(root),
-        Some(max_leaves) => growth.best_first(root, max_leaves),
-    }
-    Ok(growth.finish())
+    grow_together(splitter, Team::of_one(workspace), rows, params, seed)
 }
 
 /// Refuses rows that a tree cannot be grown on and limits out of range.
@@ -144,16 +133,75 @@ impl Pending {
     }
 }
 
-/// A node whose split has been found. Its rows are still in their order: a node that is searched but never split costs
+/// A split that was found. The rows of the node are still in their order: a node that is searched but never split costs
 /// no sorting.
-struct Ready<R> {
-    pending: Pending,
-    rule: R,
-    gain: f64,
+struct Found<R> {
+    split: ProposedSplit<R>,
     /// The child of each row.
     children: Vec<u16>,
 }
 
+/// Searches the split of a node, with an unused vector for the child of each row.
+fn search<S: Splitter>(
+    splitter: &S,
+    node: NodeRows<'_>,
+    workspace: &mut S::Workspace,
+    spare: &mut Vec<Vec<u16>>,
+) -> Option<Found<S::Rule>> {
+    let mut children = spare.pop().unwrap_or_default();
+    children.clear();
+    children.resize(node.rows.len(), 0);
+    match splitter.split(node, workspace, &mut children) {
+        Some(split) => Some(Found { split, children }),
+        None => {
+            spare.push(children);
+            None
+        }
+    }
+}
+
+/// Sorts the rows of a node by child, keeping their order, and writes the end of the rows of each child.
+fn sort_by_child(
+    rows: &mut [u32],
+    children: &[u16],
+    arity: usize,
+    ends: &mut Vec<usize>,
+    buffer: &mut Vec<u32>,
+) {
+    ends.clear();
+    ends.resize(arity, rows.len());
+    if let [left, _] = &mut ends[..] {
+        *left = partition_in_two(rows, children, buffer);
+    } else {
+        let by_child = children.iter().map(|&child| usize::from(child));
+        partition(by_child.zip(rows.iter().copied()), ends, buffer);
+        rows.copy_from_slice(&buffer[..rows.len()]);
+    }
+    // Without this, nodes that are their own child would be split without end.
+    assert!(
+        ends.len() > 1 && ends[0] > 0 && ends.is_sorted_by(|a, b| a < b),
+        "a splitter makes at least two children and leaves none empty"
+    );
+}
+
+/// Notifies the splitter of the children of a node that was split, and whether each will be searched.
+fn announce<'r, S: Splitter>(
+    splitter: &S,
+    parent: usize,
+    mut children: impl ExactSizeIterator<Item = (NodeRows<'r>, bool)>,
+    workspace: &mut S::Workspace,
+) {
+    // Without an allocation for two children, as most nodes have.
+    if children.len() == 2
+        && let (Some(left), Some(right)) = (children.next(), children.next())
+    {
+        splitter.opened(parent, &[left, right], workspace);
+    } else {
+        splitter.opened(parent, &children.collect::<Vec<_>>(), workspace);
+    }
+}
+
+/// Growth depth by depth, without a limit on the number of leaves.
 struct Growth<'s, S: Splitter> {
     splitter: &'s S,
     workspace: &'s mut S::Workspace,
@@ -203,10 +251,13 @@ impl<'s, S: Splitter> Growth<'s, S> {
                 continue;
             }
             match self.split(pending) {
-                Some(ready) => {
+                Some(found) => {
                     let first = stack.len();
-                    self.open(ready, |child| stack.push(child));
-                    self.announce(pending.node, &stack[first..], true);
+                    self.open(pending, found, |child| stack.push(child));
+                    let (rows, params) = (&self.rows[..], self.params);
+                    let children = stack[first..].iter();
+                    let children = children.map(|child| (child.of(rows), child.may_split(params)));
+                    announce(self.splitter, pending.node, children, self.workspace);
                     let size = |child: &Pending| child.end - child.start;
                     let next = (first..stack.len()).max_by_key(|&i| size(&stack[i]));
                     let last = stack.len() - 1;
@@ -245,118 +296,40 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
-    fn best_first(&mut self, root: Pending, max_leaves: usize) {
-        let mut frontier = BinaryHeap::new();
-        let mut n_leaves = 1;
-        let consider = |growth: &mut Self, pending, frontier: &mut BinaryHeap<_>| match growth.split(pending)
-        {
-            Some(ready) => frontier.push(ByGain(ready)),
-            None => growth.close(pending),
-        };
-        if max_leaves == 1 {
-            self.close(root);
-            return;
-        }
-        consider(self, root, &mut frontier);
-        let mut children = Vec::new();
-        while let Some(ByGain(ready)) = frontier.pop() {
-            let more = ready.rule.arity() - 1;
-            if n_leaves + more > max_leaves {
-                self.spare.push(ready.children);
-                self.close(ready.pending);
-                continue;
-            }
-            n_leaves += more;
-            let parent = ready.pending.node;
-            self.open(ready, |child| children.push(child));
-            self.announce(parent, &children, n_leaves < max_leaves);
-            for child in children.drain(..) {
-                // Once the limit is reached, no further split is searched.
-                if n_leaves < max_leaves {
-                    consider(self, child, &mut frontier);
-                } else {
-                    self.close(child);
-                }
-            }
-        }
-    }
-
-    /// Notifies the splitter of the children of a node that was split.
-    fn announce(&mut self, parent: usize, children: &[Pending], searched: bool) {
-        let (rows, params) = (&self.rows[..], self.params);
-        let of = |child: &Pending| (child.of(rows), searched && child.may_split(params));
-        // Without an allocation for two children, as most nodes have.
-        let (pair, many): ([_; 2], Vec<_>);
-        let children = if let [left, right] = children {
-            pair = [of(left), of(right)];
-            &pair[..]
-        } else {
-            many = children.iter().map(of).collect();
-            &many[..]
-        };
-        self.splitter.opened(parent, children, self.workspace);
-    }
-
     /// Searches for a split.
-    fn split(&mut self, pending: Pending) -> Option<Ready<S::Rule>> {
-        if !pending.may_split(self.params) {
-            return None;
-        }
-        let mut children = self.spare.pop().unwrap_or_default();
-        children.clear();
-        children.resize(pending.end - pending.start, 0);
+    fn split(&mut self, pending: Pending) -> Option<Found<S::Rule>> {
         let node = pending.of(&self.rows);
-        let Some(split) = self.splitter.split(node, self.workspace, &mut children) else {
-            self.spare.push(children);
-            return None;
-        };
-        Some(Ready {
-            pending,
-            rule: split.rule,
-            gain: split.gain,
-            children,
-        })
+        pending
+            .may_split(self.params)
+            .then(|| search(self.splitter, node, self.workspace, &mut self.spare))?
     }
 
-    /// Sorts the rows of a node by child, keeping their order, and writes the end of the rows of each child; returns the
-    /// rule and its gain.
-    fn partition(&mut self, ready: Ready<S::Rule>) -> (S::Rule, f64) {
-        let Ready {
-            pending: Pending { start, end, .. },
-            rule,
-            gain,
-            children,
-        } = ready;
-        let (rows, ends) = (&mut self.rows[start..end], &mut self.ends);
-        ends.clear();
-        ends.resize(rule.arity(), rows.len());
-        if let [left, _] = &mut ends[..] {
-            *left = partition_in_two(rows, &children, &mut self.buffer);
-        } else {
-            let by_child = children.iter().map(|&child| usize::from(child));
-            partition(by_child.zip(rows.iter().copied()), ends, &mut self.buffer);
-            rows.copy_from_slice(&self.buffer[..end - start]);
-        }
-        // Without this, nodes that are their own child would be split without end.
-        assert!(
-            ends.len() > 1 && ends[0] > 0 && ends.is_sorted_by(|a, b| a < b),
-            "a splitter makes at least two children and leaves none empty"
+    /// Sorts the rows of a node by child and writes the end of the rows of each child; returns the split.
+    fn partition(&mut self, node: Pending, found: Found<S::Rule>) -> ProposedSplit<S::Rule> {
+        let Found { split, children } = found;
+        let rows = &mut self.rows[node.start..node.end];
+        sort_by_child(
+            rows,
+            &children,
+            split.rule.arity(),
+            &mut self.ends,
+            &mut self.buffer,
         );
-        ends.iter_mut().for_each(|end| *end += start);
+        self.ends.iter_mut().for_each(|end| *end += node.start);
         self.spare.push(children);
-        (rule, gain)
+        split
     }
 
     /// Turns a node into a split and passes its children to `child`.
-    fn open(&mut self, ready: Ready<S::Rule>, mut child: impl FnMut(Pending)) {
+    fn open(&mut self, pending: Pending, found: Found<S::Rule>, mut child: impl FnMut(Pending)) {
         let Pending {
             node,
             mut start,
             depth,
             seed,
             ..
-        } = ready.pending;
-        let (rule, gain) = self.partition(ready);
+        } = pending;
+        let ProposedSplit { rule, gain } = self.partition(pending, found);
         let first_child = self.nodes.len();
         self.nodes[node] = Node::Split {
             rule,
@@ -402,31 +375,5 @@ impl<'s, S: Splitter> Growth<'s, S> {
             gains: self.gains,
             members: LeafMembers::new(rows, leaf_start),
         }
-    }
-}
-
-/// Orders nodes by gain, largest first; equal gains by node number, earliest first.
-struct ByGain<R>(Ready<R>);
-
-impl<R> PartialEq for ByGain<R> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<R> Eq for ByGain<R> {}
-
-impl<R> PartialOrd for ByGain<R> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<R> Ord for ByGain<R> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.0, &other.0);
-        a.gain
-            .total_cmp(&b.gain)
-            .then(b.pending.node.cmp(&a.pending.node))
     }
 }

@@ -8,7 +8,7 @@ use super::{GrowParams, Grown, Growth, Pending, Subtree, check, grow};
 use crate::TreeError;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
-use crate::splitter::Splitter;
+use crate::splitter::{ProposedSplit, Splitter};
 use crate::structure::Structure;
 use rayon::Scope;
 use rpo_core::Seed;
@@ -121,8 +121,8 @@ impl<S: Splitter> Tasks<'_, S> {
         };
         let part = match split {
             None => Part::Whole(growth.into_subtree()),
-            Some(ready) => {
-                let (rule, gain) = growth.partition(ready);
+            Some(found) => {
+                let ProposedSplit { rule, gain } = growth.partition(root, found);
                 let first_child = self.make_room(growth.ends.len());
                 let mut start = 0;
                 for (i, &end) in growth.ends.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! The values that are summed per bin.
 
+use crate::grow::threads;
 use rayon::prelude::*;
 
 /// Integers that are summed side by side.
@@ -95,8 +96,8 @@ impl<C: Cell, const W: usize> Cell for [C; W] {
 const BYTES: usize = 1 << 17;
 
 /// Returns how many of n cells a thread takes, at least 1, where as many threads work on them as is worth it.
-pub(super) fn share<C>(n: usize) -> usize {
-    let threads = (n * size_of::<C>() / BYTES + 1).min(rayon::current_num_threads());
+pub(in crate::histogram) fn share<C>(n: usize) -> usize {
+    let threads = (n * size_of::<C>() / BYTES + 1).min(threads());
     n.div_ceil(threads).max(1)
 }
 

@@ -10,6 +10,7 @@ use super::cell::Cell;
 use super::features::{Place, Rows, Side, add_in_parts};
 use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
 use crate::categories::count_distinct;
+use crate::grow::threads;
 use crate::ranks::{sort_by_bits, sortable};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -136,7 +137,7 @@ impl DenseBins {
     /// of features if there are few rows.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
         let additions = cells.len() * self.features.len();
-        let threads = rayon::current_num_threads();
+        let threads = threads();
         if threads == 1 || additions < WORTH_IT {
             self.add_rows(rows, cells, histogram);
         } else if additions >= PER_CELL * threads * self.n_cells() {

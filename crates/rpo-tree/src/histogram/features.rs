@@ -264,6 +264,14 @@ impl BinnedFeatures {
             .accumulate_two(chosen, self.rows_of(rows), cells, sums);
     }
 
+    /// Returns the number of additions to sums for a row.
+    pub(super) fn per_row(&self) -> usize {
+        match &self.layout {
+            Layout::Dense(c) => c.n_features(),
+            Layout::Sparse(c) => c.per_row(),
+        }
+    }
+
     fn dense(&self) -> &DenseBins {
         match &self.layout {
             Layout::Dense(dense) => dense,

@@ -11,6 +11,7 @@ use super::features::{Place, Rows, Side, add_in_parts};
 use super::row_cells::RowCells;
 use crate::TreeError;
 use crate::categories::count_distinct;
+use crate::grow::threads;
 use crate::ranks::sortable;
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row};
@@ -130,6 +131,11 @@ impl SparseBins {
         self.n_cells
     }
 
+    /// Returns the average number of stored values of a row.
+    pub(super) fn per_row(&self) -> usize {
+        self.by_row.per_row()
+    }
+
     /// Returns the features whose sums come first, one each.
     pub(super) fn singles(&self) -> &[u32] {
         &self.singles
@@ -138,8 +144,8 @@ impl SparseBins {
     /// Adds the cells of rows (one per row, in their order) per bin; chunks of rows are summed in parallel and their
     /// sums added.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
-        let additions = self.by_row.per_row() * cells.len();
-        let threads = rayon::current_num_threads();
+        let additions = self.per_row() * cells.len();
+        let threads = threads();
         if threads == 1 || additions < WORTH_IT.max(threads * self.n_cells) {
             self.by_row.add(rows, cells, histogram);
             return;

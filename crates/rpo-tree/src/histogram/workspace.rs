@@ -6,6 +6,7 @@ use super::search::{Found, Sums};
 use super::vector::Vector;
 use crate::splitter::candidates::FeatureDraw;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Buffers of a [`HistogramSplitter`](super::HistogramSplitter), one per thread. Any splitter on the same features may
 /// reuse them, so that a tree of a boosted model allocates nothing that depends on the features.
@@ -39,6 +40,11 @@ pub(super) struct Work<S: Sums> {
     /// Targets of nodes that are searched together.
     pub(super) gathered: [S::Gathered; TOGETHER],
     pub(super) scratches: Scratches<S>,
+    kept: Arc<Mutex<Kept<S>>>,
+}
+
+/// What the threads that grow a tree share.
+struct Kept<S: Sums> {
     free: Vec<S::Histogram>,
     searched: BTreeMap<usize, Searched<S>>,
 }
@@ -56,15 +62,18 @@ impl<S: Sums> Default for Work<S> {
         Self {
             gathered: Default::default(),
             scratches: Scratches::default(),
-            free: Vec::new(),
-            searched: BTreeMap::new(),
+            kept: Arc::new(Mutex::new(Kept {
+                free: Vec::new(),
+                searched: BTreeMap::new(),
+            })),
         }
     }
 }
 
 impl<S: Sums> std::fmt::Debug for Work<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (free, searched) = (self.free.len(), self.searched.len());
+        let kept = self.kept();
+        let (free, searched) = (kept.free.len(), kept.searched.len());
         write!(f, "Work {{ {free} histograms free, {searched} nodes searched }}")
     }
 }
@@ -72,11 +81,7 @@ impl<S: Sums> std::fmt::Debug for Work<S> {
 impl HistogramWorkspace {
     pub(super) fn new(features: Vec<u32>) -> Self {
         Self {
-            common: Common {
-                draw: FeatureDraw::new(features),
-                drawn: Default::default(),
-                marks: Vec::new(),
-            },
+            common: Common::new(FeatureDraw::new(features)),
             packed: Work::default(),
             narrow: Work::default(),
             wide: Work::default(),
@@ -86,41 +91,81 @@ impl HistogramWorkspace {
             long: Work::default(),
         }
     }
+
+    /// Returns buffers for another thread that grows the same trees, in a [`Team`](crate::Team).
+    pub fn beside(&self) -> Self {
+        Self {
+            common: Common::new(self.common.draw.clone()),
+            packed: self.packed.beside(),
+            narrow: self.narrow.beside(),
+            wide: self.wide.beside(),
+            few: self.few.beside(),
+            several: self.several.beside(),
+            many: self.many.beside(),
+            long: self.long.beside(),
+        }
+    }
+}
+
+impl Common {
+    fn new(draw: FeatureDraw) -> Self {
+        Self {
+            draw,
+            drawn: Default::default(),
+            marks: Vec::new(),
+        }
+    }
 }
 
 impl<S: Sums> Work<S> {
     /// Most nodes whose histograms are kept; other nodes are searched when they are split. This only limits memory.
     const MOST_KEPT: usize = 64;
 
+    /// Returns buffers for another thread that grows the same trees.
+    fn beside(&self) -> Self {
+        Self {
+            kept: Arc::clone(&self.kept),
+            ..Self::default()
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept<S>> {
+        self.kept
+            .lock()
+            .expect("no thread panics while it holds the nodes")
+    }
+
     /// Discards the nodes of an earlier tree.
     pub(super) fn begin(&mut self) {
-        let left = std::mem::take(&mut self.searched);
-        left.into_values()
-            .for_each(|searched| self.give_back(searched.sums));
+        let Kept { free, searched } = &mut *self.kept();
+        let left = std::mem::take(searched).into_values();
+        free.extend(left.filter_map(|searched| Some(searched.sums?.0)));
     }
 
     /// Returns a histogram to be filled.
     pub(super) fn take_free(&mut self) -> S::Histogram {
-        self.free.pop().unwrap_or_default()
+        self.kept().free.pop().unwrap_or_default()
     }
 
     /// Returns the histogram of a node that no longer needs it, if it has one, to the free list.
     pub(super) fn give_back(&mut self, sums: Option<(S::Histogram, S::Total)>) {
-        self.free.extend(sums.map(|(histogram, _)| histogram));
+        if let Some((histogram, _)) = sums {
+            self.kept().free.push(histogram);
+        }
     }
 
     /// Returns true if the histograms of two more nodes may be kept.
     pub(super) fn has_room(&self) -> bool {
-        self.searched.len() + TOGETHER <= Self::MOST_KEPT
+        self.kept().searched.len() + TOGETHER <= Self::MOST_KEPT
     }
 
     /// Removes and returns the result of a node, if it was searched and kept.
     pub(super) fn take(&mut self, node: usize) -> Option<Searched<S>> {
-        self.searched.remove(&node)
+        self.kept().searched.remove(&node)
     }
 
     /// Keeps the result of a node.
     pub(super) fn keep(&mut self, node: usize, searched: Searched<S>) {
-        self.searched.insert(node, searched);
+        self.kept().searched.insert(node, searched);
     }
 }

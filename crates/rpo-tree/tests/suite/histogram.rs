@@ -9,7 +9,9 @@ use rpo_core::{MatrixView, Seed};
 use rpo_tree::criterion::{Curvature, LeafPenalty, Variance};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, Splitter, ThresholdSearch};
-use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Row, Rule, TreeError, grow};
+use rpo_tree::{
+    AxisRule, GrowParams, Grown, Node, RankedFeatures, Row, Rule, Team, TreeError, grow, grow_together,
+};
 
 /// Parameters of the gain of a split, besides the data.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +50,17 @@ fn grow_binned(
     let rows = weighted_rows(&data.weights);
     let grown = grow(&splitter, &mut workspace, rows.clone(), limits, seed).unwrap();
     // The state left by an earlier tree changes nothing.
-    assert!(grow(&splitter, &mut workspace, rows, limits, seed).unwrap() == grown);
+    assert!(grow(&splitter, &mut workspace, rows.clone(), limits, seed).unwrap() == grown);
+    // Nor does a team, whether it takes all nodes or only small ones.
+    let mut team = [workspace.beside(), workspace.beside(), workspace];
+    for small in [usize::MAX, 10, splitter.small_node()] {
+        let team = Team {
+            workspaces: &mut team,
+            small,
+            may_join: || true,
+        };
+        assert!(grow_together(&splitter, team, rows.clone(), limits, seed).unwrap() == grown);
+    }
     grown
 }
 
@@ -297,7 +309,7 @@ fn large(sparse: bool, missing: bool, d: usize) -> Data {
 fn threads_change_nothing() {
     let threads = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     let limits = GrowParams {
-        max_leaves: Some(12),
+        max_leaves: Some(40),
         ..GrowParams::default()
     };
     for (sparse, missing, d) in [
@@ -322,7 +334,7 @@ fn threads_change_nothing() {
             };
             let grow = || grow_binned(&data, x(), 100, &Gains::default(), params, &limits, Seed::new(4));
             let one = threads(1).install(grow);
-            assert!(one.structure.n_leaves() == 12);
+            assert!(one.structure.n_leaves() == 40);
             assert!(threads(2).install(grow) == one);
             assert!(threads(3).install(grow) == one);
         }

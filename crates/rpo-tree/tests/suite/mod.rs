@@ -24,3 +24,4 @@ mod refusals;
 mod seams;
 mod shapley;
 mod structured;
+mod team;

@@ -1,6 +1,7 @@
 //! Division of a search between threads.
 
 use super::Sums;
+use crate::grow::threads;
 use crate::histogram::WORTH_IT;
 use crate::histogram::categories::{Scratch, Scratches};
 use rayon::prelude::*;
@@ -38,7 +39,7 @@ pub(super) fn join_parts<S: Sums, T: Send>(
     of_range: impl Fn(usize, Range<usize>, &mut Scratch<S>) -> Option<T> + Sync,
     join: impl Fn(Option<T>, Option<T>) -> Option<T> + Sync,
 ) -> Vec<Option<T>> {
-    let threads = rayon::current_num_threads();
+    let threads = threads();
     let work: usize = jobs.iter().map(Job::work).sum();
     if threads == 1 || work < WORTH_IT {
         let each = jobs.iter().enumerate();

@@ -8,6 +8,7 @@ mod targets;
 
 pub use targets::SplitTargets;
 
+use super::WORTH_IT;
 use super::features::{BinnedFeatures, Layout};
 use super::purity::Purity;
 use super::search::{Limits, Sums};
@@ -58,8 +59,12 @@ pub struct HistogramSplitter<'a> {
     /// See [`SplitTargets::has_unobserved`].
     has_unobserved: bool,
     purity: Purity<'a>,
+    n_targets: usize,
     sums: AnySums,
 }
+
+/// Work on the children of a small node, in units of what is worth a second thread.
+const SMALL: usize = 64;
 
 impl<'a> HistogramSplitter<'a> {
     /// Creates a splitter from binned features (n x p), targets of the same n samples, and parameters or a [`Search`]
@@ -93,6 +98,7 @@ impl<'a> HistogramSplitter<'a> {
             params,
             may_gain_nothing: targets.is_variance(),
             purity: Purity::new(&targets),
+            n_targets: targets.gradients.ncols(),
             sums: AnySums::new(
                 &targets,
                 params.min_samples_leaf > 1 || features.any_categorical(),
@@ -121,6 +127,19 @@ impl<'a> HistogramSplitter<'a> {
         share_root::<_, 8>(features, rows, &mut packed);
         share_root::<_, 8>(features, rows, &mut narrow);
         share_root::<_, 4>(features, rows, &mut wide);
+    }
+
+    /// Returns the most rows of a node whose children one thread searches in about the time of fifty hand-overs of work
+    /// to others: what [`Team::small`](crate::Team::small) should be.
+    pub fn small_node(&self) -> usize {
+        let p = self.features.n_features().max(1);
+        let summed = match self.sums_drawn_only() {
+            true => self.n_drawn().unwrap_or(p),
+            false => p,
+        };
+        let of_row = self.features.per_row() * summed * self.n_targets / p;
+        let of_children = 2 * self.n_bins() * self.n_drawn().unwrap_or(p) * self.n_targets;
+        (SMALL * WORTH_IT).saturating_sub(of_children) / of_row.max(1)
     }
 
     /// Returns true if a node is large enough to be split, and its targets are not all equal.

@@ -1,11 +1,14 @@
 //! The best splits of nodes that are searched together, among all features or those drawn.
 
 use super::HistogramSplitter;
+use crate::grow::threads;
+use crate::histogram::WORTH_IT;
 use crate::histogram::categories::{Scratch, Scratches};
 use crate::histogram::search::{Drawn, Found, Node, Sums, best_of_all, best_offers, offer};
-use crate::histogram::workspace::{Common, Searched, Work};
+use crate::histogram::workspace::{Common, Searched, TOGETHER, Work};
 use crate::splitter::NodeRows;
 use crate::splitter::candidates::RandomOrder;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A node to search, and its sums if they cover all features.
@@ -30,8 +33,11 @@ impl HistogramSplitter<'_> {
         let all = draw.features();
         let searched = |(of_all, best): (Option<_>, Option<(Found, f64)>)| Searched { best, sums: of_all };
         if self.sums_drawn_only() {
-            let totals = nodes.iter().zip(&mut work.gathered);
+            let n_rows: usize = nodes.iter().map(|(node, _)| node.rows.len()).sum();
+            let apart = threads() > 1 && n_rows * self.n_targets >= WORTH_IT;
+            let totals = nodes.par_iter().zip(&mut work.gathered);
             let totals: Vec<_> = totals
+                .with_min_len(if apart { 1 } else { TOGETHER })
                 .map(|((node, _), gathered)| sums.total(node.rows, gathered))
                 .collect();
             let found = self.search_drawn(sums, &nodes, &totals, (drawn, all), work);

@@ -3,7 +3,7 @@
 use super::Vector;
 use super::lanes::Lanes;
 use crate::criterion::{Curvature, LeafPenalty};
-use crate::histogram::cell::Integer;
+use crate::histogram::cell::{Integer, share};
 use crate::histogram::fixed::{COARSE, WeightCode, scale, used};
 use crate::histogram::splitter::SplitTargets;
 use rayon::prelude::*;
@@ -68,6 +68,12 @@ impl<T: Integer, const W: usize> Vector<T, W> {
     }
 }
 
+/// Weights of some samples, and their values.
+type Samples<'s> = (&'s [f32], &'s [f32]);
+
+/// Number of samples that are coded together.
+const PART: usize = 256;
+
 /// A block of targets, or of their curvatures, in fixed point.
 struct Plane<T, const W: usize> {
     cells: Vec<[T; W]>,
@@ -81,50 +87,74 @@ struct Plane<T, const W: usize> {
 impl<T: Integer, const W: usize> Plane<T, W> {
     /// Codes W targets, starting with `first`, of rows of m values; returns `None` if a number is not finite.
     fn new(values: &[f32], m: usize, first: usize, weights: &[f32]) -> Option<Self> {
-        let rows = || {
-            weights.iter().zip(values.chunks_exact(m)).map(
+        let parts = weights.par_chunks(PART).zip(values.par_chunks(PART * m));
+        let parts = parts.with_min_len(share::<[f64; W]>(weights.len()).div_ceil(PART));
+        let sums_of_part = |(weights, values): Samples<'_>| {
+            let mut sums = [0.0; W];
+            vectorized(
                 #[inline(always)]
-                |(&weight, row)| (f64::from(weight), block_of::<W>(row, first)),
-            )
-        };
-        let mut sums = [0.0; W];
-        vectorized(
-            #[inline(always)]
-            || {
-                for (weight, row) in rows() {
-                    for lane in 0..W {
-                        sums[lane] += used(weight * f64::from(row[lane]).abs(), weight);
+                || {
+                    for (weight, row) in rows_of::<W>(weights, values, m, first) {
+                        for lane in 0..W {
+                            sums[lane] += used(weight * f64::from(row[lane]).abs(), weight);
+                        }
                     }
-                }
-            },
-        );
+                },
+            );
+            sums
+        };
+        // Added in order, so that they do not depend on the number of threads.
+        let mut sums = [0.0; W];
+        for part in parts.clone().map(sums_of_part).collect::<Vec<_>>() {
+            (0..W).for_each(|lane| sums[lane] += part[lane]);
+        }
         if !sums.iter().all(|sum| sum.is_finite()) {
             return None;
         }
         // Rounding adds up to half a unit per row.
         let scale = sums.map(|sum| scale(sum, T::SUM_BITS - 1));
         let mut cells = vec![[T::ZERO; W]; weights.len()];
-        let (mut n_numbers, mut n_coarse) = ([0_u64; W], [0_u64; W]);
-        vectorized(
-            #[inline(always)]
-            || {
-                for ((weight, row), cell) in rows().zip(&mut cells) {
-                    for lane in 0..W {
-                        let number = used(weight * f64::from(row[lane]), weight) * scale[lane];
-                        n_numbers[lane] += u64::from(number != 0.0);
-                        n_coarse[lane] += u64::from((number != 0.0) & (number.abs() < COARSE));
-                        cell[lane] = T::nearest(number);
+        let code_part = |(cells, (weights, values)): (&mut [[T; W]], Samples<'_>)| {
+            let (mut n_numbers, mut n_coarse) = ([0_u64; W], [0_u64; W]);
+            vectorized(
+                #[inline(always)]
+                || {
+                    let rows = rows_of::<W>(weights, values, m, first);
+                    for ((weight, row), cell) in rows.zip(cells) {
+                        for lane in 0..W {
+                            let number = used(weight * f64::from(row[lane]), weight) * scale[lane];
+                            n_numbers[lane] += u64::from(number != 0.0);
+                            n_coarse[lane] += u64::from((number != 0.0) & (number.abs() < COARSE));
+                            cell[lane] = T::nearest(number);
+                        }
                     }
-                }
-            },
-        );
+                },
+            );
+            (n_numbers.iter().sum::<u64>(), n_coarse.iter().sum::<u64>())
+        };
+        let counts = cells.par_chunks_mut(PART).zip(parts).map(code_part);
+        let (n_numbers, n_coarse) = counts.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         Some(Self {
             cells,
             scale,
-            n_numbers: n_numbers.iter().sum::<u64>() as usize,
-            n_coarse: n_coarse.iter().sum::<u64>() as usize,
+            n_numbers: n_numbers as usize,
+            n_coarse: n_coarse as usize,
         })
     }
+}
+
+/// Returns the weights of rows of m values and the values starting with `first`.
+#[inline(always)]
+fn rows_of<'r, const W: usize>(
+    weights: &'r [f32],
+    values: &'r [f32],
+    m: usize,
+    first: usize,
+) -> impl Iterator<Item = (f64, [f32; W])> {
+    weights.iter().zip(values.chunks_exact(m)).map(
+        #[inline(always)]
+        move |(&weight, row)| (f64::from(weight), block_of::<W>(row, first)),
+    )
 }
 
 /// Returns the values of a row starting with `first`, padded with zeros beyond its end.

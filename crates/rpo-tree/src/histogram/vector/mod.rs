@@ -17,6 +17,7 @@ use super::features::{BinnedFeatures, Place};
 use super::fixed::WeightCode;
 use super::search::{Limits, Scanned, Sums};
 use crate::categories::Groups;
+use crate::grow::threads;
 use lanes::Lanes;
 use rayon::prelude::*;
 use scan::Buffer;
@@ -75,7 +76,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
 
 /// Calls `f` with each item, in parallel if that is worth it.
 fn for_each<I: Send>(is_worth_it: bool, items: &mut [I], f: impl Fn(usize, &mut I) + Sync) {
-    if is_worth_it && rayon::current_num_threads() > 1 {
+    if is_worth_it && threads() > 1 {
         items.par_iter_mut().enumerate().for_each(|(i, item)| f(i, item));
     } else {
         items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
