@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
 use crate::output::Output;
+use crate::predictions::{Explanation, explanations};
 use clap::Args;
 use rpo::core::{MatrixView, csr_row};
 use rpo::data::Dataset;
@@ -114,18 +115,9 @@ impl Explain {
             delimiter: csv_file::delimiter(self.out.as_deref()),
         };
         out.put(names.header().as_bytes())?;
-        let pairs = (0..)
-            .zip(&outputs)
-            .flat_map(|(row, outputs)| outputs.iter().map(move |&j| (row, j)));
-        let values = found.values.view();
-        for (line, (row, output)) in pairs.enumerate() {
-            let (features, values) = csr_row(&values, line);
-            let mut given: Vec<(u32, f32)> = features.iter().copied().zip(values.iter().copied()).collect();
-            let base = found.base[output as usize];
-            let score = base + given.iter().map(|(_, v)| f64::from(*v)).sum::<f64>();
-            given.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
-            given.truncate(self.features.map_or(usize::MAX, NonZeroUsize::get));
-            out.put(names.lines(row, output, (score, base), &given).as_bytes())?;
+        let most = self.features.map_or(usize::MAX, NonZeroUsize::get);
+        for explanation in explanations(&found, &outputs, most) {
+            out.put(names.lines(&explanation).as_bytes())?;
         }
         out.finish()
     }
@@ -175,18 +167,24 @@ impl Names<'_> {
     }
 
     /// The lines of a score.
-    fn lines(&self, row: usize, output: u32, (score, base): (f64, f64), given: &[(u32, f32)]) -> String {
+    fn lines(&self, explanation: &Explanation) -> String {
+        let Explanation {
+            row,
+            output,
+            score,
+            base,
+            features,
+        } = explanation;
         let schema = self.model.schema();
         let number = || row.to_string();
         let id = self
             .id
             .and(self.data.ids())
-            .map_or_else(number, |ids| self.field(&ids[row]));
-        let output = self.field(&schema.output_names.get(output as usize).unwrap_or_default());
+            .map_or_else(number, |ids| self.field(&ids[*row]));
+        let output = self.field(&schema.output_names.get(*output as usize).unwrap_or_default());
         let (mut lines, d) = (String::new(), self.delimiter);
-        for (feature, contribution) in given {
+        for (feature, contribution) in features {
             let feature = self.field(&schema.feature_names.get(*feature as usize).unwrap_or_default());
-            let (score, base) = (score as f32, base as f32);
             writeln!(
                 lines,
                 "{id}{d}{output}{d}{score}{d}{base}{d}{feature}{d}{contribution}"

@@ -11,8 +11,8 @@ mod weights;
 mod write;
 
 pub(crate) use data::{
-    Column, DataOptions, GroupOptions, InputOptions, SplitDataOptions, TaskOptions, TrainingOptions,
-    UnseenOptions, WithheldOptions,
+    BackgroundOptions, Column, DataOptions, GroupOptions, InputOptions, SplitDataOptions, TaskOptions,
+    TrainingOptions, UnseenOptions, WithheldOptions,
 };
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};

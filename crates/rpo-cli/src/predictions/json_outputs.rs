@@ -1,5 +1,6 @@
 //! Predictions as JSON.
 
+use super::Explanation;
 use rpo::TargetValue;
 use serde_json::json;
 use std::fmt::Write;
@@ -30,6 +31,24 @@ impl JsonOutputs {
             add(to, format_args!("{comma}{name}:{score}"));
         }
         to.push('}');
+    }
+
+    /// Appends the explanation of a score as an object, given the escaped names of features.
+    pub(crate) fn explained(&self, of: &Explanation, features: &[String], to: &mut String) {
+        let (name, score, base) = (&self.names[of.output as usize], of.score, of.base);
+        add(
+            to,
+            format_args!("{{\"output\":{name},\"score\":{score},\"base\":{base},\"contributions\":["),
+        );
+        for (i, (feature, contribution)) in of.features.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let name = &features[*feature as usize];
+            add(
+                to,
+                format_args!("{comma}{{\"feature\":{name},\"contribution\":{contribution}}}"),
+            );
+        }
+        to.push_str("]}");
     }
 
     /// Appends picked labels as a list in their order.

@@ -1,6 +1,8 @@
 //! What features contribute to predictions.
 
 use crate::common::Folder;
+use crate::serve::lines as served;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Rows whose price depends on a category and a number; another number has no part in it.
@@ -82,4 +84,77 @@ fn what_cannot_be_explained_is_said() {
             .fail(&format!("{explain} train.csv"))
             .contains("models of the kind baseline")
     );
+}
+
+/// A server explains as the command does, and only where a request asks for it.
+#[test]
+fn servers_explain_as_the_command_does() {
+    let folder = Folder::new();
+    let mut text = "kind,x,red,blue\n".to_owned();
+    for i in 0..60 {
+        let (kind, x) = (["a", "b", "c"][i * 7 % 3], i * 5 % 11);
+        writeln!(
+            text,
+            "{kind},{x},{},{}",
+            u8::from(x > 4),
+            u8::from(i * 7 % 3 == 1)
+        )
+        .unwrap();
+    }
+    folder.write("train.csv", text).write("one.csv", "kind,x\nb,9\n");
+    folder.json("train --data train.csv --targets red,blue --trees 10 --model m.rpo");
+    let explained = |options: &str| {
+        let explain = "explain --model m.rpo --data one.csv --background train.csv --features 1";
+        let text = folder.ok(&format!("{explain} {options}"));
+        let lines = text.lines().skip(1).map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |i: usize| cells[i].parse::<f32>().unwrap();
+            json!({"output": cells[1], "score": number(2), "base": number(3),
+                "contributions": [{"feature": cells[4], "contribution": number(5)}]})
+        });
+        lines.collect::<Vec<Value>>()
+    };
+    let rows = r#""rows":[{"kind":"b","x":9}]"#;
+    let requests = [
+        format!("{{{rows},\"explain\":1}}"),
+        format!("{{{rows},\"explain\":1,\"top_k\":1,\"id\":7}}"),
+        format!("{{{rows},\"explain\":1,\"decide\":true}}"),
+        format!("{{{rows}}}"),
+        "{\"rows\":[],\"explain\":3}".to_owned(),
+    ];
+    let found = served(
+        &folder,
+        "--model m.rpo --background train.csv",
+        &(requests.join("\n") + "\n"),
+    );
+    let narrow = |lines: Vec<Value>| json!([lines]);
+    let close = |a: &Value, b: Value| {
+        // Numbers are parsed as f64 here and as f32 there.
+        let rounded = |v: &Value| {
+            let text = v.to_string();
+            let numbers = text.split([',', '}', ':']).map(|part| match part.parse::<f64>() {
+                Ok(number) => format!("{number:.5}"),
+                Err(_) => part.to_owned(),
+            });
+            numbers.collect::<Vec<_>>()
+        };
+        assert_eq!(rounded(a), rounded(&b));
+    };
+    close(&found[0]["explanations"], narrow(explained("")));
+    close(&found[1]["explanations"], narrow(explained("--top-k 1")));
+    assert_eq!(found[1]["id"], 7);
+    let decided = found[2]["predictions"][0].as_array().unwrap().len();
+    assert_eq!(found[2]["explanations"][0].as_array().unwrap().len(), decided);
+    assert!(found[3].get("explanations").is_none());
+    assert_eq!(found[4]["explanations"], json!([]));
+    let refused = served(&folder, "--model m.rpo", &format!("{}\n", requests[0]));
+    let message = refused[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("without --background"), "{message}");
+    let limited = "--model m.rpo --background train.csv --max-values 3";
+    let refused = served(&folder, limited, &format!("{{{rows},\"explain\":2}}\n"));
+    let message = refused[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("4 values, at most 3"), "{message}");
+    folder.json("train --method label-tree --data train.csv --targets red,blue --model t.rpo");
+    let message = folder.fail("serve --model t.rpo --background train.csv");
+    assert!(message.contains("label-tree"), "{message}");
 }

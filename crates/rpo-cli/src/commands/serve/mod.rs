@@ -8,7 +8,7 @@ mod service;
 mod stream;
 
 use crate::error::CliError;
-use crate::options::{ThreadOptions, UnseenOptions};
+use crate::options::{BackgroundOptions, ThreadOptions, UnseenOptions};
 use clap::Args;
 use http::Limits;
 use rpo::Model;
@@ -27,7 +27,9 @@ const THIS_MACHINE: &str = "127.0.0.1";
 /// Load a model once and predict for JSON rows: line by line from standard input, or over HTTP.
 ///
 /// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with optional "top_k": K or
-/// "decide": true as in `rpo predict`, and an "id" that the response repeats. Every named feature must be present, null
+/// "decide": true as in `rpo predict`, and an "id" that the response repeats. With --background, "explain": N adds
+/// "explanations": for each row a list of the predicted scores with the N features that contribute most, as `rpo explain`
+/// writes them. Every named feature must be present, null
 /// if it is missing; numbered features that are left out are 0. The response is {"predictions": [...]}, for each row an
 /// object of outputs, or a list of {"output", "score"} for picked labels; or {"error": {"kind", "message", "row",
 /// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that shows predictions at /. Ctrl-C,
@@ -73,6 +75,9 @@ pub(crate) struct Serve {
     timeout: Option<Duration>,
 
     #[command(flatten)]
+    background: BackgroundOptions,
+
+    #[command(flatten)]
     unseen: UnseenOptions,
 
     #[command(flatten)]
@@ -110,7 +115,8 @@ impl Serve {
             values: self.max_values.get(),
         };
         let loaded = Model::load_with_checksum(&self.model)?;
-        let service = Service::new(loaded, limits, self.unseen.refuses());
+        let background = self.background.load(loaded.0.schema())?;
+        let service = Service::new(loaded, background, limits, self.unseen.refuses())?;
         match &self.http {
             None => lines::serve(&service, self.max_bytes.get()),
             Some(address) => {

@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use crate::unique::Unique;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The rows to predict for, and the selected part of the predictions.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub(super) struct Request {
     pub(super) pick: Pick,
     /// Bounds of prediction intervals, too.
     pub(super) intervals: bool,
+    /// Explanations of the scores by this many features, too.
+    pub(super) explain: Option<usize>,
 }
 
 /// The selected part of a prediction.
@@ -35,6 +37,7 @@ impl Request {
                 rows,
                 pick: Pick::All,
                 intervals: false,
+                explain: None,
             })
         };
         let request = match serde_json::from_slice(text) {
@@ -55,11 +58,12 @@ impl Request {
             rows: Vec::new(),
             pick: Pick::All,
             intervals: false,
+            explain: None,
         };
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("rows", Value::Array(rows)) => request.rows = rows,
-                ("top_k" | "decide" | "values" | "intervals", Value::Null)
+                ("top_k" | "decide" | "values" | "intervals" | "explain", Value::Null)
                 | ("decide" | "values" | "intervals", Value::Bool(false)) => {}
                 ("top_k" | "decide" | "values", _) if request.pick != Pick::All => {
                     return Err(Problem::Request(
@@ -69,18 +73,19 @@ impl Request {
                 ("decide", Value::Bool(true)) => request.pick = Pick::Decided,
                 ("values", Value::Bool(true)) => request.pick = Pick::Values,
                 ("intervals", Value::Bool(true)) => request.intervals = true,
-                ("top_k", Value::Number(k)) if k.as_u64().is_some_and(|k| k > 0) => {
-                    let k = k.as_u64().and_then(|k| usize::try_from(k).ok());
-                    request.pick = Pick::Best(k.unwrap_or(usize::MAX));
-                }
+                ("top_k", Value::Number(k)) if is_count(&k) => request.pick = Pick::Best(count(&k)),
+                ("explain", Value::Number(n)) if is_count(&n) => request.explain = Some(count(&n)),
                 ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
-                ("top_k", value) => return Err(expected("top_k", "a whole number from 1 on", &value)),
+                (key @ ("top_k" | "explain"), value) => {
+                    return Err(expected(key, "a whole number from 1 on", &value));
+                }
                 (key @ ("decide" | "values" | "intervals"), value) => {
                     return Err(expected(key, "true or false", &value));
                 }
                 _ => {
                     return Err(Problem::Request(format!(
-                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values, intervals and id"
+                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values, intervals, explain \
+                         and id"
                     )));
                 }
             }
@@ -89,8 +94,21 @@ impl Request {
             let message = "intervals are of numbers, top_k and decide of labels: ask for one of them";
             return Err(Problem::Request(message.to_owned()));
         }
+        if request.explain.is_some() && request.pick == Pick::Values {
+            let message = "explain is of scores: ask for explanations without values";
+            return Err(Problem::Request(message.to_owned()));
+        }
         Ok(request)
     }
+}
+
+fn is_count(number: &Number) -> bool {
+    number.as_u64().is_some_and(|n| n > 0)
+}
+
+fn count(number: &Number) -> usize {
+    let n = number.as_u64().and_then(|n| usize::try_from(n).ok());
+    n.unwrap_or(usize::MAX)
 }
 
 fn expected(key: &str, what: &str, given: &Value) -> Problem {
@@ -134,6 +152,14 @@ mod tests {
             (
                 "{\"rows\": [], \"top_k\": 1, \"decide\": true}",
                 "exclude each other",
+            ),
+            (
+                "{\"rows\": [], \"explain\": true}",
+                "explain must be a whole number from 1 on, got true",
+            ),
+            (
+                "{\"rows\": [], \"explain\": 2, \"values\": true}",
+                "explain is of scores",
             ),
             ("{\"rows\": [], \"topk\": 1}", "unknown key \"topk\""),
             ("{\"rows\": {}}", "rows must be a list of rows, got {}"),

@@ -2,8 +2,8 @@
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
-use crate::predictions::PredictedColumns;
 use crate::predictions::json_outputs::{self, JsonOutputs, add};
+use crate::predictions::{PredictedColumns, explanations};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
 use rpo::data::Task;
@@ -33,6 +33,9 @@ pub(super) struct Service {
     outputs: JsonOutputs,
     /// The names of the targets and the bounds, escaped as JSON keys.
     targets: Vec<String>,
+    /// The names of the features, escaped as JSON texts, and the samples that scores are compared with, if requests may
+    /// ask for explanations.
+    explained: Option<(Vec<String>, Matrix)>,
     limits: RequestLimits,
     refuse_unseen: bool,
 }
@@ -50,12 +53,21 @@ enum Columns {
 }
 
 impl Service {
-    /// Serves a model, given with the checksum of its file.
+    /// Serves a model, given with the checksum of its file. Its scores are explained in comparison with the background,
+    /// if there is one.
     pub(super) fn new(
         (model, checksum): (Model, String),
+        background: Option<Matrix>,
         limits: RequestLimits,
         refuse_unseen: bool,
-    ) -> Self {
+    ) -> Result<Self, ModelError> {
+        if let Some(background) = &background {
+            // A model that cannot be explained is refused here, not at each request.
+            let no_outputs = vec![&[][..]; background.n_rows()];
+            model.contributions(background.view(), &no_outputs, background.view())?;
+        }
+        let names = || json_outputs::escaped(model.schema().feature_names.iter());
+        let explained = background.map(|background| (names(), background));
         let schema = model.schema();
         let columns = match schema.read_options() {
             None => Columns::Numbered,
@@ -68,7 +80,8 @@ impl Service {
             model: &model,
             intervals: true,
         };
-        Self {
+        Ok(Self {
+            explained,
             outputs: JsonOutputs::new(with_bounds.score_names()),
             targets: json_outputs::escaped(with_bounds.value_names()),
             model,
@@ -76,7 +89,7 @@ impl Service {
             columns,
             limits,
             refuse_unseen,
-        }
+        })
     }
 
     /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is.
@@ -116,6 +129,11 @@ impl Service {
         if request.intervals && self.model.intervals().is_none() {
             return Err(Problem::Request(ModelError::NoIntervals.to_string()));
         }
+        if request.explain.is_some() && self.explained.is_none() {
+            let message =
+                "the server was started without --background, which says what is usual: it explains nothing";
+            return Err(Problem::Request(message.to_owned()));
+        }
         let (values, limit) = (
             rows.saturating_mul(self.values_per_row(request)),
             self.limits.values,
@@ -129,11 +147,19 @@ impl Service {
         }
         response.push_str("\"predictions\":[");
         let mut n_unseen = 0;
+        let mut explained = String::new();
         if !request.rows.is_empty() {
             let x = self.features(&request.rows, &mut n_unseen)?;
-            self.write(x.view(), request, &mut response)?;
+            let outputs = self.write(x.view(), request, &mut response)?;
+            if let (Some(most), Some((names, background))) = (request.explain, &self.explained) {
+                let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
+                self.explain(x.view(), &outputs, most, (names, background), &mut explained)?;
+            }
         }
         response.push(']');
+        if request.explain.is_some() {
+            add(&mut response, format_args!(",\"explanations\":[{explained}]"));
+        }
         if n_unseen > 0 {
             add(&mut response, format_args!(",\"unseen\":{n_unseen}"));
         }
@@ -155,7 +181,39 @@ impl Service {
         }
     }
 
-    fn write(&self, x: MatrixView<'_>, request: &Request, to: &mut String) -> Result<(), Problem> {
+    /// Appends, for each row, the explanations of some of its scores as a list.
+    fn explain(
+        &self,
+        x: MatrixView<'_>,
+        outputs: &[&[u32]],
+        most: usize,
+        (names, background): (&[String], &Matrix),
+        to: &mut String,
+    ) -> Result<(), Problem> {
+        let scores: usize = outputs.iter().map(|outputs| outputs.len()).sum();
+        let (values, limit) = (scores.saturating_mul(most.min(names.len())), self.limits.values);
+        if values > limit {
+            return Err(Problem::TooManyValues { values, limit });
+        }
+        let found = self.model.contributions(x, outputs, background.view())?;
+        let mut all = explanations(&found, outputs, most).peekable();
+        for row in 0..outputs.len() {
+            to.push_str(if row > 0 { ",[" } else { "[" });
+            let mut comma = "";
+            while let Some(explanation) = all.next_if(|explanation| explanation.row == row) {
+                to.push_str(comma);
+                self.outputs.explained(&explanation, names, to);
+                comma = ",";
+            }
+            to.push(']');
+        }
+        Ok(())
+    }
+
+    /// Appends predictions; returns the outputs of each row whose scores they are, if these are to be explained.
+    fn write(&self, x: MatrixView<'_>, request: &Request, to: &mut String) -> Result<Vec<Vec<u32>>, Problem> {
+        let n = x.n_rows();
+        let mut written = Vec::with_capacity(n);
         let columns = PredictedColumns {
             model: &self.model,
             intervals: request.intervals,
@@ -171,6 +229,9 @@ impl Service {
                     separate(row, to);
                     self.outputs.all(scores, to);
                 }
+                if request.explain.is_some() {
+                    written = vec![(0..self.model.n_outputs() as u32).collect(); n];
+                }
             }
             Pick::Best(k) => {
                 let top = self.model.predict_top_k(x, k.min(self.model.n_outputs()))?;
@@ -179,7 +240,7 @@ impl Service {
                     let (labels, scores) = csr_row(&top, row);
                     let picked = labels.iter().copied().zip(scores.iter().copied());
                     separate(row, to);
-                    self.outputs.picked(&sorted(picked), to);
+                    written.push(self.picked(picked, to));
                 }
             }
             Pick::Values => {
@@ -197,12 +258,20 @@ impl Service {
                     let labels = csr_row(&decided, i).0.iter();
                     let picked = labels.map(|&j| (j, scores[[i, j as usize]]));
                     separate(row, to);
-                    self.outputs.picked(&sorted(picked), to);
+                    written.push(self.picked(picked, to));
                 }
                 Ok::<(), Problem>(())
             })?,
         }
-        Ok(())
+        Ok(written)
+    }
+
+    /// Appends picked labels, best first; returns them in this order.
+    fn picked(&self, picked: impl Iterator<Item = (u32, f32)>, to: &mut String) -> Vec<u32> {
+        let mut picked: Vec<(u32, f32)> = picked.collect();
+        picked.sort_unstable_by(best_first);
+        self.outputs.picked(&picked, to);
+        picked.into_iter().map(|(label, _)| label).collect()
     }
 
     /// Returns the features of rows in the order of the model, and counts values of categories that are unseen in
@@ -315,19 +384,13 @@ impl Service {
             "outputs": outputs,
             "targets": self.targets(),
             "intervals": self.model.intervals().map(Intervals::level),
+            "explains": self.explained.is_some(),
             "max_rows": self.limits.rows,
             "max_values": self.limits.values,
             "version": env!("CARGO_PKG_VERSION"),
             "model": self.identity(),
         })
     }
-}
-
-/// Sorts labels by score, best first.
-fn sorted(picked: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
-    let mut picked: Vec<(u32, f32)> = picked.collect();
-    picked.sort_unstable_by(best_first);
-    picked
 }
 
 fn object(row: usize, value: &Value) -> Result<&Map<String, Value>, Problem> {

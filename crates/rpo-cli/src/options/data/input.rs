@@ -94,16 +94,24 @@ impl InputOptions {
         }
     }
 
-    /// Another file that is read in the same way, without identifiers.
-    pub(crate) fn beside(&self, file: &str) -> Self {
+    /// A file of a format, without identifiers.
+    pub(super) fn of(file: &str, format: &FormatOptions) -> Self {
         Self {
             data: file.to_owned(),
             text: OnceLock::new(),
             files: OnceLock::new(),
             withheld_by: OnceLock::new(),
-            format: self.format.clone(),
+            format: format.clone(),
             id: None,
+            layout: LayoutName::Auto,
+        }
+    }
+
+    /// Another file that is read in the same way, without identifiers.
+    pub(crate) fn beside(&self, file: &str) -> Self {
+        Self {
             layout: self.layout,
+            ..Self::of(file, &self.format)
         }
     }
 

@@ -1,5 +1,6 @@
 //! Options for reading data.
 
+mod background;
 mod classes;
 mod format;
 mod input;
@@ -14,6 +15,7 @@ mod training;
 mod unseen;
 mod withheld;
 
+pub(crate) use background::BackgroundOptions;
 pub(super) use format::formats;
 pub(crate) use input::InputOptions;
 pub(crate) use split::SplitDataOptions;
