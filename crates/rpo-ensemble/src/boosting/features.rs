@@ -3,18 +3,16 @@
 use super::routing::apply;
 use crate::bins::Bins;
 use rpo_core::MatrixView;
-use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, HistogramWorkspace};
-use rpo_tree::splitter::Splitter;
-use rpo_tree::{AxisRule, RankedFeatures, Structure, TreeError};
+use rpo_tree::histogram::{BinnedFeatures, HistogramWorkspace};
+use rpo_tree::{AxisRule, RankedFeatures, Structure, Team, TreeError};
 use std::sync::{Mutex, MutexGuard};
 
 /// The given features and their coded form.
 pub(super) struct Features<'a> {
     x: MatrixView<'a>,
     pub(super) coded: Coded,
-    /// Unused buffers for trees on bins, one per thread that grows a tree; in total as many as trees were ever grown at
-    /// once.
-    free: Mutex<Vec<Vec<HistogramWorkspace>>>,
+    /// Unused teams for trees on bins, with their buffers: in total as many as trees were ever grown at once.
+    free: Mutex<Vec<Team<HistogramWorkspace>>>,
 }
 
 /// Features as ranks or bins, coded once for all trees.
@@ -46,24 +44,20 @@ impl<'a> Features<'a> {
         by_bins.unwrap_or_else(|| apply(tree, self.x()))
     }
 
-    /// Calls `grow` with buffers of some threads for a tree on bins.
-    pub(super) fn with_workspaces<T>(
+    /// Calls `grow` with a team that grew trees before, or else a new one.
+    pub(super) fn with_team<T>(
         &self,
-        n_threads: usize,
-        splitter: &HistogramSplitter<'_>,
-        grow: impl FnOnce(&mut [HistogramWorkspace]) -> T,
+        new: impl FnOnce() -> Team<HistogramWorkspace>,
+        grow: impl FnOnce(&mut Team<HistogramWorkspace>) -> T,
     ) -> T {
         let taken = self.free().pop();
-        let mut workspaces = taken.unwrap_or_else(|| vec![splitter.workspace()]);
-        while workspaces.len() < n_threads {
-            workspaces.push(workspaces[0].beside());
-        }
-        let grown = grow(&mut workspaces[..n_threads]);
-        self.free().push(workspaces);
+        let mut team = taken.unwrap_or_else(new);
+        let grown = grow(&mut team);
+        self.free().push(team);
         grown
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<Vec<HistogramWorkspace>>> {
+    fn free(&self) -> MutexGuard<'_, Vec<Team<HistogramWorkspace>>> {
         self.free
             .lock()
             .expect("no thread panics while it holds the list")

@@ -30,11 +30,11 @@ pub(super) struct Helpers {
 }
 
 impl Helpers {
-    /// Returns one helper for each other thread of the pool.
+    /// Returns a helper for each other thread of the pool, up to [`MOST`].
     pub(super) fn new() -> Self {
         LED.set(LED.get() + 1);
         Self {
-            at_hand: (0..at_most()).map(|_| Arc::default()).collect(),
+            at_hand: (0..n_helpers()).map(|_| Arc::default()).collect(),
             of_thread: PhantomData,
         }
     }
@@ -62,8 +62,8 @@ impl Drop for Helpers {
     }
 }
 
-/// Returns the number of helpers.
-pub(super) fn at_most() -> usize {
+/// Returns the number of helpers that a fit may have.
+pub(super) fn n_helpers() -> usize {
     rayon::current_num_threads().saturating_sub(1).min(MOST)
 }
 

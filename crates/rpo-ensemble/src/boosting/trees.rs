@@ -46,19 +46,15 @@ impl Trees<'_> {
                 let mut splitters = splitters.collect::<Result<Vec<_>, EnsembleError>>()?;
                 HistogramSplitter::share_root(&mut splitters, rows);
                 let n_threads = if self.in_turn && self.are_large() {
-                    helpers::at_most() + 1
+                    helpers::n_helpers() + 1
                 } else {
                     1
                 };
                 let trees = splitters.par_iter().zip(targets);
                 trees
                     .map(|(splitter, (_, seed))| {
-                        self.features.with_workspaces(n_threads, splitter, |workspaces| {
-                            let team = Team {
-                                workspaces,
-                                small: splitter.small_node(),
-                                may_join: helpers::may_help,
-                            };
+                        let team = || Team::new(n_threads, helpers::may_help);
+                        self.features.with_team(team, |team| {
                             let seed = seed.purpose("grow");
                             Ok(grow_together(
                                 splitter,

@@ -310,15 +310,17 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
         }
     }
 
+    fn begin(&self, work: &mut CentroidWorkspace) {
+        work.total = None;
+        work.totals.clear();
+    }
+
     fn split(
         &self,
         node: NodeRows<'_>,
         work: &mut CentroidWorkspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<CentroidRule>> {
-        if node.number == 0 {
-            work.totals.clear();
-        }
         let total = work.totals.iter().position(|(number, _)| *number == node.number);
         work.total = total.map(|total| work.totals.swap_remove(total));
         if self.targets.all_equal(node.rows) || self.features_equal(node.rows) {

@@ -4,51 +4,47 @@
 //! not. So the members of a team open nodes ahead of their turn: the one whose turn it is, and those that follow. What
 //! was found below a node that does not get its turn is discarded.
 
-use super::team::{Team, as_member};
-use super::{Found, GrowParams, Grown, announce, search, sort_by_child};
-use crate::leaves::LeafMembers;
+use super::team::as_member;
+use super::{Found, GrowParams, Grown, Subtree, announce, search, sort_by_child};
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
-use crate::structure::{Node, Structure};
 use rpo_core::Seed;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-/// Number of nodes in the order of their turns, for each member of a team, among which it looks for one to open.
+/// A member of a team opens one of the next nodes, this many for each member.
 const AHEAD: usize = 4;
 
 /// Number of times that a thread looks for something new to do before it offers its processor to others.
 const PATIENCE: usize = 10_000;
 
-/// Grows a tree with at most `max_leaves` leaves.
+/// Grows a tree on one thread per workspace, as far as threads are free and may join.
 pub(super) fn grow<S: Splitter>(
     splitter: &S,
-    team: Team<'_, S::Workspace>,
+    workspaces: &mut [S::Workspace],
+    may_join: fn() -> bool,
     rows: Vec<u32>,
-    (params, max_leaves): (&GrowParams, usize),
+    params: &GrowParams,
     seed: Seed,
 ) -> Grown<S::Rule> {
-    let Team {
-        workspaces,
-        small,
-        may_join,
-    } = team;
+    workspaces
+        .iter_mut()
+        .for_each(|workspace| splitter.begin(workspace));
     let growth = Growth {
         splitter,
         params,
-        max_leaves,
         ahead: AHEAD * workspaces.len(),
-        tree: Mutex::default(),
+        tree: Mutex::new(Tree::new(params.max_leaves.unwrap_or(usize::MAX))),
         n_opened: AtomicUsize::new(0),
         is_abandoned: AtomicBool::new(false),
     };
     let mut buffers = Buffers::default();
     growth.plant(rows, seed, &mut workspaces[0], &mut buffers);
     if workspaces.len() > 1 {
-        let workspaces_len = workspaces.len();
-        let next = || growth.tree().next_for_all(small, workspaces_len, max_leaves);
+        let (small, n_threads) = (splitter.small_node(), workspaces.len());
+        let next = || growth.tree().next_for_all(small, n_threads);
         while let Some(task) = next() {
             growth.open(task, &mut workspaces[0], &mut buffers);
         }
@@ -74,7 +70,6 @@ pub(super) fn grow<S: Splitter>(
 struct Growth<'s, S: Splitter> {
     splitter: &'s S,
     params: &'s GrowParams,
-    max_leaves: usize,
     ahead: usize,
     tree: Mutex<Tree<S::Rule>>,
     /// Number of nodes opened so far: there is nothing new to do until it changes.
@@ -88,11 +83,10 @@ struct Tree<R> {
     made: Vec<Made<R>>,
     /// The nodes of the tree for which a split was found, in the order of their turns.
     turns: BTreeSet<Turn>,
-    nodes: Vec<Node<R>>,
-    gains: Vec<f64>,
+    grown: Subtree<R>,
+    /// Leaves, and nodes that have turns.
     n_leaves: usize,
-    rows: Vec<u32>,
-    leaf_start: Vec<u32>,
+    max_leaves: usize,
 }
 
 /// A node that was made by a split. Its index identifies it to the splitter.
@@ -161,10 +155,11 @@ impl<S: Splitter> Growth<'_, S> {
             seed,
             state: State::Leaf,
         };
-        self.search(&mut root, 0, self.max_leaves > 1, workspace, buffers);
+        let is_searched = self.tree().has_room();
+        self.search(&mut root, 0, is_searched, workspace, buffers);
         let mut tree = self.tree();
         tree.made.push(root);
-        tree.place(0, 0, self.max_leaves);
+        tree.place(0, 0);
     }
 
     /// Opens nodes until the tree is grown.
@@ -176,7 +171,7 @@ impl<S: Splitter> Growth<'_, S> {
             if tree.turns.is_empty() {
                 return;
             }
-            let task = tree.next(self.ahead, self.max_leaves);
+            let task = tree.next(self.ahead);
             drop(tree);
             match task {
                 Some(task) => self.open(task, workspace, buffers),
@@ -238,7 +233,7 @@ impl<S: Splitter> Growth<'_, S> {
             *place = child;
         }
         tree.made[made].state = State::Opened { split, first };
-        tree.advance(self.max_leaves);
+        tree.advance();
         drop(tree);
         self.n_opened.fetch_add(1, Relaxed);
     }
@@ -261,12 +256,7 @@ impl<S: Splitter> Growth<'_, S> {
     fn finish(self) -> Grown<S::Rule> {
         let tree = self.tree.into_inner();
         let tree = tree.expect("no thread panics while it holds the tree");
-        let n_leaves = tree.leaf_start.len() as u32 - 1;
-        Grown {
-            structure: Structure::from_grower(tree.nodes, n_leaves),
-            gains: tree.gains,
-            members: LeafMembers::new(tree.rows, tree.leaf_start),
-        }
+        tree.grown.into_grown()
     }
 }
 
@@ -281,25 +271,25 @@ impl<R> Made<R> {
     }
 }
 
-impl<R> Default for Tree<R> {
-    fn default() -> Self {
+impl<R: Rule> Tree<R> {
+    fn new(max_leaves: usize) -> Self {
         Self {
             made: Vec::new(),
             turns: BTreeSet::new(),
-            nodes: vec![Node::Leaf(0)],
-            gains: vec![0.0],
+            grown: Subtree::default(),
             n_leaves: 1,
-            rows: Vec::new(),
-            leaf_start: vec![0],
+            max_leaves,
         }
     }
-}
 
-impl<R: Rule> Tree<R> {
+    fn has_room(&self) -> bool {
+        self.n_leaves < self.max_leaves
+    }
+
     /// Gives a node of the tree its turn, or makes it a leaf if it has no split or the tree no room.
-    fn place(&mut self, made: usize, number: usize, max_leaves: usize) {
+    fn place(&mut self, made: usize, number: usize) {
         match &self.made[made].state {
-            State::Found(Found { split, .. }) if self.n_leaves < max_leaves => {
+            State::Found(Found { split, .. }) if self.has_room() => {
                 self.turns.insert(Turn {
                     gain: split.gain,
                     number,
@@ -312,12 +302,12 @@ impl<R: Rule> Tree<R> {
     }
 
     /// Splits the nodes whose turn it is, as far as they are opened.
-    fn advance(&mut self, max_leaves: usize) {
+    fn advance(&mut self) {
         while let Some(&turn) = self.turns.first() {
             let Turn {
                 number, arity, made, ..
             } = turn;
-            let has_room = self.n_leaves + arity - 1 <= max_leaves;
+            let has_room = self.n_leaves + arity - 1 <= self.max_leaves;
             match &mut self.made[made].state {
                 State::Taken => return,
                 State::Found(_) if has_room => return,
@@ -326,7 +316,7 @@ impl<R: Rule> Tree<R> {
                         unreachable!("just matched")
                     };
                     self.turns.pop_first();
-                    self.split(number, split, first, max_leaves);
+                    self.split(number, split, first);
                 }
                 _ => {
                     self.turns.pop_first();
@@ -337,59 +327,48 @@ impl<R: Rule> Tree<R> {
     }
 
     /// Splits a node of the tree whose children are made.
-    fn split(&mut self, number: usize, split: ProposedSplit<R>, first: usize, max_leaves: usize) {
-        let (first_child, arity) = (self.nodes.len(), split.rule.arity());
+    fn split(&mut self, number: usize, split: ProposedSplit<R>, first: usize) {
+        let arity = split.rule.arity();
         self.n_leaves += arity - 1;
-        self.gains[number] = split.gain;
-        self.nodes[number] = Node::Split {
-            rule: split.rule,
-            first_child: first_child as u32,
-        };
-        self.nodes.resize_with(first_child + arity, || Node::Leaf(0));
-        self.gains.resize(first_child + arity, 0.0);
+        let first_child = self.grown.split(number, split.rule, split.gain);
         for i in 0..arity {
-            self.place(first + i, first_child + i, max_leaves);
+            self.place(first + i, first_child + i);
         }
     }
 
     /// Makes a node a leaf.
     fn close(&mut self, made: usize, number: usize) {
-        self.nodes[number] = Node::Leaf(self.leaf_start.len() as u32 - 1);
-        let start = self.rows.len();
-        match self.made[made].state {
-            State::Opened { ref split, first } => {
-                let children = first..first + split.rule.arity();
-                for child in children {
-                    self.rows.append(&mut self.made[child].rows);
-                }
-                self.rows[start..].sort_unstable();
-            }
-            _ => self.rows.append(&mut self.made[made].rows),
+        let mut rows = std::mem::take(&mut self.made[made].rows);
+        // The rows of a node that was opened in vain are those of its children.
+        if let State::Opened { split, first } = &self.made[made].state {
+            let children = *first..first + split.rule.arity();
+            children.for_each(|child| rows.append(&mut self.made[child].rows));
+            rows.sort_unstable();
         }
-        self.leaf_start.push(self.rows.len() as u32);
+        self.grown.close(number, rows);
     }
 
     /// Takes the node whose turn it is, if its search is to be divided among all threads: if there are fewer nodes than
     /// threads, or one of more than `small` rows.
-    fn next_for_all(&mut self, small: usize, n_threads: usize, max_leaves: usize) -> Option<Task<R>> {
+    fn next_for_all(&mut self, small: usize, n_threads: usize) -> Option<Task<R>> {
         let is_large = |turn: &Turn| self.made[turn.made].rows.len() > small;
         let is_for_all = self.turns.len() < n_threads || self.turns.iter().any(is_large);
-        is_for_all.then(|| self.next(1, max_leaves))?
+        is_for_all.then(|| self.next(1))?
     }
 
     /// Takes the first of the next `ahead` nodes that no thread has taken.
-    fn next(&mut self, ahead: usize, max_leaves: usize) -> Option<Task<R>> {
+    fn next(&mut self, ahead: usize) -> Option<Task<R>> {
         let mut n_leaves = self.n_leaves;
         let mut next = None;
         for (place, turn) in self.turns.iter().take(ahead).enumerate() {
             n_leaves += turn.arity - 1;
             // Children of nodes that come first may take the turns of later nodes.
-            if place > 0 && n_leaves + place >= max_leaves {
+            if place > 0 && n_leaves + place >= self.max_leaves {
                 break;
             }
             if matches!(self.made[turn.made].state, State::Found(_)) {
                 // The children of the last split of a tree are leaves.
-                next = Some((*turn, n_leaves < max_leaves));
+                next = Some((*turn, n_leaves < self.max_leaves));
                 break;
             }
         }

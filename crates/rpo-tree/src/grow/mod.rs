@@ -93,7 +93,21 @@ pub fn grow<S: Splitter>(
     params: &GrowParams,
     seed: Seed,
 ) -> Result<Grown<S::Rule>, TreeError> {
-    grow_together(splitter, Team::of_one(workspace), rows, params, seed)
+    check(splitter, &rows, params)?;
+    if params.max_leaves.is_some() {
+        let alone = std::slice::from_mut(workspace);
+        return Ok(best_first::grow(splitter, alone, || false, rows, params, seed));
+    }
+    let mut growth = Growth::new(splitter, workspace, params, rows);
+    let end = growth.rows.len();
+    growth.depth_first(Pending {
+        node: 0,
+        start: 0,
+        end,
+        depth: 0,
+        seed,
+    });
+    Ok(growth.into_subtree().into_grown())
 }
 
 /// Refuses rows that a tree cannot be grown on and limits out of range.
@@ -221,6 +235,7 @@ struct Growth<'s, S: Splitter> {
 
 impl<'s, S: Splitter> Growth<'s, S> {
     fn new(splitter: &'s S, workspace: &'s mut S::Workspace, params: &'s GrowParams, rows: Vec<u32>) -> Self {
+        splitter.begin(workspace);
         Self {
             splitter,
             workspace,
@@ -355,8 +370,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         self.leaves.push((pending.start, pending.end));
     }
 
-    /// Returns the rows leaf by leaf, and the start of each leaf followed by the end.
-    fn leaf_rows(&self) -> (Vec<u32>, Vec<u32>) {
+    fn into_subtree(self) -> Subtree<S::Rule> {
         let mut rows = Vec::with_capacity(self.rows.len());
         let mut leaf_start = Vec::with_capacity(self.leaves.len() + 1);
         leaf_start.push(0);
@@ -364,16 +378,11 @@ impl<'s, S: Splitter> Growth<'s, S> {
             rows.extend_from_slice(&self.rows[start..end]);
             leaf_start.push(rows.len() as u32);
         }
-        (rows, leaf_start)
-    }
-
-    fn finish(self) -> Grown<S::Rule> {
-        let (rows, leaf_start) = self.leaf_rows();
-        let structure = Structure::from_grower(self.nodes, self.leaves.len() as u32);
-        Grown {
-            structure,
+        Subtree {
+            nodes: self.nodes,
             gains: self.gains,
-            members: LeafMembers::new(rows, leaf_start),
+            rows,
+            leaf_start,
         }
     }
 }

@@ -6,10 +6,8 @@
 
 use super::{GrowParams, Grown, Growth, Pending, Subtree, check, grow};
 use crate::TreeError;
-use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::{ProposedSplit, Splitter};
-use crate::structure::Structure;
 use rayon::Scope;
 use rpo_core::Seed;
 use std::sync::{Mutex, MutexGuard};
@@ -21,7 +19,7 @@ const WORTH_IT: usize = 4096;
 /// threads.
 ///
 /// It is meant for few trees on many samples; an ensemble of many trees grows faster with one thread per tree.
-/// Best-first growth has to keep its order and stays on one thread.
+/// Best-first growth stays on one thread; [`grow_together`](super::grow_together) divides it.
 ///
 /// # Errors
 /// See [`grow`].
@@ -174,22 +172,5 @@ fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
             }
         }
     }
-    let n_leaves = all.leaf_start.len() as u32 - 1;
-    Grown {
-        structure: Structure::from_grower(all.nodes, n_leaves),
-        gains: all.gains,
-        members: LeafMembers::new(all.rows, all.leaf_start),
-    }
-}
-
-impl<S: Splitter> Growth<'_, S> {
-    fn into_subtree(self) -> Subtree<S::Rule> {
-        let (rows, leaf_start) = self.leaf_rows();
-        Subtree {
-            nodes: self.nodes,
-            gains: self.gains,
-            rows,
-            leaf_start,
-        }
-    }
+    all.into_grown()
 }

@@ -1,9 +1,10 @@
 //! Subtrees that were grown separately.
 
-use super::{Growth, Pending};
+use super::{Grown, Growth, Pending};
+use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::Splitter;
-use crate::structure::Node;
+use crate::structure::{Node, Structure};
 
 /// A part of a tree: a root, the nodes below, and the training samples of its leaves.
 ///
@@ -41,6 +42,18 @@ impl<R: Rule> Subtree<R> {
             first_child: first as u32,
         };
         first
+    }
+}
+
+impl<R: Rule> Subtree<R> {
+    /// Returns the complete subtree as a tree.
+    pub(super) fn into_grown(self) -> Grown<R> {
+        let n_leaves = self.leaf_start.len() as u32 - 1;
+        Grown {
+            structure: Structure::from_grower(self.nodes, n_leaves),
+            gains: self.gains,
+            members: LeafMembers::new(self.rows, self.leaf_start),
+        }
     }
 }
 

@@ -1,30 +1,28 @@
 //! Trees that several threads grow together.
 
-use super::{GrowParams, Grown, Growth, Pending, best_first, check};
+use super::{GrowParams, Grown, best_first, check, grow};
 use crate::TreeError;
 use crate::splitter::Splitter;
 use rpo_core::Seed;
 use std::cell::Cell;
 
-/// Threads of the current rayon pool that split nodes of one tree at the same time.
+/// Threads of the current rayon pool that split nodes of one tree at the same time, with a workspace for each. Trees may
+/// be grown one after the other by the same team.
 #[derive(Debug)]
-pub struct Team<'w, W> {
-    /// One workspace per thread. They share what a splitter keeps of a node for the search of its children.
-    pub workspaces: &'w mut [W],
-    /// Most rows of a node that one thread splits alone. The search of larger nodes is left to the splitter, which may
-    /// divide it.
-    pub small: usize,
-    /// Returns true if the current thread may join: not if that would keep its own work waiting.
-    pub may_join: fn() -> bool,
+pub struct Team<W> {
+    workspaces: Vec<W>,
+    n_threads: usize,
+    may_join: fn() -> bool,
 }
 
-impl<'w, W> Team<'w, W> {
-    /// Returns a team of the current thread.
-    pub fn of_one(workspace: &'w mut W) -> Self {
+impl<W> Team<W> {
+    /// Creates a team of the current thread and as many others of its pool as make `n_threads`. A thread joins if
+    /// `may_join`, called on it, returns true: it should not if that would keep its own work waiting.
+    pub fn new(n_threads: usize, may_join: fn() -> bool) -> Self {
         Self {
-            workspaces: std::slice::from_mut(workspace),
-            small: 0,
-            may_join: || false,
+            workspaces: Vec::new(),
+            n_threads: n_threads.max(1),
+            may_join,
         }
     }
 }
@@ -33,7 +31,7 @@ impl<'w, W> Team<'w, W> {
 /// any team.
 ///
 /// It is meant for trees that are grown one after the other, each with small nodes, where handing over parts of the
-/// search of a node takes as long as the search. Depth-first growth takes the first workspace alone; see
+/// search of a node takes as long as the search. Depth-first growth stays on one thread; see
 /// [`grow_parallel`](super::grow_parallel).
 ///
 /// ```
@@ -50,11 +48,9 @@ impl<'w, W> Team<'w, W> {
 /// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
 /// let params = GrowParams { max_leaves: Some(32), ..GrowParams::default() };
 ///
-/// let first = splitter.workspace();
-/// let mut workspaces = [first.beside(), first];
-/// let team = Team { workspaces: &mut workspaces, small: splitter.small_node(), may_join: || true };
-/// let grown = grow_together(&splitter, team, (0..500).collect(), &params, Seed::new(0))?;
-/// assert_eq!(grown, grow(&splitter, &mut workspaces[0], (0..500).collect(), &params, Seed::new(0))?);
+/// let mut team = Team::new(2, || true);
+/// let grown = grow_together(&splitter, &mut team, (0..500).collect(), &params, Seed::new(0))?;
+/// assert_eq!(grown, grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &params, Seed::new(0))?);
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 ///
@@ -62,29 +58,32 @@ impl<'w, W> Team<'w, W> {
 /// See [`grow`](super::grow).
 ///
 /// # Panics
-/// See [`grow`](super::grow), and for a team without workspaces.
+/// See [`grow`](super::grow).
 pub fn grow_together<S: Splitter>(
     splitter: &S,
-    team: Team<'_, S::Workspace>,
+    team: &mut Team<S::Workspace>,
     rows: Vec<u32>,
     params: &GrowParams,
     seed: Seed,
 ) -> Result<Grown<S::Rule>, TreeError> {
-    check(splitter, &rows, params)?;
-    if let Some(max_leaves) = params.max_leaves {
-        return Ok(best_first::grow(splitter, team, rows, (params, max_leaves), seed));
+    let Team {
+        workspaces,
+        n_threads,
+        may_join,
+    } = team;
+    if workspaces.is_empty() {
+        workspaces.push(splitter.workspace());
     }
-    let workspace = &mut team.workspaces[0];
-    let mut growth = Growth::new(splitter, workspace, params, rows);
-    let end = growth.rows.len();
-    growth.depth_first(Pending {
-        node: 0,
-        start: 0,
-        end,
-        depth: 0,
-        seed,
-    });
-    Ok(growth.finish())
+    if params.max_leaves.is_none() {
+        return grow(splitter, &mut workspaces[0], rows, params, seed);
+    }
+    check(splitter, &rows, params)?;
+    while workspaces.len() < *n_threads {
+        workspaces.push(splitter.beside(&workspaces[0]));
+    }
+    Ok(best_first::grow(
+        splitter, workspaces, *may_join, rows, params, seed,
+    ))
 }
 
 thread_local! {

@@ -92,8 +92,8 @@ impl HistogramWorkspace {
         }
     }
 
-    /// Returns buffers for another thread that grows the same trees, in a [`Team`](crate::Team).
-    pub fn beside(&self) -> Self {
+    /// Returns buffers for another thread that grows the same trees.
+    pub(super) fn beside(&self) -> Self {
         Self {
             common: Common::new(self.common.draw.clone()),
             packed: self.packed.beside(),
@@ -104,6 +104,17 @@ impl HistogramWorkspace {
             many: self.many.beside(),
             long: self.long.beside(),
         }
+    }
+
+    /// Discards the nodes of an earlier tree.
+    pub(super) fn begin(&mut self) {
+        self.packed.begin();
+        self.narrow.begin();
+        self.wide.begin();
+        self.few.begin();
+        self.several.begin();
+        self.many.begin();
+        self.long.begin();
     }
 }
 
@@ -135,8 +146,7 @@ impl<S: Sums> Work<S> {
             .expect("no thread panics while it holds the nodes")
     }
 
-    /// Discards the nodes of an earlier tree.
-    pub(super) fn begin(&mut self) {
+    fn begin(&mut self) {
         let Kept { free, searched } = &mut *self.kept();
         let left = std::mem::take(searched).into_values();
         free.extend(left.filter_map(|searched| Some(searched.sums?.0)));

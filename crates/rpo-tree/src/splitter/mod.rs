@@ -30,7 +30,7 @@ use rpo_core::{ParameterError, Seed};
 /// The training samples of a node and its seed.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRows<'a> {
-    /// Number of the node in its tree, or in the subtree of it that is grown separately; growth begins at node 0.
+    /// Number of the node in its tree, or in the subtree of it that is grown separately.
     pub number: usize,
     /// Distinct rows of positive weight, increasing.
     pub rows: &'a [u32],
@@ -121,6 +121,23 @@ pub trait Splitter: Sync {
 
     /// Makes a workspace for a thread.
     fn workspace(&self) -> Self::Workspace;
+
+    /// Makes a workspace for a further thread that splits nodes of the same tree. It may share what is kept of a node
+    /// for the search of its children. By default it is a workspace of its own.
+    fn beside(&self, _workspace: &Self::Workspace) -> Self::Workspace {
+        self.workspace()
+    }
+
+    /// Forgets the nodes of an earlier tree, whose numbers will be used again. Called before the first node of a tree,
+    /// and of a part of it that is grown separately. Does nothing by default.
+    fn begin(&self, _workspace: &mut Self::Workspace) {}
+
+    /// The most rows of a node that is not worth dividing among threads: in a [`Team`](crate::Team) each thread splits
+    /// other small nodes, and larger ones one after the other, if this splitter divides their search. By default all
+    /// nodes are small.
+    fn small_node(&self) -> usize {
+        usize::MAX
+    }
 
     /// Returns the split of a node, or `None` to make it a leaf.
     ///

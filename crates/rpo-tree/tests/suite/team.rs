@@ -7,57 +7,72 @@ use proptest::prelude::*;
 use rpo_core::Seed;
 use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{AxisSplitter, NodeRows, ProposedSplit, Splitter};
-use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, Team, grow, grow_together};
+use rpo_tree::{AxisRule, GrowParams, RankedFeatures, Team, grow, grow_together};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread::{ThreadId, current, sleep};
+use std::time::Duration;
 
-fn grow_in_team<S: Splitter>(
-    splitter: &S,
-    rows: Vec<u32>,
-    max_leaves: usize,
-    may_join: fn() -> bool,
-) -> Grown<S::Rule> {
+fn three_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let params = GrowParams {
+    pool.install(work)
+}
+
+fn limit(max_leaves: usize) -> GrowParams {
+    GrowParams {
         max_leaves: Some(max_leaves),
         ..GrowParams::default()
-    };
-    let mut workspaces: Vec<_> = (0..4).map(|_| splitter.workspace()).collect();
-    let team = Team {
-        workspaces: &mut workspaces,
-        small: usize::MAX,
-        may_join,
-    };
-    pool.install(|| grow_together(splitter, team, rows, &params, Seed::new(3)).unwrap())
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Splitters whose workspaces share nothing grow the same trees in a team, too.
+    /// Splitters whose workspaces share nothing grow the same trees in a team, too, one after the other.
     #[test]
     fn teams_change_nothing(
         axis in any_axis(),
         data in data(60, Cells { missing: true, coarse: true }, Targets::Real),
-        max_leaves in 1_usize..40,
+        max_leaves in proptest::collection::vec(1_usize..40, 3),
         may_join in any::<bool>(),
     ) {
         let columns = RankedFeatures::new((&data.x).into(), &[]).unwrap();
         let splitter = AxisSplitter::new(&columns, Variance::new(data.y.view(), &data.weights), axis).unwrap();
-        let rows = weighted_rows(&data.weights);
-        let params = GrowParams { max_leaves: Some(max_leaves), ..GrowParams::default() };
-        let alone = grow(&splitter, &mut splitter.workspace(), rows.clone(), &params, Seed::new(3)).unwrap();
-        let may_join = if may_join { || true } else { || false };
-        prop_assert!(grow_in_team(&splitter, rows, max_leaves, may_join) == alone);
+        let mut team = Team::new(4, if may_join { || true } else { || false });
+        for (seed, max_leaves) in (0..).zip(max_leaves) {
+            let (rows, params, seed) = (weighted_rows(&data.weights), limit(max_leaves), Seed::new(seed));
+            let alone = grow(&splitter, &mut splitter.workspace(), rows.clone(), &params, seed).unwrap();
+            let grown = three_threads(|| grow_together(&splitter, &mut team, rows, &params, seed).unwrap());
+            prop_assert!(grown == alone);
+        }
     }
 }
 
-/// Halves nodes until one has few rows, where it fails.
-struct Fragile {
+/// Halves nodes, slowly, and notes the threads. Fails at nodes with row 0 that have few rows.
+struct Halves {
     x: Array2<f32>,
     fails_at: usize,
+    threads: Mutex<Vec<ThreadId>>,
 }
 
-impl Splitter for Fragile {
+impl Halves {
+    fn new(fails_at: usize) -> Self {
+        Self {
+            x: Array2::from_shape_fn((256, 1), |(i, _)| i as f32),
+            fails_at,
+            threads: Mutex::default(),
+        }
+    }
+
+    fn grow(&self) -> usize {
+        let rows = (0..256).collect();
+        let mut team = Team::new(3, || true);
+        let grown = three_threads(|| grow_together(self, &mut team, rows, &limit(64), Seed::new(3)).unwrap());
+        grown.structure.n_leaves()
+    }
+}
+
+impl Splitter for Halves {
     type Rule = AxisRule;
     type Workspace = ();
 
@@ -73,32 +88,33 @@ impl Splitter for Fragile {
         (): &mut (),
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
-        assert!(node.rows.len() > self.fails_at, "too few rows");
-        let middle = node.rows.len() / 2;
+        let (rows, middle) = (node.rows, node.rows.len() / 2);
+        assert!(rows[0] != 0 || rows.len() > self.fails_at, "too few rows");
+        self.threads.lock().unwrap().push(current().id());
+        sleep(Duration::from_micros(200));
         children[middle..].fill(1);
-        let threshold = self.x[[node.rows[middle - 1] as usize, 0]];
+        let threshold = self.x[[rows[middle - 1] as usize, 0]];
         let rule = AxisRule::new(0, threshold, true);
-        let gain = node.rows.len() as f64;
+        let gain = rows.len() as f64;
         Some(ProposedSplit { rule, gain })
     }
 }
 
 #[test]
+fn several_threads_split_nodes() {
+    let splitter = Halves::new(0);
+    assert_eq!(splitter.grow(), 64);
+    let mut threads = splitter.threads.into_inner().unwrap();
+    threads.sort_by_key(|id| format!("{id:?}"));
+    threads.dedup();
+    assert!(threads.len() > 1);
+}
+
+/// Other threads run out of nodes, as the one that failed has the first turn.
+#[test]
 fn a_panic_of_one_thread_ends_the_growth() {
-    let splitter = |fails_at| Fragile {
-        x: Array2::from_shape_fn((4096, 1), |(i, _)| i as f32),
-        fails_at,
-    };
-    let rows = || (0..4096).collect::<Vec<u32>>();
-    assert_eq!(
-        grow_in_team(&splitter(0), rows(), 512, || true)
-            .structure
-            .n_leaves(),
-        512
-    );
-    for fails_at in [9, 100, 3000] {
-        let splitter = splitter(fails_at);
-        let growth = AssertUnwindSafe(|| grow_in_team(&splitter, rows(), 512, || true));
-        assert!(catch_unwind(growth).is_err());
+    for fails_at in [4, 8, 16, 32, 64, 200] {
+        let splitter = Halves::new(fails_at);
+        assert!(catch_unwind(AssertUnwindSafe(|| splitter.grow())).is_err());
     }
 }

@@ -129,19 +129,6 @@ impl<'a> HistogramSplitter<'a> {
         share_root::<_, 4>(features, rows, &mut wide);
     }
 
-    /// Returns the most rows of a node whose children one thread searches in about the time of fifty hand-overs of work
-    /// to others: what [`Team::small`](crate::Team::small) should be.
-    pub fn small_node(&self) -> usize {
-        let p = self.features.n_features().max(1);
-        let summed = match self.sums_drawn_only() {
-            true => self.n_drawn().unwrap_or(p),
-            false => p,
-        };
-        let of_row = self.features.per_row() * summed * self.n_targets / p;
-        let of_children = 2 * self.n_bins() * self.n_drawn().unwrap_or(p) * self.n_targets;
-        (SMALL * WORTH_IT).saturating_sub(of_children) / of_row.max(1)
-    }
-
     /// Returns true if a node is large enough to be split, and its targets are not all equal.
     fn may_split(&self, rows: &[u32]) -> bool {
         rows.len() / 2 >= self.params.min_samples_leaf && !self.purity.is_pure(rows)
@@ -177,6 +164,26 @@ impl Splitter for HistogramSplitter<'_> {
     fn workspace(&self) -> HistogramWorkspace {
         let all = 0..self.features.n_features() as u32;
         HistogramWorkspace::new(self.subset.map_or_else(|| all.collect(), <[u32]>::to_vec))
+    }
+
+    fn beside(&self, workspace: &HistogramWorkspace) -> HistogramWorkspace {
+        workspace.beside()
+    }
+
+    fn begin(&self, workspace: &mut HistogramWorkspace) {
+        workspace.begin();
+    }
+
+    /// One whose children one thread searches in about the time of fifty hand-overs of work to others.
+    fn small_node(&self) -> usize {
+        let p = self.features.n_features().max(1);
+        let summed = match self.sums_drawn_only() {
+            true => self.n_drawn().unwrap_or(p),
+            false => p,
+        };
+        let of_row = self.features.per_row() * summed * self.n_targets / p;
+        let of_children = 2 * self.n_bins() * self.n_drawn().unwrap_or(p) * self.n_targets;
+        (SMALL * WORTH_IT).saturating_sub(of_children) / of_row.max(1)
     }
 
     fn split(
@@ -240,9 +247,6 @@ impl HistogramSplitter<'_> {
         work: &mut Work<S>,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
-        if node.number == 0 {
-            work.begin();
-        }
         let searched = match work.take(node.number) {
             Some(searched) => searched,
             None if self.may_split(node.rows) => {

@@ -126,6 +126,11 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         (search, self.criterion.clone(), None)
     }
 
+    fn begin(&self, (search, _, begun): &mut Self::Workspace) {
+        search.begin();
+        *begun = None;
+    }
+
     fn split(
         &self,
         node: NodeRows<'_>,
@@ -135,8 +140,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         if node.rows.len() / 2 < self.params.min_samples_leaf {
             return None;
         }
-        // The first node of a tree has the same number as that of an earlier tree.
-        if node.number == 0 || *begun != Some(node.number) {
+        if *begun != Some(node.number) {
             criterion.start(node.rows);
             *begun = Some(node.number);
         }

@@ -47,6 +47,11 @@ impl AxisSearch {
         }
     }
 
+    /// Forgets the nodes of an earlier tree.
+    pub(super) fn begin(&mut self) {
+        (self.searched, self.rest) = (None, None);
+    }
+
     /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as long as
     /// `node.rows`). Returns `None` if all features are constant or no candidate leaves both children large enough.
     ///

@@ -61,6 +61,10 @@ impl<S: Splitter> Splitter for NodeByNode<'_, S> {
         self.0.workspace()
     }
 
+    fn begin(&self, workspace: &mut S::Workspace) {
+        self.0.begin(workspace);
+    }
+
     fn split(
         &self,
         node: NodeRows<'_>,
