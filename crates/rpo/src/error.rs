@@ -114,17 +114,25 @@ pub enum ModelError {
     NoIntervals,
     /// Too few samples to calibrate prediction intervals.
     #[error(
-        "intervals of level {level} need at least {needed} samples that the model was not fitted to; {target:?} is observed in {observed}: a larger `calibration_share` withholds more, a lower level needs fewer"
+        "intervals of level {level} need at least {needed} {unit} that the model was not fitted to; {target:?} is observed in {observed}: a larger `calibration_share` withholds more, a lower level needs fewer"
     )]
     TooFewForIntervals {
         /// The target.
         target: String,
         /// The level.
         level: f64,
-        /// Number of samples that are needed.
+        /// Number of samples, or of groups of samples, that are needed.
         needed: usize,
-        /// Number of calibration samples where the target is observed.
+        /// Number of those for calibration where the target is observed.
         observed: usize,
+        /// What is counted: `samples` or `groups`.
+        unit: &'static str,
+    },
+    /// An output that has the name of a bound of prediction intervals.
+    #[error("the output {name:?} has the name of a bound of the intervals: rename it")]
+    BoundIsOutput {
+        /// The name.
+        name: String,
     },
     /// A method whose predictions are not explained.
     #[error(

@@ -60,7 +60,7 @@ pub(crate) struct SplitCommand {
     lists: Vec<PathBuf>,
 
     /// Which number on each line of the lists to use, counted from 1.
-    #[arg(long, value_name = "K", default_value_t = 1, requires = "lists")]
+    #[arg(long, value_name = "K", default_value_t = 1, requires = "lists", conflicts_with_all = ["group", "time_column", "random", "seed", "test_fraction"])]
     repetition: usize,
 
     /// Seed of the drawn samples; 0 by default.

@@ -34,7 +34,7 @@ impl FitOptions {
     /// options of weights affect training or one of the metrics.
     pub(crate) fn start(&self, metrics: &[Metric]) -> Result<Method, CliError> {
         self.threads.start()?;
-        let mut method = self.method.method()?;
+        let mut method = self.weights.propensity.of_method(self.method.method()?)?;
         if let Some(seed) = self.seed {
             method = method.with_seed(seed);
         }
@@ -42,7 +42,7 @@ impl FitOptions {
         method
             .check_metrics(metrics)
             .map_err(|source| self.failed(source))?;
-        self.weights.check_effect(metrics)?;
+        self.weights.check_effect(&method, metrics)?;
         Ok(method)
     }
 

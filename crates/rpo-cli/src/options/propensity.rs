@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
+use rpo::Method;
 use rpo::core::{CheckParams, Propensity};
 use rpo::metrics::{Metric, Score};
 
@@ -28,12 +29,27 @@ impl PropensityOptions {
         }
     }
 
+    /// Passes the given options to a method that has them as parameters.
+    pub(crate) fn of_method(self, mut method: Method) -> Result<Method, CliError> {
+        let given = [
+            ("propensity_a", self.propensity_a),
+            ("propensity_b", self.propensity_b),
+        ];
+        for (name, value) in given {
+            let is_parameter = method.entry().parameters().iter().any(|info| info.name == name);
+            if let Some(value) = value.filter(|_| is_parameter) {
+                method = method.with(name, &value.to_string())?;
+            }
+        }
+        Ok(method)
+    }
+
     /// Refuses options without effect on metrics or anything else, and values that are not allowed.
     pub(crate) fn check_effect(self, metrics: &[Metric], is_heeded: bool) -> Result<(), CliError> {
         let given = self.propensity_a.or(self.propensity_b).is_some();
         if given && !is_heeded && !metrics.iter().any(Score::needs_propensities) {
-            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights propensity, \
-                 none of which was requested";
+            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank, --output-weights propensity and \
+                 --propensity-weights, none of which was requested";
             return Err(CliError::Usage(message.to_owned()));
         }
         let checked = self.model().check();

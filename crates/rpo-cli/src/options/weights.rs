@@ -6,10 +6,10 @@ use crate::files::NamedFile;
 use crate::output::did_you_mean;
 use clap::Args;
 use ndarray::Axis;
-use rpo::Registry;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, Task, Weighting};
 use rpo::metrics::Metric;
+use rpo::{Method, Registry};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -51,9 +51,10 @@ fn sample_weights_help() -> String {
 }
 
 impl WeightOptions {
-    /// Refuses a propensity model that affects neither the weights nor metrics.
-    pub(crate) fn check_effect(&self, metrics: &[Metric]) -> Result<(), CliError> {
-        let is_heeded = matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
+    /// Refuses a propensity model that affects neither the weights, nor the method, nor metrics.
+    pub(crate) fn check_effect(&self, method: &Method, metrics: &[Metric]) -> Result<(), CliError> {
+        let of_method = method.given("propensity_weights") == Some(&true.into());
+        let is_heeded = of_method || matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
         self.propensity.check_effect(metrics, is_heeded)
     }
 

@@ -41,7 +41,7 @@ fn training_withholds_whole_groups() {
     assert!(torn > 0.9 && whole < 0.6, "{torn} {whole}");
 
     let width = |options: &str| {
-        folder.ok(&format!("{train} --intervals 0.8 {options}"));
+        folder.ok(&format!("{train} --intervals 0.5 {options}"));
         number(
             &folder.json("evaluate --data t.csv --targets y --model m.rpo --metrics interval-width"),
             "interval-width",
@@ -65,7 +65,7 @@ fn groups_are_those_of_their_column_beside_identifiers() {
     );
     let model = |options: &str| {
         folder.ok(&format!(
-            "train {options} --targets y --model m.rpo --group customer --intervals 0.8"
+            "train {options} --targets y --model m.rpo --group customer --intervals 0.5"
         ));
         folder.json("inspect --model m.rpo")["intervals"].clone()
     };

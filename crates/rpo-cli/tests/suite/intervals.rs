@@ -177,3 +177,52 @@ fn models_without_intervals_have_no_bounds() {
         run.stderr
     );
 }
+
+/// With groups, intervals are for samples of new groups: few groups are not many samples.
+#[test]
+fn groups_count_alike_for_intervals() {
+    let folder = Folder::new();
+    let mut text = "x,g,price\n".to_owned();
+    for i in 0..2_000_usize {
+        // Half of the samples are of one group, whose prices are all alike.
+        let group = if i % 2 == 0 { 0 } else { 1 + i / 2 % 200 };
+        let level = group * 7_919 % 101;
+        writeln!(
+            text,
+            "{},g{group},{}",
+            i * 5 % 11,
+            if group == 0 { 50 } else { level }
+        )
+        .unwrap();
+    }
+    folder.write("many.csv", &text);
+    let few: String = text
+        .lines()
+        .filter(|line| line.starts_with("x,") || line.contains(",g0,") || line.contains(",g1,"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("few.csv", few);
+    let train = "train --method baseline --targets price --group g --intervals 0.8 --model m.rpo --data";
+    let message = folder.fail(&format!("{train} few.csv"));
+    assert!(
+        message.contains("need at least 9 groups") && message.contains("observed in 1"),
+        "{message}"
+    );
+    folder.json(&format!("{train} many.csv"));
+    // By samples, half of them without an error, the interval would be a point.
+    let report = folder.json("evaluate --model m.rpo --data many.csv --metrics interval-width");
+    assert!(number(&report, "interval-width") > 60.0, "{report}");
+}
+
+#[test]
+fn an_output_named_like_a_bound_is_refused() {
+    let folder = Folder::new();
+    let rows = (0..60).map(|i| format!("{i},{},{}\n", i % 7, i % 5));
+    let text = "x,p,p@lower\n".to_owned() + &rows.collect::<String>();
+    folder.write("t.csv", text);
+    let message = folder.fail("train --data t.csv --targets p,p@lower --intervals 0.8 --model m.rpo");
+    assert!(
+        message.contains("\"p@lower\" has the name of a bound"),
+        "{message}"
+    );
+}

@@ -386,7 +386,7 @@ fn options_that_no_metric_heeds() {
         let boosting = format!("{command} --data a.arff --method gbmort --propensity-a 0.5");
         for weights in ["", " --output-weights balanced"] {
             let words = [
-                "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights propensity",
+                "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank, --output-weights propensity",
             ];
             check(&folder, &format!("{boosting}{weights}"), &words);
         }
@@ -667,4 +667,82 @@ fn the_catalogue_names_what_it_lacks() {
     if let Some(data) = folder_of("RPO_DATA") {
         assert!(fail("train --data @nothing --model m.rpo", Some(&data)).contains("no data set \"nothing\""));
     }
+}
+
+/// An option without effect is refused also where another option excludes the one that it belongs to.
+#[test]
+fn options_of_other_ways_to_name_outputs_are_refused() {
+    let folder = ready();
+    let rows = (0..20).map(|i| format!("{i},{},{}\n", i % 2, i % 3));
+    folder.write("t.csv", "x,y,z\n".to_owned() + &rows.collect::<String>());
+    for (arguments, option) in [
+        (
+            "train --data t.csv --targets y --targets-first --model n.rpo",
+            "--targets-first",
+        ),
+        (
+            "train --data t.csv --targets y --label-separator | --model n.rpo",
+            "--label-separator",
+        ),
+        (
+            "split --data t.csv --random --repetition 3 --train a.csv --test b.csv",
+            "--repetition",
+        ),
+    ] {
+        let output = folder.command(arguments).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        assert!(message.contains(option), "{arguments}: {message}");
+    }
+}
+
+#[test]
+fn boosting_names_the_option_that_was_given() {
+    let folder = Folder::new();
+    let rows = (0..80).map(|i| format!("{i},{}\n", i * 7 % 31));
+    folder.write("t.csv", "x,y\n".to_owned() + &rows.collect::<String>());
+    let train = "train --data t.csv --targets y --method gbmort --iterations";
+    folder.ok(&format!("{train} 3 --model m.rpo"));
+    for option in ["--early-stopping 5", "--find-iterations", "--validation 0.3"] {
+        let given = option.split(' ').next().unwrap();
+        let arguments = format!("{train} 9 {option} --continue m.rpo --model n.rpo");
+        check(
+            &folder,
+            &arguments,
+            &[given, "cannot be combined with a model to continue"],
+        );
+    }
+    let arguments = format!("{train} 9 --early-stopping 5 --validation-metric lrap --model n.rpo");
+    check(
+        &folder,
+        &arguments,
+        &["lrap is for labels; the model predicts numbers"],
+    );
+    // Words that select what is done anyway are no error.
+    folder.ok(
+        "train --data t.csv --targets y --method auto --configurations 1 --thresholds none --model a.rpo",
+    );
+}
+
+/// The propensity model of the command is that of a method that weights by it.
+#[test]
+fn propensities_reach_the_method() {
+    let folder = ready();
+    let train = "train --data a.arff --labels l.xml --method one-vs-rest --model";
+    let predicted = |options: &str| {
+        folder.ok(&format!("{train} p.rpo {options}"));
+        folder.ok("predict --model p.rpo --data a.arff")
+    };
+    let usual = predicted("--propensity-weights");
+    assert_ne!(usual, predicted("--propensity-weights --propensity-a 2"));
+    folder.write("p.json", "{\"propensity_weights\": true, \"propensity_a\": 2.0}");
+    assert_eq!(
+        predicted("--params p.json"),
+        predicted("--propensity-weights --propensity-a 2")
+    );
+    check(
+        &folder,
+        &format!("{train} n.rpo --propensity-a 2"),
+        &["--propensity-weights", "none of which was requested"],
+    );
 }

@@ -670,3 +670,20 @@ fn what_is_beyond_the_columns_of_a_model_is_left_out_where_that_is_asked_for() {
         "{refused:?}"
     );
 }
+
+/// A line of a million blanks beside a quote takes milliseconds, not hours.
+#[test]
+fn blanks_in_quoted_lines_are_read_once() {
+    let blanks = " ".repeat(1 << 20);
+    let text = format!("a,b,y\n{blanks}\"u\"{blanks},\"v{blanks}w\" ,1\n\"p\", q ,0\n");
+    let options = ReadOptions {
+        format: Format::Csv,
+        targets: Targets::Last(1),
+        ..ReadOptions::default()
+    };
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    assert_eq!((data.n_samples(), data.n_features()), (2, 2));
+    let values = |feature: usize| data.nominal()[&feature].to_vec();
+    assert_eq!(values(0), ["p", "u"]);
+    assert_eq!(values(1), ["q".to_owned(), format!("v{blanks}w")]);
+}

@@ -24,7 +24,7 @@ pub(super) struct Run<'a, 'o> {
 impl Run<'_, '_> {
     pub(super) fn run(mut self, start: Boosted) -> Result<(Boosted, History), EnsembleError> {
         let first = start.n_steps();
-        let last = first + self.iterations;
+        let last = first.saturating_add(self.iterations);
         let mut model = start;
         for (i, booster) in self.boosters.iter_mut().enumerate() {
             let trees = model.trees().chunks(model.trees_per_step());

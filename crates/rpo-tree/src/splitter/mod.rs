@@ -123,7 +123,7 @@ pub trait Splitter: Sync {
     fn workspace(&self) -> Self::Workspace;
 
     /// Makes a workspace for a further thread that splits nodes of the same tree. It may share what is kept of a node
-    /// for the search of its children. By default it is a workspace of its own.
+    /// for the search of its children. By default it shares nothing.
     fn beside(&self, _workspace: &Self::Workspace) -> Self::Workspace {
         self.workspace()
     }

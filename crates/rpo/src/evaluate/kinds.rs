@@ -3,10 +3,12 @@
 use crate::align::dense_columns;
 use crate::decision::by_threshold;
 use crate::{Model, ModelError};
-use ndarray::ArrayView2;
+use ndarray::{ArrayBase, ArrayView2};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{ClassColumn, Dataset, Task};
-use rpo_metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Needs, Score};
+use rpo_metrics::{
+    Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs, Score,
+};
 use std::ops::Range;
 
 /// The outputs that are labels, in increasing order, and the groups of those that exclude each other.
@@ -46,13 +48,17 @@ impl OutputKinds {
     }
 
     /// The outputs that metrics of numbers score: those that are not labels, or all if every output is one.
-    pub(super) fn numbers(&self) -> Vec<usize> {
+    fn numbers(&self) -> Vec<usize> {
         let is_number = |j: &usize| !self.is_mixed() || self.labels.binary_search(j).is_err();
         (0..self.n_outputs).filter(is_number).collect()
     }
 
+    pub(crate) fn have_labels(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
     /// Returns true if some outputs are labels and others are not.
-    fn is_mixed(&self) -> bool {
+    pub(super) fn is_mixed(&self) -> bool {
         (1..self.n_outputs).contains(&self.labels.len())
     }
 
@@ -68,44 +74,108 @@ impl OutputKinds {
         predictions: ArrayView2<'_, f32>,
         levels: &[f64],
     ) -> Result<f64, ModelError> {
-        let needs = metric.needs();
-        let decided = match needs {
+        let decided = match metric.needs() {
             Needs::LabelSets if !self.groups.is_empty() => {
                 Some(by_threshold(predictions, &self.labels, &self.groups, |_| 0.5)?)
             }
             _ => None,
         };
         let decided = decided.as_ref().map(MatrixView::from);
-        if !self.is_mixed() {
-            return scored(metric, truth, predictions, decided, levels);
-        }
-        let outputs = match needs {
-            Needs::Regression | Needs::Intervals => self.numbers(),
-            _ => self.labels.clone(),
+        let inputs = MetricInputs {
+            levels,
+            ..MetricInputs::default()
         };
-        let truth = dense_columns(truth, &outputs);
-        let predictions = dense_columns(predictions.into(), &outputs);
-        let decided = decided.map(|decided| dense_columns(decided, &outputs));
-        let decided = decided.as_ref().map(MatrixView::from);
-        scored(metric, (&truth).into(), predictions.view(), decided, levels)
+        Ok(self.scores(&[metric], truth, predictions, decided, &inputs)?[0])
+    }
+
+    /// Scores predictions (n x d) by several metrics, each by the outputs that it is for; missing outputs are left out.
+    /// `decided` are the predicted labels (n x d), if not those of a score of 0.5.
+    ///
+    /// # Errors
+    /// A metric that does not suit the outputs.
+    pub(super) fn scores<S: Score>(
+        &self,
+        metrics: &[S],
+        truth: MatrixView<'_>,
+        predictions: ArrayView2<'_, f32>,
+        decided: Option<MatrixView<'_>>,
+        inputs: &MetricInputs<'_>,
+    ) -> Result<Vec<f64>, ModelError> {
+        let is_of_numbers = |metric: &S| matches!(metric.needs(), Needs::Regression | Needs::Intervals);
+        if !self.is_mixed() {
+            return scored(metrics.iter(), truth, predictions, decided, inputs);
+        }
+        let part = |of_numbers: bool| -> Result<std::vec::IntoIter<f64>, ModelError> {
+            let metrics = metrics
+                .iter()
+                .filter(|metric| is_of_numbers(metric) == of_numbers);
+            if metrics.clone().next().is_none() {
+                return Ok(Vec::new().into_iter());
+            }
+            let outputs = match of_numbers {
+                true => self.numbers(),
+                false => self.labels.clone(),
+            };
+            let truth = dense_columns(truth.reborrow(), &outputs);
+            let predictions = dense_columns(predictions.into(), &outputs);
+            let decided = decided.as_ref().filter(|_| !of_numbers);
+            let decided = decided.map(|decided| dense_columns(decided.reborrow(), &outputs));
+            let decided = decided.as_ref().map(MatrixView::from);
+            let means = inputs.train_means;
+            let means = means.map(|means| outputs.iter().map(|&j| means[j]).collect::<Vec<f64>>());
+            let inputs = MetricInputs {
+                train_means: means.as_deref(),
+                levels: inputs.levels,
+                inverse_propensities: inputs.inverse_propensities,
+                intervals: inputs.intervals.as_ref().map(ArrayBase::view),
+            };
+            let values = scored(metrics, (&truth).into(), predictions.view(), decided, &inputs)?;
+            Ok(values.into_iter())
+        };
+        let (mut of_numbers, mut of_labels) = (part(true)?, part(false)?);
+        let values = metrics.iter().map(|metric| match is_of_numbers(metric) {
+            true => of_numbers.next(),
+            false => of_labels.next(),
+        });
+        Ok(values.map(|value| value.expect("one per metric")).collect())
     }
 }
 
-/// The value of a metric for these outputs; `decided` are the predicted labels, if not those of a score of 0.5.
-fn scored(
-    metric: Metric,
+/// What metrics may need beside true and predicted values.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MetricInputs<'a> {
+    /// The mean of each output in training.
+    pub(super) train_means: Option<&'a [f64]>,
+    /// The levels of quantiles that outputs are, if any.
+    pub(super) levels: &'a [f64],
+    pub(super) inverse_propensities: Option<&'a [f64]>,
+    /// The bounds of the outputs that are numbers.
+    pub(super) intervals: Option<ArrayView2<'a, f32>>,
+}
+
+/// The values of metrics for these outputs.
+fn scored<'m, S: Score + 'm>(
+    mut metrics: impl Iterator<Item = &'m S>,
     truth: MatrixView<'_>,
     predictions: ArrayView2<'_, f32>,
     decided: Option<MatrixView<'_>>,
-    levels: &[f64],
-) -> Result<f64, ModelError> {
+    inputs: &MetricInputs<'_>,
+) -> Result<Vec<f64>, ModelError> {
     let sets = decided.map(|decided| LabelSets::new(decided, MissingTruth::Refuse));
     let sets = sets.transpose()?;
     let options = EvaluationOptions {
         missing: MissingTruth::Skip,
-        quantile_levels: levels,
+        train_means: inputs.train_means,
+        quantile_levels: inputs.levels,
+        inverse_propensities: inputs.inverse_propensities,
+        intervals: inputs.intervals.as_ref().map(ArrayBase::view),
         label_sets: sets.as_ref(),
         ..EvaluationOptions::default()
     };
-    Ok(metric.evaluate(&Evaluation::new(truth.reborrow(), predictions.view(), options))?)
+    let evaluation = Evaluation::new(truth.reborrow(), predictions.view(), options);
+    let values = metrics.try_fold(Vec::new(), |mut values, metric| {
+        values.push(metric.evaluate(&evaluation)?);
+        Ok::<_, MetricError>(values)
+    });
+    Ok(values?)
 }

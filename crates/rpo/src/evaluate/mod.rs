@@ -5,7 +5,6 @@ mod best_labels;
 mod by_frequency;
 mod cross_validation;
 mod kinds;
-mod mixed;
 mod out_of_bag;
 mod per_output;
 
@@ -14,6 +13,7 @@ pub(crate) use cross_validation::fit_without_test;
 pub use cross_validation::{
     CrossValScores, CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate,
 };
+use kinds::MetricInputs;
 pub(crate) use kinds::OutputKinds;
 pub use out_of_bag::OobScore;
 pub use per_output::OutputScores;
@@ -21,7 +21,7 @@ pub use per_output::OutputScores;
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::predict::BY_PROPENSITY;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
@@ -146,18 +146,19 @@ impl Model {
         }
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
-        if self.schema().task == Task::Regression {
-            let labels = self.labels();
-            if !labels.is_empty() {
-                return mixed::evaluate(self, x.view(), truth.view(), metrics, options, &labels);
-            }
+        let kinds = OutputKinds::of_model(self);
+        if kinds.is_mixed() {
+            // All scores, and the scores and outputs of each part.
+            let bytes = dense_bytes(x.n_rows(), 3 * self.n_outputs());
+            MemoryLimit::check(bytes, options.memory_limit, || {
+                format!("the evaluation of {} samples by labels and numbers", x.n_rows())
+            })?;
         }
-        let weighted = metrics.iter().find(Score::needs_propensities);
-        let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));
-        let inverse = inverse.transpose()?;
+        let inverse = self.inverse_propensities_for(metrics, options.propensity)?;
         let means = self.training().output_means();
         let work = Work {
             model: self,
+            kinds,
             x: x.as_ref().into(),
             truth: truth.as_ref(),
             rerank: options.rerank,
@@ -167,6 +168,38 @@ impl Model {
             quantile_levels: self.quantile_levels(),
         };
         work.evaluate(metrics)
+    }
+
+    /// Scores predictions by this model as it decides and bounds them, given the other inputs of metrics.
+    fn score<S: Score>(
+        &self,
+        metrics: &[S],
+        truth: MatrixView<'_>,
+        predictions: ArrayView2<'_, f32>,
+        kinds: &OutputKinds,
+        inputs: MetricInputs<'_>,
+    ) -> Result<Vec<f64>, ModelError> {
+        let decided = compares(metrics).then(|| self.decide(predictions));
+        let decided = decided.transpose()?;
+        let bounds = self.bounds_of_outputs(predictions)?;
+        let decided = decided.as_ref().map(|decided| MatrixView::Sparse(decided.view()));
+        let inputs = MetricInputs {
+            intervals: bounds.as_ref().map(Array2::view),
+            ..inputs
+        };
+        kinds.scores(metrics, truth, predictions, decided, &inputs)
+    }
+
+    /// The inverse propensities of the labels, if a metric needs them.
+    fn inverse_propensities_for<S: Score>(
+        &self,
+        metrics: &[S],
+        propensity: Propensity,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        let weighted = metrics.iter().find(Score::needs_propensities);
+        weighted
+            .map(|metric| self.inverse_propensities(&metric.name(), propensity))
+            .transpose()
     }
 
     /// Refuses metrics of labels for a model that predicts numbers alone, whatever the values of the data, metrics of
@@ -195,6 +228,7 @@ impl Model {
 /// A model, the aligned data, and the other inputs of metrics.
 struct Work<'a> {
     model: &'a Model,
+    kinds: OutputKinds,
     x: MatrixView<'a>,
     truth: &'a Matrix,
     rerank: Option<Propensity>,
@@ -206,7 +240,8 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Evaluated, ModelError> {
-        let needs_dense = metrics.iter().any(|m| !matches!(m.needs(), Needs::TopK(_)));
+        let needs_dense =
+            self.kinds.is_mixed() || metrics.iter().any(|m| !matches!(m.needs(), Needs::TopK(_)));
         let bytes = dense_bytes(self.x.n_rows(), self.model.n_outputs());
         if needs_dense && bytes > self.memory_limit {
             return self.evaluate_in_blocks(metrics, bytes);
@@ -223,19 +258,17 @@ impl Work<'_> {
         }
         let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
         let predict_seconds = clock.elapsed().as_secs_f64();
-        let mut options = self.options();
-        let bounds = self.model.bounds_of_outputs(scores.view())?;
-        options.intervals = bounds.as_ref().map(Array2::view);
-        let decided;
-        let sets;
-        if compares(metrics) {
-            decided = self.model.decide(scores.view())?;
-            sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
-            options.label_sets = Some(&sets);
-        }
-        let evaluation = Evaluation::new(self.truth.view(), scores.view(), options);
+        let inputs = MetricInputs {
+            train_means: Some(self.train_means),
+            levels: self.quantile_levels,
+            inverse_propensities: self.inverse,
+            ..MetricInputs::default()
+        };
+        let truth = self.truth.view();
         Ok(Evaluated {
-            values: evaluation.evaluate(metrics)?,
+            values: self
+                .model
+                .score(metrics, truth, scores.view(), &self.kinds, inputs)?,
             predict_seconds,
         })
     }

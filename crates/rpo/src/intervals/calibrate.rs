@@ -7,6 +7,7 @@ use ndarray::ArrayView2;
 use rpo_core::{Domain, MatrixView, Predictor};
 use rpo_data::Dataset;
 use rpo_ensemble::EnsembleError;
+use std::collections::BTreeMap;
 
 /// The source of a model's prediction intervals ([`Model::with_intervals`]), with their level 1 - α, in (0, 1).
 #[derive(Debug, Clone, PartialEq)]
@@ -54,15 +55,18 @@ impl Model {
             }
             _ => self.predict(x.view())?,
         };
-        self.calibrated(level, predictions.view(), y.view()).map(Some)
+        self.calibrated(level, predictions.view(), y.view(), data.groups())
+            .map(Some)
     }
 
-    /// Finds the offsets from predictions and true values, of which those that are NaN are left out.
+    /// Finds the offsets from predictions and true values, of which those that are NaN are left out. Groups count alike,
+    /// whatever the number of their samples.
     fn calibrated(
         &self,
         level: f64,
         predictions: ArrayView2<'_, f32>,
         truth: MatrixView<'_>,
+        groups: Option<&[u32]>,
     ) -> Result<Intervals, ModelError> {
         let truth = truth.to_dense(usize::MAX).expect("as large as the predictions");
         let offsets = self.numbers().into_iter().map(|(target, outputs)| {
@@ -75,10 +79,13 @@ impl Model {
             // Differences of `f32` could be infinite.
             let residual = |y: f32, predicted: f32| f64::from(y) - f64::from(predicted);
             let known = known.map(|(&y, (&first, &last))| [residual(y, first), residual(y, last)]);
-            let residuals: Vec<[f64; 2]> = known.filter(|r| r.iter().all(|r| !r.is_nan())).collect();
+            let known = known.enumerate().filter(|(_, r)| r.iter().all(|r| !r.is_nan()));
+            let (places, residuals): (Vec<usize>, Vec<[f64; 2]>) = known.unzip();
+            let shares = Shares::of(&places, groups);
+            let weighted = |of: fn(&[f64; 2]) -> f64| residuals.iter().map(of).zip(shares.of_samples.clone());
             let offsets = match outputs.len() {
-                1 => two_sided(residuals.iter().map(|r| r[0]).collect(), level),
-                _ => symmetric(residuals.iter().map(|r| (-r[0]).max(r[1])).collect(), level),
+                1 => two_sided(weighted(|r| r[0]).collect(), shares.of_group, level),
+                _ => symmetric(weighted(|r| (-r[0]).max(r[1])).collect(), level),
             };
             offsets.map_err(|needed| ModelError::TooFewForIntervals {
                 target: self
@@ -89,7 +96,8 @@ impl Model {
                     .into_owned(),
                 level,
                 needed,
-                observed: residuals.len(),
+                observed: shares.n_groups,
+                unit: if groups.is_some() { "groups" } else { "samples" },
             })
         });
         Ok(Intervals {
@@ -99,30 +107,83 @@ impl Model {
     }
 }
 
-/// Ranks are rounded after adding this, as (n + 1)(1 - level) is seldom exact.
-const ROUNDING: f64 = 1e-9;
-
-/// The ⌊(n + 1) α/2⌋-th smallest and largest of n residuals y - ŷ, α = 1 - level. The error is the number that is needed.
-fn two_sided(mut residuals: Vec<f64>, level: f64) -> Result<[f64; 2], usize> {
-    let tail = (1.0 - level) / 2.0;
-    let rank = ((residuals.len() + 1) as f64 * tail + ROUNDING) as usize;
-    if rank == 0 {
-        return Err((1.0 / tail - 1.0 - ROUNDING).ceil() as usize);
-    }
-    residuals.sort_by(f64::total_cmp);
-    Ok([residuals[rank - 1], residuals[residuals.len() - rank]])
+/// The weights of residuals: each of K groups has 1 / (K + 1), in equal parts for its samples, and the rest is that of a
+/// new group, whose residuals may be as large as any (Dunn, Wasserman and Ramdas, *Distribution-free prediction sets for
+/// two-layer hierarchical models*, JASA 2023). Without groups, every sample is one.
+struct Shares {
+    n_groups: usize,
+    of_group: f64,
+    of_samples: Vec<f64>,
 }
 
-/// The offsets -e and e, e the ⌈(n + 1) level⌉-th smallest of n distances by which true values lie outside of quantiles,
-/// negative within. The error is the number that is needed.
-fn symmetric(mut outside: Vec<f64>, level: f64) -> Result<[f64; 2], usize> {
-    let rank = ((outside.len() + 1) as f64 * level - ROUNDING).ceil() as usize;
-    if rank > outside.len() {
-        return Err((level / (1.0 - level) - ROUNDING).ceil() as usize);
+impl Shares {
+    /// The weights of the samples at some places, given the group of every sample.
+    fn of(places: &[usize], groups: Option<&[u32]>) -> Self {
+        let Some(groups) = groups else {
+            let of_group = 1.0 / (places.len() + 1) as f64;
+            return Self {
+                n_groups: places.len(),
+                of_group,
+                of_samples: vec![of_group; places.len()],
+            };
+        };
+        let mut sizes = BTreeMap::<u32, usize>::new();
+        places
+            .iter()
+            .for_each(|&i| *sizes.entry(groups[i]).or_default() += 1);
+        let of_group = 1.0 / (sizes.len() + 1) as f64;
+        Self {
+            n_groups: sizes.len(),
+            of_group,
+            of_samples: places
+                .iter()
+                .map(|&i| of_group / sizes[&groups[i]] as f64)
+                .collect(),
+        }
     }
-    outside.sort_by(f64::total_cmp);
-    let e = outside[rank.max(1) - 1];
-    Ok([-e, e])
+}
+
+/// Sums of weights are compared after adding this, as they are seldom exact.
+const ROUNDING: f64 = 1e-9;
+
+/// The largest and the smallest of the residuals y - ŷ, given with their weights, below and above which there is a weight
+/// of at most α/2, α = 1 - level, that of a new group included. Without groups these are the ⌊(n + 1) α/2⌋-th smallest and
+/// largest of n residuals. The error is the number of groups that is needed.
+fn two_sided(mut residuals: Vec<(f64, f64)>, of_group: f64, level: f64) -> Result<[f64; 2], usize> {
+    let tail = (1.0 - level) / 2.0;
+    if residuals.is_empty() || of_group > tail + ROUNDING {
+        return Err((1.0 / tail - 1.0 - ROUNDING).ceil() as usize);
+    }
+    residuals.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let last_within = |residuals: &mut dyn Iterator<Item = &(f64, f64)>| {
+        let (mut beyond, mut found) = (of_group, f64::NAN);
+        for &(residual, weight) in residuals {
+            if beyond > tail + ROUNDING {
+                break;
+            }
+            (beyond, found) = (beyond + weight, residual);
+        }
+        found
+    };
+    Ok([
+        last_within(&mut residuals.iter()),
+        last_within(&mut residuals.iter().rev()),
+    ])
+}
+
+/// The offsets -e and e, e the smallest of the distances by which true values lie outside of quantiles, negative within,
+/// up to which distances have a weight of at least the level: the ⌈(n + 1) level⌉-th smallest without groups. The error is
+/// the number of groups that is needed.
+fn symmetric(mut outside: Vec<(f64, f64)>, level: f64) -> Result<[f64; 2], usize> {
+    outside.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut within = 0.0;
+    for (e, weight) in outside {
+        within += weight;
+        if within >= level - ROUNDING {
+            return Ok([-e, e]);
+        }
+    }
+    Err((level / (1.0 - level) - ROUNDING).ceil() as usize)
 }
 
 #[cfg(test)]
@@ -131,12 +192,36 @@ mod tests {
 
     #[test]
     fn ranks_leave_as_many_on_each_side() {
-        let values = |n: usize| (1..=n).map(|i| i as f64).collect::<Vec<_>>();
-        assert_eq!(two_sided(values(19), 0.9), Ok([1.0, 19.0]));
-        assert_eq!(two_sided(values(39), 0.9), Ok([2.0, 38.0]));
-        assert_eq!(two_sided(values(18), 0.9), Err(19));
-        assert_eq!(symmetric(values(9), 0.9), Ok([-9.0, 9.0]));
-        assert_eq!(symmetric(values(19), 0.9), Ok([-18.0, 18.0]));
-        assert_eq!(symmetric(values(8), 0.9), Err(9));
+        let values = |n: usize| {
+            let weight = 1.0 / (n + 1) as f64;
+            ((1..=n).map(|i| (i as f64, weight)).collect::<Vec<_>>(), weight)
+        };
+        let two_sided = |n: usize| two_sided(values(n).0, values(n).1, 0.9);
+        assert_eq!(two_sided(19), Ok([1.0, 19.0]));
+        assert_eq!(two_sided(39), Ok([2.0, 38.0]));
+        assert_eq!(two_sided(18), Err(19));
+        let symmetric = |n: usize| symmetric(values(n).0, 0.9);
+        assert_eq!(symmetric(9), Ok([-9.0, 9.0]));
+        assert_eq!(symmetric(19), Ok([-18.0, 18.0]));
+        assert_eq!(symmetric(8), Err(9));
+    }
+
+    #[test]
+    fn groups_count_alike() {
+        // 19 groups, of which the first has 41 samples; of these, 40 are larger than all others.
+        let groups: Vec<u32> = (0..59).map(|i| u32::saturating_sub(i, 40)).collect();
+        let places: Vec<usize> = (0..59).collect();
+        let shares = Shares::of(&places, Some(&groups));
+        assert_eq!((shares.n_groups, shares.of_group), (19, 1.0 / 20.0));
+        assert!((shares.of_samples.iter().sum::<f64>() - 0.95).abs() < 1e-9);
+        let residual = |i: usize| if i < 40 { 100.0 + i as f64 } else { i as f64 };
+        let weighted = || places.iter().map(|&i| residual(i)).zip(shares.of_samples.clone());
+        let found = two_sided(weighted().collect(), shares.of_group, 0.9).unwrap();
+        // Nothing may lie below or above but a new group.
+        assert_eq!(found, [40.0, 139.0]);
+        let [_, e] = symmetric(weighted().collect(), 0.9).unwrap();
+        // 18 groups with 18/20, and the share of one sample.
+        assert_eq!(e, 58.0);
+        assert!(two_sided(weighted().take(58).collect(), 1.0 / 19.0, 0.9) == Err(19));
     }
 }

@@ -74,11 +74,16 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::NoNumbers`] if all outputs are labels, a level outside (0, 1), [`ModelError::TooFewForIntervals`],
-    /// data without the columns of the model, or other samples than those of the training set;
+    /// an output named like a bound, data without the columns of the model, or other samples than those of the training set;
     /// [`ModelError::Ensemble`] if the model has no out-of-bag predictions.
     pub fn with_intervals(self, from: IntervalSource<'_>) -> Result<Self, ModelError> {
         let intervals = self.intervals_from(from)?;
         if let Some(intervals) = &intervals {
+            let bounds = self.bound_names();
+            let outputs = self.schema().target_names();
+            if let Some(name) = bounds.into_iter().find(|name| outputs.position(name).is_some()) {
+                return Err(ModelError::BoundIsOutput { name });
+            }
             let n = self.numbers().len();
             Mismatch::check("offsets of intervals", n, intervals.offsets.len())?;
         }

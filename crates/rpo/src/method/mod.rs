@@ -488,7 +488,9 @@ impl Method {
         let is_set = |name: &&str| {
             let mut infos = self.entry.parameters().iter();
             let default = infos.find(|info| info.name == **name).map(|info| &info.default);
-            self.given(name).is_some_and(|given| Some(given) != default)
+            let is_none = |given: &Value| given.is_null() || given == "none";
+            self.given(name)
+                .is_some_and(|given| !is_none(given) && Some(given) != default)
         };
         if data.task() == Task::MultiLabel && is_set(&"intervals") {
             return Err(MethodError::Data {

@@ -119,10 +119,10 @@ fn thresholds_and_intervals_are_found_on_withheld_groups() {
     }
     for text in ["random-forest --trees 20", "ridge", "gbmort --iterations 20"] {
         let data = with_groups(&numbers(30, 1));
-        let calibrated = fit(&format!("{text} --intervals 0.8"), &data).unwrap();
+        let calibrated = fit(&format!("{text} --intervals 0.6"), &data).unwrap();
         let holdout = Holdout::new(&data, 0.2, seed).unwrap();
         let honest = fit(text, &holdout.train).unwrap();
-        let honest = honest.with_intervals(IntervalSource::Withheld(0.8, &holdout.validation));
+        let honest = honest.with_intervals(IntervalSource::Withheld(0.6, &holdout.validation));
         assert_eq!(calibrated.intervals(), honest.unwrap().intervals(), "{text}");
     }
 }

@@ -1,7 +1,8 @@
 //! Models of which some outputs are labels and others numbers.
 
 use ndarray::{Array2, Axis};
-use rpo::core::Propensity;
+use rpo::core::{Propensity, Seed};
+use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{Prevalence, f1_decisions};
@@ -210,4 +211,27 @@ fn table(n: usize) -> Dataset {
         ..ReadOptions::default()
     };
     read_from(text.as_bytes(), &options).unwrap()
+}
+
+/// A model that decides by thresholds is scored by its decisions, out of bag as on other data.
+#[test]
+fn out_of_bag_scores_are_of_decisions() {
+    let data = MultiLabelSet::new(150, 20, 6).generate(Seed::new(3)).unwrap();
+    let method: Method = "random-forest --trees 15 --thresholds macro-f".parse().unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    assert!(model.thresholds().is_some());
+    let (scores, _) = model.oob_predictions(data.features().view()).unwrap().unwrap();
+    let of_sets = |decided: Array2<f32>| {
+        let truth = data.outputs().view().to_dense(usize::MAX).unwrap();
+        let pairs = || truth.iter().zip(&decided);
+        let both = pairs().filter(|(y, f)| **y > 0.0 && **f > 0.0).count() as f64;
+        let either = pairs().map(|(y, f)| f64::from(y + f)).sum::<f64>();
+        2.0 * both / either
+    };
+    let found = model.oob_score(&data, Metric::MicroF1).unwrap().value;
+    let decided = model.decide(scores.view()).unwrap().to_dense();
+    assert!((found - of_sets(decided)).abs() < 1e-9, "{found}");
+    assert!((found - of_sets(scores.mapv(|s| f32::from(u8::from(s > 0.5))))).abs() > 1e-3);
+    let psp = model.oob_score(&data, Metric::PspAt(1)).unwrap().value;
+    assert!(psp > 0.0, "{psp}");
 }

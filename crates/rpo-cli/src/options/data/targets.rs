@@ -46,6 +46,7 @@ pub(super) struct TargetOptions {
         default_value = ";",
         value_parser = parse_delimiter,
         requires = "label_list",
+        conflicts_with_all = ["labels", "targets", "n_targets"],
         help_heading = "Data"
     )]
     label_separator: char,
@@ -60,7 +61,12 @@ pub(super) struct TargetOptions {
     n_targets: Option<usize>,
 
     /// The outputs counted by --n-targets are the first columns instead.
-    #[arg(long, help_heading = "Data", requires = "n_targets")]
+    #[arg(
+        long,
+        help_heading = "Data",
+        requires = "n_targets",
+        conflicts_with_all = ["labels", "targets", "label_list"]
+    )]
     targets_first: bool,
 }
 

@@ -35,12 +35,19 @@ impl<R: BufRead> QuotedLines<R> {
     /// would keep, and checks the positions of quotes, which it does not check.
     pub(super) fn give_line(&mut self) -> Result<(), ReadError> {
         let (line, delimiter) = (self.lines.line(), self.delimiter);
-        let is_text = |byte: &&u8| !is_blank(**byte, delimiter);
-        let separates = |byte: Option<&u8>| byte.is_none_or(|b| *b == delimiter);
+        let is_text = |byte: &u8| !is_blank(*byte, delimiter);
+        let separates = |byte: Option<u8>| byte.is_none_or(|b| b == delimiter);
+        // The last byte before that is not blank, and the position of the next one.
+        let (mut before, mut next) = (None, 0);
         for (at, &byte) in line.iter().enumerate() {
-            let before = line[..at].iter().rfind(is_text);
-            let after = line[at + 1..].iter().find(is_text);
-            let (starts, ends) = (separates(before), separates(after));
+            if at > 0 {
+                before = Some(line[at - 1]).filter(is_text).or(before);
+            }
+            if next <= at {
+                let rest = line[at + 1..].iter().position(is_text);
+                next = rest.map_or(line.len(), |blanks| at + 1 + blanks);
+            }
+            let (starts, ends) = (separates(before), separates(line.get(next).copied()));
             match byte {
                 b'"' => {
                     let is_doubled =
@@ -56,7 +63,7 @@ impl<R: BufRead> QuotedLines<R> {
                     }
                     self.inside = !self.inside;
                 }
-                b if is_blank(b, delimiter) && !self.inside && (starts || ends || before == Some(&b'"')) => {
+                b if is_blank(b, delimiter) && !self.inside && (starts || ends || before == Some(b'"')) => {
                     continue;
                 }
                 _ => {}

@@ -172,7 +172,12 @@ impl Estimator for Boosting {
         };
         if context.start.is_some() {
             let reason = "cannot be combined with a model to continue, which was fitted to all samples";
-            return Err(ParameterError::conflict("validation", how.fraction, reason).into());
+            return Err(match (self.validation, self.early_stopping) {
+                (Some(fraction), _) => ParameterError::conflict("validation", fraction, reason),
+                (None, Some(steps)) => ParameterError::conflict("early_stopping", steps, reason),
+                (None, None) => ParameterError::conflict("find_iterations", true, reason),
+            }
+            .into());
         }
         let searched = BoostingParams {
             iterations: self.most_steps(),

@@ -8,20 +8,30 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
-use rpo_metrics::{Metric, Score};
+use rpo_metrics::{Metric, Needs, Score};
 use std::borrow::Cow;
 
 /// Returns true if predictions of labels are probabilities by all losses.
 fn predicts_probabilities(params: &BoostingParams) -> bool {
+    given_losses(params).next().is_some() && given_losses(params).all(is_of_labels)
+}
+
+/// The losses that are given, of all outputs or of each.
+fn given_losses(params: &BoostingParams) -> impl Iterator<Item = &LossKind> {
     let of_outputs = params.output_losses.iter().flat_map(|losses| losses.iter());
-    let mut losses = params.loss.iter().chain(of_outputs).peekable();
-    losses.peek().is_some() && losses.all(|loss| matches!(loss, LossKind::Logistic | LossKind::Softmax))
+    params.loss.iter().chain(of_outputs)
+}
+
+fn is_of_labels(loss: &LossKind) -> bool {
+    matches!(loss, LossKind::Logistic | LossKind::Softmax)
 }
 
 /// Scores predictions for withheld samples; larger is better.
 pub(super) struct Scorer<'a> {
     metric: Metric,
     kinds: OutputKinds,
+    /// True if no output is a label, of the data or by its loss.
+    are_numbers: bool,
     levels: Vec<f64>,
     /// The outputs, each repeated once per level.
     truth: Cow<'a, Matrix>,
@@ -42,9 +52,11 @@ impl<'a> Scorer<'a> {
             0 | 1 => Cow::Borrowed(samples.outputs()),
             times => Cow::Owned(repeated_columns(samples.outputs().view(), times)),
         };
+        let kinds = OutputKinds::of(samples);
         Self {
             metric,
-            kinds: OutputKinds::of(samples),
+            are_numbers: !kinds.have_labels() && !given_losses(params).any(is_of_labels),
+            kinds,
             levels,
             truth,
         }
@@ -53,6 +65,11 @@ impl<'a> Scorer<'a> {
     /// Refuses a metric that does not suit the outputs or is undefined for whatever predictions: no step would count as
     /// better than none.
     pub(super) fn check(&self) -> Result<(), ModelError> {
+        if self.are_numbers && !matches!(self.metric.needs(), Needs::Regression) {
+            return Err(ModelError::MetricForLabels {
+                metric: self.metric.name(),
+            });
+        }
         let (n, d) = (self.truth.view().n_rows(), self.truth.view().n_cols());
         // Constants are predictions of every kind.
         if self.value(Array2::from_elem((n, d), 0.5).view())?.is_nan() {
