@@ -1,9 +1,11 @@
 //! `rpo relabel`.
 
-use super::out_of_bag::{oob_score, report_oob};
+use super::out_of_bag::{check_groups, oob_score, report_oob};
 use crate::error::CliError;
 use crate::files;
-use crate::options::{DataOptions, TaskOptions, ThreadOptions, UnseenOptions};
+use crate::options::{
+    DataOptions, GroupOptions, SampleWeightOptions, TaskOptions, ThreadOptions, UnseenOptions,
+};
 use crate::output::Report;
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -54,6 +56,12 @@ pub(crate) struct Relabel {
     data: DataOptions,
 
     #[command(flatten)]
+    weights: SampleWeightOptions,
+
+    #[command(flatten)]
+    groups: GroupOptions,
+
+    #[command(flatten)]
     task: TaskOptions,
 
     #[command(flatten)]
@@ -70,11 +78,18 @@ pub(crate) struct Relabel {
 impl Relabel {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let read = self.data.files().into_iter();
-        let read = read.chain([("--model", Some(self.model.as_path()))]);
+        let read = read.chain([("--model", Some(self.model.as_path())), self.weights.file()]);
         files::check(read, [("--out", Some(self.out.as_path()))])?;
+        if self.oob {
+            check_groups(&self.groups)?;
+        }
         self.threads.start()?;
         let grown = Model::load(&self.model)?;
-        let data = self.data.load_with_new_outputs(grown.schema(), &self.task)?;
+        let read = || {
+            self.data
+                .load_with_new_outputs(grown.schema(), &self.task, &self.weights)
+        };
+        let data = self.groups.load_by(&self.data, read)?;
         self.unseen.check(&grown, &data, self.data.name())?;
         let clock = Stopwatch::start();
         let samples = match self.training_samples {

@@ -1,6 +1,6 @@
 //! `rpo train`.
 
-use super::out_of_bag::{oob_score, report_oob};
+use super::out_of_bag::{check_groups, oob_score, report_oob};
 use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
@@ -82,10 +82,8 @@ impl Train {
             let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples, without --nominal target";
             return Err(CliError::Usage(message.to_owned()));
         }
-        if self.oob && self.groups.are_given() {
-            let message = "--oob scores a sample by trees that did not see it but others of its --group, so that the score does not \
-                hold for new groups: `rpo cv --group` scores those";
-            return Err(CliError::Usage(message.to_owned()));
+        if self.oob {
+            check_groups(&self.groups)?;
         }
         if self.start.is_some() && !estimator.continues() {
             let name = method.entry().name;

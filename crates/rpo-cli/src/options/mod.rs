@@ -6,6 +6,7 @@ mod method;
 mod names;
 mod params;
 mod propensity;
+mod sample_weights;
 mod text;
 mod weights;
 mod write;
@@ -17,6 +18,7 @@ pub(crate) use data::{
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};
 pub(crate) use propensity::{PropensityOptions, RerankOptions};
+pub(crate) use sample_weights::SampleWeightOptions;
 pub(crate) use text::TextColumnOptions;
 pub(crate) use weights::WeightOptions;
 pub(crate) use write::WriteOptions;

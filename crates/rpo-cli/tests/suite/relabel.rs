@@ -120,3 +120,41 @@ fn numbered_files_have_other_labels() {
     let predicted = folder.ok("predict --model new.rpo --data few.svm");
     assert!(predicted.lines().nth(1).unwrap().ends_with(",1"), "{predicted}");
 }
+
+/// Weights and groups of the training are given again.
+#[test]
+fn weights_and_groups_are_those_of_the_training() {
+    let folder = Folder::new();
+    let mut text = "x,z,w,g,price\n".to_owned();
+    for i in 0..90 {
+        let (x, weight) = (i * 7 % 40, [0.0, 1.0, 20.0][i % 3]);
+        writeln!(text, "{x},{},{weight},g{},{}", i % 5, i % 9, 3 * x + i % 11).unwrap();
+    }
+    folder.write("t.csv", &text);
+    let weights: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(2).unwrap())
+        .collect();
+    folder.write("w.txt", weights.join("\n") + "\n");
+    let data = "--data t.csv --targets price";
+    let predicted = |model: &str| folder.ok(&format!("predict --model {model} --data t.csv"));
+    folder.ok(&format!(
+        "train {data} --sample-weights w --ignore g --trees 10 --min-samples-leaf 4 --model m.rpo"
+    ));
+    for weights in ["w", "w.txt"] {
+        let relabel = format!("relabel --model m.rpo {data} --training-samples --sample-weights {weights}");
+        folder.ok(&format!("{relabel} --out new.rpo"));
+        assert_eq!(predicted("new.rpo"), predicted("m.rpo"), "{weights}");
+    }
+    folder.ok(&format!(
+        "train {data} --group g --ignore w --trees 10 --model m.rpo"
+    ));
+    let relabel = format!("relabel --model m.rpo {data} --training-samples --group g --out new.rpo");
+    for option in ["--oob", "--intervals 0.5"] {
+        let message = folder.fail(&format!("{relabel} {option}"));
+        assert!(message.contains("group"), "{message}");
+    }
+    folder.ok(&relabel);
+    assert_eq!(predicted("new.rpo"), predicted("m.rpo"));
+}

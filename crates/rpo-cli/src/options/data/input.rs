@@ -277,7 +277,9 @@ impl InputOptions {
     ) -> Result<Dataset, CliError> {
         let of_schema = schema.read_options();
         let ignore_untyped = of_schema.is_some();
-        let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
+        let ReadOptions { mut types, texts, .. } = of_schema.unwrap_or_default();
+        // Columns beside those of the model.
+        types.extend(options.types.clone());
         let (task, class_columns) = match outputs {
             OutputsOf::Model => (Some(schema.task), Some(schema.class_columns.clone())),
             OutputsOf::Data => (options.task, None),

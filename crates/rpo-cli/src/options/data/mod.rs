@@ -26,13 +26,14 @@ pub(crate) use withheld::{Column, GroupOptions, WithheldOptions};
 
 use crate::error::CliError;
 use crate::files::NamedFile;
+use crate::options::SampleWeightOptions;
 use clap::Args;
 use classes::note_classes;
 use input::{OutputsOf, Part};
 use left_out::{THE_MODEL, note_left_out};
 use rpo::Schema;
 use rpo::data::Dataset;
-use rpo::data::read::{Missing, ReadOptions, Targets};
+use rpo::data::read::{ColumnType, Missing, ReadOptions, Targets};
 use std::borrow::Cow;
 use targets::{TargetOptions, labels_of};
 
@@ -89,17 +90,20 @@ impl DataOptions {
         self.input.finish(data)
     }
 
-    /// Reads a set with the features of a model and outputs of its own.
+    /// Reads a set with the features of a model, outputs of its own, and the given weights of its samples.
     pub(crate) fn load_with_new_outputs(
         &self,
         schema: &Schema,
         task: &TaskOptions,
+        weights: &SampleWeightOptions,
     ) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Train)?,
             None => {
+                let column = weights.column().into_iter();
                 let options = ReadOptions {
                     task: task.given(),
+                    types: column.map(|name| (name.to_owned(), ColumnType::Number)).collect(),
                     ..self.options()
                 };
                 let none = Targets::NamesIfPresent(Vec::new());
@@ -111,7 +115,7 @@ impl DataOptions {
         let data = self.input.finish(data)?;
         self.input.check_outputs(&data)?;
         note_classes(&data);
-        Ok(data)
+        weights.apply(data, self.name())
     }
 
     /// Reads a set whose targets are in the same columns as in training, or in one column per output.

@@ -32,10 +32,19 @@ impl GroupOptions {
         Ok(load(fit.data.input(), column, || fit.load())?.0)
     }
 
+    /// Reads data by `read` with their groups.
+    pub(crate) fn load_by(
+        &self,
+        data: &DataOptions,
+        read: impl FnOnce() -> Result<Dataset, CliError>,
+    ) -> Result<Dataset, CliError> {
+        let column = Column::of(self.group.as_deref(), None);
+        Ok(load(&data.input, column, read)?.0)
+    }
+
     /// Reads data that models were not fitted to with their groups.
     pub(crate) fn load_evaluation(&self, data: &DataOptions, schema: &Schema) -> Result<Dataset, CliError> {
-        let column = Column::of(self.group.as_deref(), None);
-        Ok(load(&data.input, column, || data.load_evaluation(schema))?.0)
+        self.load_by(data, || data.load_evaluation(schema))
     }
 }
 
