@@ -128,6 +128,12 @@ pub enum ModelError {
         /// What is counted: `samples` or `groups`.
         unit: &'static str,
     },
+    /// A method of several quantile levels in a search for the weights of members.
+    #[error(
+        "a member predicts several quantile levels, whose weights are not searched for while members are fitted: give all members \
+         the same levels and combine them by their mean, or fit them one by one and combine the models"
+    )]
+    MemberOfLevels,
     /// An output that has the name of a bound of prediction intervals.
     #[error("the output {name:?} has the name of a bound of the intervals: rename it")]
     BoundIsOutput {

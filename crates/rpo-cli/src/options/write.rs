@@ -4,7 +4,9 @@ use super::data::formats;
 use crate::data_file::DataFile;
 use crate::error::CliError;
 use crate::files::{self, NamedFile};
+use crate::output::note;
 use clap::Args;
+use rpo::core::MatrixView;
 use rpo::data::read::Format;
 use rpo::data::{Dataset, write};
 use std::io::{BufWriter, IntoInnerError};
@@ -55,7 +57,36 @@ impl WriteOptions {
             options.delimiter = delimiter;
         }
         write::write(data, options, &mut out)?;
+        if self.format()? == Format::SvmLight {
+            note_sizes(data);
+        }
         let file = out.into_inner().map_err(IntoInnerError::into_error)?;
         file.finish()
+    }
+}
+
+/// Notes the numbers of features and labels if an svmlight file does not show them, which says neither.
+fn note_sizes(data: &Dataset) {
+    let last_used = |x: MatrixView<'_>| {
+        let mut n_used = 0;
+        for row in 0..x.n_rows() {
+            x.for_each_in_row(row, |j, value| {
+                if value != 0.0 {
+                    n_used = n_used.max(j as usize + 1);
+                }
+            });
+        }
+        n_used
+    };
+    let (p, d) = (data.n_features(), data.n_outputs());
+    let used = (
+        last_used(data.features().view()),
+        last_used(data.outputs().view()),
+    );
+    if used != (p, d) {
+        note(&format!(
+            "the last of the {p} features or {d} labels are in no sample, and an svmlight file does not say how many there are: \
+             train on it with --n-features {p} --n-labels {d}"
+        ));
     }
 }

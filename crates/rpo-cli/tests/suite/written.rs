@@ -87,3 +87,21 @@ fn parts_keep_the_format_of_the_data() {
     assert!(!folder.files().iter().any(|name| name.starts_with("q2")));
     folder.ok(&format!("{split} --train q1.csv.gz --test q2.txt"));
 }
+
+/// An svmlight file says neither how many features nor how many labels there are.
+#[test]
+fn sizes_that_an_svmlight_file_does_not_show_are_noted() {
+    let folder = Folder::new();
+    folder.write("z.txt", "3 6 5\n0 0:1\n1 1:2\n2 2:1\n");
+    let run = folder.run("convert --data z.txt --out z.svm");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("--n-features 6 --n-labels 5"),
+        "{}",
+        run.stderr
+    );
+    folder.ok("train --data z.svm --n-features 6 --n-labels 5 --trees 2 --model m.rpo");
+    folder.ok("predict --data z.txt --model m.rpo");
+    folder.write("full.txt", "2 2 2\n0,1 0:1\n1 1:2\n");
+    folder.ok("convert --data full.txt --out full.svm");
+}

@@ -252,6 +252,9 @@ impl<'a> Pool<'a> {
         }
         // A method may predict several quantile levels of each output.
         for model in tried.models.iter().chain(&tried.whole) {
+            if model.quantile_levels().len() > 1 && model.n_outputs() != self.n_outputs() {
+                return Err(ModelError::MemberOfLevels);
+            }
             Mismatch::check("outputs of a member", self.n_outputs(), model.n_outputs())?;
         }
         self.assess(tried)
