@@ -418,12 +418,9 @@ impl Model {
         n_threads: usize,
     ) -> PyResult<Vec<(usize, Option<(usize, usize)>, usize, Vec<(f64, f64)>)>> {
         let data = &*data.0;
-        let options = EvaluateOptions {
-            rerank: rerank.map(propensity),
-            ..EvaluateOptions::default()
-        };
+        let rerank = rerank.map(propensity);
         let pool = threads::pool(n_threads)?;
-        let evaluate = || pool.install(|| self.0.evaluate_by_frequency(data, n_groups, &at, options));
+        let evaluate = || pool.install(|| self.0.evaluate_by_frequency(data, n_groups, &at, rerank));
         let groups = py.detach(evaluate).map_err(model_error)?;
         let of_group = |group: FrequencyScores| {
             let ends = group.frequencies.map(RangeInclusive::into_inner);

@@ -77,7 +77,7 @@ def test_every_estimator_takes_groups():
         grouped = kind(random_state=0, params=params).fit(X, LABELS, groups=GROUPS)
         assert plain.model_.inspect()["thresholds"] != grouped.model_.inspect()["thresholds"], kind
     for kind in [rpo.RandomForestRegressor, rpo.ExtraTreesRegressor]:
-        model = kind(10, random_state=0, params={"intervals": 0.8, "bootstrap": True})
+        model = kind(10, random_state=0, params={"intervals": 0.5, "bootstrap": True})
 
         def width(model, groups):
             return np.ptp(model.fit(X, Y, groups=groups).predict_intervals(X), axis=-1).mean()
@@ -94,10 +94,10 @@ def test_every_estimator_takes_groups():
 
 
 def test_models_by_name_and_in_blocks_take_groups():
-    one = rpo.Model.fit(X, Y, method="random-forest", labels=False, groups=GROUPS, intervals=0.8, seed=1)
-    other = rpo.Model.fit(X, Y, method="random-forest", labels=False, groups=GROUPS + 7, intervals=0.8, seed=1)
+    one = rpo.Model.fit(X, Y, method="random-forest", labels=False, groups=GROUPS, intervals=0.5, seed=1)
+    other = rpo.Model.fit(X, Y, method="random-forest", labels=False, groups=GROUPS + 7, intervals=0.5, seed=1)
     assert one == other
-    assert one != rpo.Model.fit(X, Y, method="random-forest", labels=False, intervals=0.8, seed=1)
+    assert one != rpo.Model.fit(X, Y, method="random-forest", labels=False, intervals=0.5, seed=1)
     forest = rpo.RandomForestRegressor(4, random_state=0)
     with ThreadPoolExecutor(2) as client:
         apart = rpo.distributed.fit(sklearn.clone(forest), X, Y, client, groups=GROUPS)

@@ -180,7 +180,7 @@ impl CliError {
                 "--targets, --labels, --label-list and --n-targets say where the outputs are"
             }
             ReadErrorKind::TargetOfWords { .. } => {
-                "words are classes where a model is trained on them; this target is a label of the model"
+                "words are classes where a model is trained on them; this target is a number or a label"
             }
             ReadErrorKind::DeclaredTwice { what: "column", .. } => {
                 "--ignore leaves out all columns of this name"

@@ -7,7 +7,7 @@ use super::step::BoostingStep;
 use crate::error::EnsembleError;
 use crate::inference::mean::zeros;
 use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor, TreeEnsemble};
+use rpo_core::{Predictor, TreeEnsemble};
 use rpo_tree::AxisRule;
 
 /// The scores of a validation set, and the best step on it.
@@ -21,10 +21,14 @@ pub(super) struct EarlyStopping<'a> {
 }
 
 impl<'a> EarlyStopping<'a> {
-    /// Creates the state before the first step, with the scores of a model.
-    pub(super) fn new(validation: Validation<'a>, model: &Boosted) -> Result<Self, EnsembleError> {
+    /// Creates the state before the first step, with the scores of a model, whose memory is limited.
+    pub(super) fn new(
+        validation: Validation<'a>,
+        model: &Boosted,
+        memory_limit: usize,
+    ) -> Result<Self, EnsembleError> {
         // The scores are twice as wide as the predictions.
-        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), DEFAULT_MEMORY_LIMIT / 3)?;
+        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), memory_limit / 3)?;
         let mut scores = model.initial_scores(validation.x.n_rows());
         for tree in model.trees() {
             tree.add(&apply(&tree.structure, validation.x), &mut scores);

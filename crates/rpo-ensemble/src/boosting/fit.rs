@@ -157,6 +157,7 @@ impl BoostingParams {
         let total_weight: f64 = weights.iter().map(|&c| f64::from(c)).sum();
         let run = Run {
             iterations: params.iterations,
+            memory_limit: params.memory_limit,
             boosters,
             weight_of_losses: params.with_loss.then_some(total_weight),
             validation: options.validation,

@@ -12,6 +12,8 @@ use rpo_core::TreeEnsemble;
 /// Boosters, and who looks on.
 pub(super) struct Run<'a, 'o> {
     pub(super) iterations: usize,
+    /// The largest size in bytes of validation scores.
+    pub(super) memory_limit: usize,
     /// One booster, or one per output.
     pub(super) boosters: Vec<Booster<'a>>,
     /// The total weight of the samples, if the training loss is requested.
@@ -33,7 +35,7 @@ impl Run<'_, '_> {
         }
         let mut stopping = self
             .validation
-            .map(|v| EarlyStopping::new(v, &model))
+            .map(|v| EarlyStopping::new(v, &model, self.memory_limit))
             .transpose()?;
         let loss = self.boosters.iter().map(Booster::loss).sum();
         let mut history = History {

@@ -44,9 +44,21 @@ impl Model {
     /// # Errors
     /// Data that lack columns of the model, and scores larger than 4 GiB.
     pub fn evaluate_outputs(&self, data: &Dataset) -> Result<OutputScores, ModelError> {
+        self.evaluate_outputs_with(data, DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// Like [`evaluate_outputs`](Self::evaluate_outputs), with another limit in bytes for the scores.
+    ///
+    /// # Errors
+    /// As [`evaluate_outputs`](Self::evaluate_outputs).
+    pub fn evaluate_outputs_with(
+        &self,
+        data: &Dataset,
+        memory_limit: usize,
+    ) -> Result<OutputScores, ModelError> {
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
-        let scores = self.predict_with_limit(x.as_ref().into(), DEFAULT_MEMORY_LIMIT)?;
+        let scores = self.predict_with_limit(x.as_ref().into(), memory_limit)?;
         let truth = MatrixView::from(truth.as_ref());
         let (measures, columns) = match self.schema().task {
             Task::MultiLabel => {

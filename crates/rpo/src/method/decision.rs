@@ -26,7 +26,8 @@ pub struct DecisionParams {
     /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for samples
     /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and samples have
     /// no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the errors for the
-    /// withheld ones, and then to all. With groups, such as customers, intervals are for samples of new groups.
+    /// withheld ones, and then to all. With groups, such as customers, intervals are for samples of new groups: these
+    /// count alike, and as many have to be withheld as samples otherwise, 2 / (1 - level) - 1.
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.

@@ -97,6 +97,21 @@ macro_rules! delegated {
             Ok(Arc::new(Merge::merge(first, second)?))
         }
     };
+    (trees) => {
+        delegated!(explain);
+        delegated!(apply);
+        delegated!(relabel);
+        delegated!(oob);
+        delegated!(merge);
+
+        fn tree_sizes(&self) -> Vec<TreeSize> {
+            tree_sizes(self.trees())
+        }
+
+        fn importances(&self) -> Vec<(u32, f64)> {
+            ranked(FeatureImportances::importances(self))
+        }
+    };
 }
 
 /// Refuses to merge two forests that share a tree.
@@ -119,36 +134,12 @@ fn tree_sizes<R: Rule, L: LeafModel>(trees: &[ForestTree<R, L>]) -> Vec<TreeSize
 
 impl Predict for Forest {
     delegated!("forest");
-    delegated!(explain);
-    delegated!(apply);
-    delegated!(relabel);
-    delegated!(oob);
-    delegated!(merge);
-
-    fn tree_sizes(&self) -> Vec<TreeSize> {
-        tree_sizes(self.trees())
-    }
-
-    fn importances(&self) -> Vec<(u32, f64)> {
-        ranked(FeatureImportances::importances(self))
-    }
+    delegated!(trees);
 }
 
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
-    delegated!(explain);
-    delegated!(apply);
-    delegated!(relabel);
-    delegated!(oob);
-    delegated!(merge);
-
-    fn tree_sizes(&self) -> Vec<TreeSize> {
-        tree_sizes(self.trees())
-    }
-
-    fn importances(&self) -> Vec<(u32, f64)> {
-        ranked(FeatureImportances::importances(self))
-    }
+    delegated!(trees);
 }
 
 /// The links of a boosted model, each with its outputs.

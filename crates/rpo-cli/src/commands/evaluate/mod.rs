@@ -110,14 +110,14 @@ impl Evaluate {
         let evaluated = model.evaluate_with(&data, &metrics, options);
         let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
         if let Some(path) = &self.per_output {
-            let scores = model.evaluate_outputs(&data);
+            let scores = model.evaluate_outputs_with(&data, options.memory_limit);
             let scores = scores.map_err(|e| CliError::of_data(e, self.data.name()))?;
             write_outputs(&model, &scores, path)?;
         }
         let ks = by_frequency::ks(&metrics);
         let groups = self
             .by_frequency
-            .map(|n_groups| model.evaluate_by_frequency(&data, n_groups, &ks, options))
+            .map(|n_groups| model.evaluate_by_frequency(&data, n_groups, &ks, options.rerank))
             .transpose()
             .map_err(|e| CliError::of_data(e, self.data.name()))?;
         let mut report = Report::default();

@@ -520,8 +520,8 @@ pub enum ReadErrorKind {
     },
     /// A target of a table with a word that is not one of a label, or not of the same pair as those before it.
     #[error(
-        "target {} holds the word {}; a target is a number or, for a label, 0 or 1, or a word of one of the pairs false \
-         and true, no and yes, n and y, f and t",
+        "target {} holds the word {}; a target is a number or, for a label, 0 or 1, or a word of the same pair in all \
+         rows: false and true, no and yes, n and y, or f and t",
         quoted(name),
         quoted(text)
     )]

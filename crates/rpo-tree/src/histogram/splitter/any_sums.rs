@@ -3,7 +3,9 @@
 use super::SplitTargets;
 use crate::histogram::fixed::{Counts, FixedPoint, MOST_NARROW};
 use crate::histogram::scalar::Scalar;
+use crate::histogram::search::Sums;
 use crate::histogram::vector::Vector;
+use crate::histogram::workspace::{Common, HistogramWorkspace, Work};
 
 /// Targets in the fastest representation for them.
 #[derive(Debug, Clone)]
@@ -19,7 +21,42 @@ pub(super) enum AnySums {
     Long(Vector<i64, 8>),
 }
 
+/// What is done with targets and the buffers for their representation.
+pub(super) trait SumsVisitor {
+    type Output;
+
+    fn visit<S: Sums>(self, sums: &S, common: &mut Common, work: &mut Work<S>) -> Self::Output;
+}
+
 impl AnySums {
+    /// Calls the visitor with the targets and their buffers; returns `None` if they are unusable.
+    pub(super) fn visit<V: SumsVisitor>(
+        &self,
+        workspace: &mut HistogramWorkspace,
+        visitor: V,
+    ) -> Option<V::Output> {
+        let HistogramWorkspace {
+            common,
+            packed,
+            narrow,
+            wide,
+            few,
+            several,
+            many,
+            long,
+        } = workspace;
+        Some(match self {
+            Self::Unusable => return None,
+            Self::Packed(sums) => visitor.visit(sums, common, packed),
+            Self::Narrow(sums) => visitor.visit(sums, common, narrow),
+            Self::Wide(sums) => visitor.visit(sums, common, wide),
+            Self::Few(sums) => visitor.visit(sums, common, few),
+            Self::Several(sums) => visitor.visit(sums, common, several),
+            Self::Many(sums) => visitor.visit(sums, common, many),
+            Self::Long(sums) => visitor.visit(sums, common, long),
+        })
+    }
+
     /// Represents targets; the number of samples of a sum is known if `counts` is true. `has_unobserved` is that of the
     /// targets.
     pub(super) fn new(targets: &SplitTargets<'_>, counts: bool, has_unobserved: bool) -> Self {

@@ -17,7 +17,7 @@ use super::workspace::{Common, HistogramWorkspace, Work};
 use crate::TreeError;
 use crate::rule::AxisRule;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Search, Splitter, ThresholdSearch};
-use any_sums::AnySums;
+use any_sums::{AnySums, SumsVisitor};
 use rpo_core::ParameterError;
 
 /// Splits one feature against a threshold: the best one by the [gain](crate::histogram) of sums per bin.
@@ -121,7 +121,11 @@ impl<'a> HistogramSplitter<'a> {
                 AnySums::Packed(sums) => packed.push(sums),
                 AnySums::Narrow(sums) => narrow.push(sums),
                 AnySums::Wide(sums) => wide.push(sums),
-                _ => {}
+                AnySums::Unusable
+                | AnySums::Few(_)
+                | AnySums::Several(_)
+                | AnySums::Many(_)
+                | AnySums::Long(_) => {}
             }
         }
         share_root::<_, 8>(features, rows, &mut packed);
@@ -192,49 +196,53 @@ impl Splitter for HistogramSplitter<'_> {
         workspace: &mut HistogramWorkspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
-        let HistogramWorkspace {
-            common,
-            packed,
-            narrow,
-            wide,
-            few,
-            several,
-            many,
-            long,
-        } = workspace;
-        match &self.sums {
-            AnySums::Unusable => None,
-            AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
-            AnySums::Narrow(sums) => self.split_by(sums, node, common, narrow, children),
-            AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
-            AnySums::Few(sums) => self.split_by(sums, node, common, few, children),
-            AnySums::Several(sums) => self.split_by(sums, node, common, several, children),
-            AnySums::Many(sums) => self.split_by(sums, node, common, many, children),
-            AnySums::Long(sums) => self.split_by(sums, node, common, long, children),
-        }
+        let search = SplitNode {
+            splitter: self,
+            node,
+            children,
+        };
+        self.sums.visit(workspace, search)?
     }
 
     fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut HistogramWorkspace) {
-        let HistogramWorkspace {
-            common,
-            packed,
-            narrow,
-            wide,
-            few,
-            several,
-            many,
-            long,
-        } = workspace;
-        match &self.sums {
-            AnySums::Unusable => {}
-            AnySums::Packed(sums) => self.opened_by(sums, parent, children, common, packed),
-            AnySums::Narrow(sums) => self.opened_by(sums, parent, children, common, narrow),
-            AnySums::Wide(sums) => self.opened_by(sums, parent, children, common, wide),
-            AnySums::Few(sums) => self.opened_by(sums, parent, children, common, few),
-            AnySums::Several(sums) => self.opened_by(sums, parent, children, common, several),
-            AnySums::Many(sums) => self.opened_by(sums, parent, children, common, many),
-            AnySums::Long(sums) => self.opened_by(sums, parent, children, common, long),
-        }
+        let search = SearchChildren {
+            splitter: self,
+            parent,
+            children,
+        };
+        self.sums.visit(workspace, search);
+    }
+}
+
+/// The split of a node.
+struct SplitNode<'s, 'n> {
+    splitter: &'s HistogramSplitter<'s>,
+    node: NodeRows<'n>,
+    children: &'n mut [u16],
+}
+
+impl SumsVisitor for SplitNode<'_, '_> {
+    type Output = Option<ProposedSplit<AxisRule>>;
+
+    fn visit<S: Sums>(self, sums: &S, common: &mut Common, work: &mut Work<S>) -> Self::Output {
+        self.splitter
+            .split_by(sums, self.node, common, work, self.children)
+    }
+}
+
+/// The search of the children of a node.
+struct SearchChildren<'s, 'n> {
+    splitter: &'s HistogramSplitter<'s>,
+    parent: usize,
+    children: &'n [(NodeRows<'n>, bool)],
+}
+
+impl SumsVisitor for SearchChildren<'_, '_> {
+    type Output = ();
+
+    fn visit<S: Sums>(self, sums: &S, common: &mut Common, work: &mut Work<S>) {
+        self.splitter
+            .opened_by(sums, self.parent, self.children, common, work);
     }
 }
 
