@@ -57,11 +57,12 @@ impl WriteOptions {
             options.delimiter = delimiter;
         }
         write::write(data, options, &mut out)?;
+        let file = out.into_inner().map_err(IntoInnerError::into_error)?;
+        file.finish()?;
         if self.format()? == Format::SvmLight {
             note_sizes(data);
         }
-        let file = out.into_inner().map_err(IntoInnerError::into_error)?;
-        file.finish()
+        Ok(())
     }
 }
 

@@ -718,6 +718,12 @@ fn boosting_names_the_option_that_was_given() {
         &arguments,
         &["lrap is for labels; the model predicts numbers"],
     );
+    let arguments = format!("{train} 9 --early-stopping 5 --validation-metric interval-width --model n.rpo");
+    let message = folder.fail(&arguments);
+    assert!(
+        message.contains("interval") && !message.contains("labels"),
+        "{message}"
+    );
     // Words that select what is done anyway are no error.
     folder.ok(
         "train --data t.csv --targets y --method auto --configurations 1 --thresholds none --model a.rpo",

@@ -101,14 +101,13 @@ impl OutputKinds {
         decided: Option<MatrixView<'_>>,
         inputs: &MetricInputs<'_>,
     ) -> Result<Vec<f64>, ModelError> {
-        let is_of_numbers = |metric: &S| matches!(metric.needs(), Needs::Regression | Needs::Intervals);
         if !self.is_mixed() {
             return scored(metrics.iter(), truth, predictions, decided, inputs);
         }
         let part = |of_numbers: bool| -> Result<std::vec::IntoIter<f64>, ModelError> {
             let metrics = metrics
                 .iter()
-                .filter(|metric| is_of_numbers(metric) == of_numbers);
+                .filter(|metric| is_of_numbers(*metric) == of_numbers);
             if metrics.clone().next().is_none() {
                 return Ok(Vec::new().into_iter());
             }
@@ -141,6 +140,11 @@ impl OutputKinds {
     }
 }
 
+/// Returns true for a metric of numbers, not of labels.
+pub(crate) fn is_of_numbers(metric: &impl Score) -> bool {
+    matches!(metric.needs(), Needs::Regression | Needs::Intervals)
+}
+
 /// What metrics may need beside true and predicted values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MetricInputs<'a> {
@@ -151,6 +155,20 @@ pub(super) struct MetricInputs<'a> {
     pub(super) inverse_propensities: Option<&'a [f64]>,
     /// The bounds of the outputs that are numbers.
     pub(super) intervals: Option<ArrayView2<'a, f32>>,
+}
+
+impl MetricInputs<'_> {
+    /// The options of an evaluation that leaves missing outputs out.
+    pub(super) fn options(&self) -> EvaluationOptions<'_> {
+        EvaluationOptions {
+            missing: MissingTruth::Skip,
+            train_means: self.train_means,
+            quantile_levels: self.levels,
+            inverse_propensities: self.inverse_propensities,
+            intervals: self.intervals.as_ref().map(ArrayBase::view),
+            ..EvaluationOptions::default()
+        }
+    }
 }
 
 /// The values of metrics for these outputs.
@@ -164,13 +182,8 @@ fn scored<'m, S: Score + 'm>(
     let sets = decided.map(|decided| LabelSets::new(decided, MissingTruth::Refuse));
     let sets = sets.transpose()?;
     let options = EvaluationOptions {
-        missing: MissingTruth::Skip,
-        train_means: inputs.train_means,
-        quantile_levels: inputs.levels,
-        inverse_propensities: inputs.inverse_propensities,
-        intervals: inputs.intervals.as_ref().map(ArrayBase::view),
         label_sets: sets.as_ref(),
-        ..EvaluationOptions::default()
+        ..inputs.options()
     };
     let evaluation = Evaluation::new(truth.reborrow(), predictions.view(), options);
     let values = metrics.try_fold(Vec::new(), |mut values, metric| {

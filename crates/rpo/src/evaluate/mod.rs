@@ -14,7 +14,7 @@ pub use cross_validation::{
     CrossValScores, CrossValidation, Fold, Folds, OnFold, cross_val_scores, cross_validate,
 };
 use kinds::MetricInputs;
-pub(crate) use kinds::OutputKinds;
+pub(crate) use kinds::{OutputKinds, is_of_numbers};
 pub use out_of_bag::OobScore;
 pub use per_output::OutputScores;
 
@@ -163,9 +163,12 @@ impl Model {
             truth: truth.as_ref(),
             rerank: options.rerank,
             memory_limit: options.memory_limit,
-            inverse: inverse.as_deref(),
-            train_means: &means,
-            quantile_levels: self.quantile_levels(),
+            inputs: MetricInputs {
+                train_means: Some(&means),
+                levels: self.quantile_levels(),
+                inverse_propensities: inverse.as_deref(),
+                ..MetricInputs::default()
+            },
         };
         work.evaluate(metrics)
     }
@@ -214,7 +217,7 @@ impl Model {
         let has_labels = !self.labels().is_empty();
         let is_other = |metric: &&S| match has_labels {
             true => metric.needs_propensities(),
-            false => !matches!(metric.needs(), Needs::Regression | Needs::Intervals),
+            false => !is_of_numbers(*metric),
         };
         match metrics.iter().find(is_other) {
             Some(metric) => Err(ModelError::MetricForLabels {
@@ -233,9 +236,7 @@ struct Work<'a> {
     truth: &'a Matrix,
     rerank: Option<Propensity>,
     memory_limit: usize,
-    inverse: Option<&'a [f64]>,
-    train_means: &'a [f64],
-    quantile_levels: &'a [f64],
+    inputs: MetricInputs<'a>,
 }
 
 impl Work<'_> {
@@ -250,7 +251,7 @@ impl Work<'_> {
         if !needs_dense {
             let top = self.best_labels(metrics)?;
             let predict_seconds = clock.elapsed().as_secs_f64();
-            let evaluation = Evaluation::new(self.truth.view(), &top, self.options());
+            let evaluation = Evaluation::new(self.truth.view(), &top, self.inputs.options());
             return Ok(Evaluated {
                 values: evaluation.evaluate(metrics)?,
                 predict_seconds,
@@ -258,17 +259,11 @@ impl Work<'_> {
         }
         let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
         let predict_seconds = clock.elapsed().as_secs_f64();
-        let inputs = MetricInputs {
-            train_means: Some(self.train_means),
-            levels: self.quantile_levels,
-            inverse_propensities: self.inverse,
-            ..MetricInputs::default()
-        };
         let truth = self.truth.view();
         Ok(Evaluated {
             values: self
                 .model
-                .score(metrics, truth, scores.view(), &self.kinds, inputs)?,
+                .score(metrics, truth, scores.view(), &self.kinds, self.inputs)?,
             predict_seconds,
         })
     }
@@ -319,7 +314,7 @@ impl Work<'_> {
         let sets = sets.transpose()?;
         let options = EvaluationOptions {
             label_sets: sets.as_ref(),
-            ..self.options()
+            ..self.inputs.options()
         };
         let evaluation = Evaluation::new(self.truth.view(), &top, options);
         let value = |metric: &S| match metric.built_in().and_then(|metric| sums.mean(metric)) {
@@ -344,16 +339,6 @@ impl Work<'_> {
             return Ok(TopK::from_lists(self.model.n_outputs(), 1, &none)?);
         };
         best_labels::of(self.model, self.x, self.truth.view(), k, self.rerank)
-    }
-
-    fn options(&self) -> EvaluationOptions<'_> {
-        EvaluationOptions {
-            train_means: Some(self.train_means),
-            quantile_levels: self.quantile_levels,
-            missing: MissingTruth::Skip,
-            inverse_propensities: self.inverse,
-            ..EvaluationOptions::default()
-        }
     }
 }
 

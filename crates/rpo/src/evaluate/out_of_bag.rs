@@ -30,6 +30,7 @@ impl Model {
     /// [`EnsembleError::NoBootstrap`] if the model has no out-of-bag predictions, other samples than those of the
     /// training, predictions larger than 4 GiB, and a metric that does not suit the outputs.
     pub fn oob_score(&self, training: &Dataset, metric: Metric) -> Result<OobScore, ModelError> {
+        self.check_metrics(&[metric])?;
         let training = self.training_samples(training);
         let x = self.schema().align_features(&training)?;
         let y = self.schema().align_outputs(&training)?;
@@ -37,7 +38,6 @@ impl Model {
         let (scores, counts) = found.ok_or(EnsembleError::NoBootstrap)?;
         let rows: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
         let mut value = f64::NAN;
-        self.check_metrics(&[metric])?;
         if !rows.is_empty() {
             let truth = MatrixView::from(&*y).select_rows(&rows);
             let scores = scores.select(Axis(0), &rows);

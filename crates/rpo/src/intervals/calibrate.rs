@@ -155,20 +155,22 @@ fn two_sided(mut residuals: Vec<(f64, f64)>, of_group: f64, level: f64) -> Resul
         return Err((1.0 / tail - 1.0 - ROUNDING).ceil() as usize);
     }
     residuals.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let last_within = |residuals: &mut dyn Iterator<Item = &(f64, f64)>| {
-        let (mut beyond, mut found) = (of_group, f64::NAN);
-        for &(residual, weight) in residuals {
-            if beyond > tail + ROUNDING {
-                break;
-            }
-            (beyond, found) = (beyond + weight, residual);
-        }
-        found
-    };
     Ok([
-        last_within(&mut residuals.iter()),
-        last_within(&mut residuals.iter().rev()),
+        last_within(residuals.iter(), of_group, tail),
+        last_within(residuals.iter().rev(), of_group, tail),
     ])
+}
+
+/// The last of the residuals before which there is a weight of at most `tail`, `of_group` of it before the first.
+fn last_within<'r>(residuals: impl Iterator<Item = &'r (f64, f64)>, of_group: f64, tail: f64) -> f64 {
+    let (mut before, mut found) = (of_group, f64::NAN);
+    for &(residual, weight) in residuals {
+        if before > tail + ROUNDING {
+            break;
+        }
+        (before, found) = (before + weight, residual);
+    }
+    found
 }
 
 /// The offsets -e and e, e the smallest of the distances by which true values lie outside of quantiles, negative within,

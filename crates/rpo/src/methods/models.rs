@@ -97,8 +97,12 @@ macro_rules! delegated {
             Ok(Arc::new(Merge::merge(first, second)?))
         }
     };
+    (importances) => {
+        fn importances(&self) -> Vec<(u32, f64)> {
+            ranked(FeatureImportances::importances(self))
+        }
+    };
     (trees) => {
-        delegated!(explain);
         delegated!(apply);
         delegated!(relabel);
         delegated!(oob);
@@ -106,10 +110,6 @@ macro_rules! delegated {
 
         fn tree_sizes(&self) -> Vec<TreeSize> {
             tree_sizes(self.trees())
-        }
-
-        fn importances(&self) -> Vec<(u32, f64)> {
-            ranked(FeatureImportances::importances(self))
         }
     };
 }
@@ -135,11 +135,15 @@ fn tree_sizes<R: Rule, L: LeafModel>(trees: &[ForestTree<R, L>]) -> Vec<TreeSize
 impl Predict for Forest {
     delegated!("forest");
     delegated!(trees);
+    delegated!(explain);
+    delegated!(importances);
 }
 
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
     delegated!(trees);
+    delegated!(explain);
+    delegated!(importances);
 }
 
 /// The links of a boosted model, each with its outputs.
@@ -154,8 +158,9 @@ fn linked(model: &Boosted) -> impl Iterator<Item = (InverseLink, Range<usize>)> 
 
 impl Predict for Boosted {
     delegated!("boosting");
-    delegated!(explain);
     delegated!(apply);
+    delegated!(explain);
+    delegated!(importances);
 
     fn groups(&self) -> Vec<Range<usize>> {
         let groups = linked(self).filter(|(link, _)| *link == InverseLink::Softmax);
@@ -175,10 +180,6 @@ impl Predict for Boosted {
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         self.trees().iter().map(|t| TreeSize::of(&t.structure)).collect()
-    }
-
-    fn importances(&self) -> Vec<(u32, f64)> {
-        ranked(FeatureImportances::importances(self))
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
@@ -203,14 +204,7 @@ impl Predict for Craftml {
 
 impl Predict for StructuredForest {
     delegated!("structured-forest");
-    delegated!(apply);
-    delegated!(relabel);
-    delegated!(oob);
-    delegated!(merge);
-
-    fn tree_sizes(&self) -> Vec<TreeSize> {
-        tree_sizes(self.trees())
-    }
+    delegated!(trees);
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());

@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use crate::unique::Unique;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// The rows to predict for, and the selected part of the predictions.
 #[derive(Debug)]
@@ -32,14 +32,7 @@ impl Request {
     /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature. The
     /// identifier that the response repeats is returned separately, even if the rest is invalid.
     pub(super) fn parse(text: &[u8], rows_is_a_feature: bool) -> (Option<Value>, Result<Self, Problem>) {
-        let all = |rows| {
-            Ok(Self {
-                rows,
-                pick: Pick::All,
-                intervals: false,
-                explain: None,
-            })
-        };
+        let all = |rows| Ok(Self::all(rows));
         let request = match serde_json::from_slice(text) {
             Err(e) => Err(e.into()),
             Ok(Unique(Value::Array(rows))) => all(rows),
@@ -53,13 +46,18 @@ impl Request {
         (None, request)
     }
 
-    fn of(object: Map<String, Value>) -> Result<Self, Problem> {
-        let mut request = Self {
-            rows: Vec::new(),
+    /// A request for all scores of rows.
+    fn all(rows: Vec<Value>) -> Self {
+        Self {
+            rows,
             pick: Pick::All,
             intervals: false,
             explain: None,
-        };
+        }
+    }
+
+    fn of(object: Map<String, Value>) -> Result<Self, Problem> {
+        let mut request = Self::all(Vec::new());
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("rows", Value::Array(rows)) => request.rows = rows,
@@ -73,12 +71,9 @@ impl Request {
                 ("decide", Value::Bool(true)) => request.pick = Pick::Decided,
                 ("values", Value::Bool(true)) => request.pick = Pick::Values,
                 ("intervals", Value::Bool(true)) => request.intervals = true,
-                ("top_k", Value::Number(k)) if is_count(&k) => request.pick = Pick::Best(count(&k)),
-                ("explain", Value::Number(n)) if is_count(&n) => request.explain = Some(count(&n)),
+                ("top_k", value) => request.pick = Pick::Best(count("top_k", &value)?),
+                ("explain", value) => request.explain = Some(count("explain", &value)?),
                 ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
-                (key @ ("top_k" | "explain"), value) => {
-                    return Err(expected(key, "a whole number from 1 on", &value));
-                }
                 (key @ ("decide" | "values" | "intervals"), value) => {
                     return Err(expected(key, "true or false", &value));
                 }
@@ -102,13 +97,11 @@ impl Request {
     }
 }
 
-fn is_count(number: &Number) -> bool {
-    number.as_u64().is_some_and(|n| n > 0)
-}
-
-fn count(number: &Number) -> usize {
-    let n = number.as_u64().and_then(|n| usize::try_from(n).ok());
-    n.unwrap_or(usize::MAX)
+fn count(key: &str, value: &Value) -> Result<usize, Problem> {
+    match value.as_u64() {
+        Some(n @ 1..) => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
+        _ => Err(expected(key, "a whole number from 1 on", value)),
+    }
 }
 
 fn expected(key: &str, what: &str, given: &Value) -> Problem {

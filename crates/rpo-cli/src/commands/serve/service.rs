@@ -63,8 +63,8 @@ impl Service {
     ) -> Result<Self, ModelError> {
         if let Some(background) = &background {
             // A model that cannot be explained is refused here, not at each request.
-            let no_outputs = vec![&[][..]; background.n_rows()];
-            model.contributions(background.view(), &no_outputs, background.view())?;
+            let no_rows = background.view().select_rows(&[]);
+            model.contributions(no_rows.view(), &[], background.view())?;
         }
         let names = || json_outputs::escaped(model.schema().feature_names.iter());
         let explained = background.map(|background| (names(), background));

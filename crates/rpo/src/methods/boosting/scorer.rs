@@ -2,13 +2,13 @@
 
 use super::losses::quantile_levels;
 use crate::align::repeated_columns;
-use crate::evaluate::OutputKinds;
+use crate::evaluate::{OutputKinds, is_of_numbers};
 use crate::{ModelError, default_metric};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
-use rpo_metrics::{Metric, Needs, Score};
+use rpo_metrics::{Metric, Score};
 use std::borrow::Cow;
 
 /// Returns true if predictions of labels are probabilities by all losses.
@@ -65,7 +65,7 @@ impl<'a> Scorer<'a> {
     /// Refuses a metric that does not suit the outputs or is undefined for whatever predictions: no step would count as
     /// better than none.
     pub(super) fn check(&self) -> Result<(), ModelError> {
-        if self.are_numbers && !matches!(self.metric.needs(), Needs::Regression) {
+        if self.are_numbers && !is_of_numbers(&self.metric) {
             return Err(ModelError::MetricForLabels {
                 metric: self.metric.name(),
             });
