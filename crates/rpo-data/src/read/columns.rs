@@ -198,6 +198,7 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, text: &[u8], line: u64) {
+        let text = text.trim_ascii();
         let value = || (lossy(text), line);
         if parse_number(text).is_ok() {
             self.numbers += 1;

@@ -51,7 +51,8 @@ pub enum Format {
     /// commas do not. In files named `.tsv` or `.tab` tabs come before commas.
     ///
     /// A field may be quoted by `"`, which is doubled inside; it may contain line ends, which are read as LF. Blanks
-    /// around the text of a field are dropped, and blank lines are skipped. Columns with neither a name nor a value are
+    /// around a field are dropped, and within quotes those around a number, a date or a missing value; blank lines are
+    /// skipped. Columns with neither a name nor a value are
     /// not read ([`ReadNotes::n_blank_columns`](crate::ReadNotes::n_blank_columns)), and names repeat only in columns
     /// that the options leave out. A field that is empty or `NA` is a missing value, and so are those of
     /// [`missing_values`](super::ReadOptions::missing_values).

@@ -14,7 +14,7 @@ pub enum Cell<'a> {
     Missing,
     /// A number.
     Number(f64),
-    /// A text, which is read like that of a CSV file: as a number, a word or a date, by the type of its column.
+    /// A text, which is read like one in the quotes of a CSV file: as a number, a word or a date, by the type of its column.
     Text(&'a str),
 }
 
@@ -84,8 +84,8 @@ impl Fields for Rows<'_> {
                 Cell::Missing => Field::Missing,
                 Cell::Number(value) => Field::Number(*value),
                 Cell::Text(text) => {
-                    let text = self.missing.present(text.trim_ascii().as_bytes());
-                    text.map_or(Field::Missing, Field::Text)
+                    let present = self.missing.present(text.trim_ascii().as_bytes());
+                    present.map_or(Field::Missing, |_| Field::Text(text.as_bytes()))
                 }
             };
             visit(column, field).map_err(at_row)?;
@@ -112,12 +112,12 @@ mod tests {
             ignore_untyped: true,
             ..ReadOptions::default()
         };
-        let text = "x,kind,since,note\n1.5,b,2024-01-31T12:00,?\n,2,,x\ntrue,NA,1970-01-01,y\n";
+        let text = "x,kind,since,note\n1.5,\" b\",2024-01-31T12:00,?\n,2,,x\ntrue,NA,1970-01-01,y\n";
         let rows = [
             vec![
                 Cell::Number(1.5),
-                Cell::Text("b"),
-                Cell::Text("2024-01-31T12:00"),
+                Cell::Text(" b"),
+                Cell::Text(" 2024-01-31T12:00"),
                 Cell::Text("?"),
             ],
             vec![Cell::Text(" "), Cell::Number(2.0), Cell::Missing, Cell::Missing],

@@ -277,7 +277,7 @@ impl<S: Fields> TypedReader<S> {
                 }
                 (Column::Label(words), field) => {
                     let text = field.text();
-                    let value = words.value(&text);
+                    let value = words.value(text.trim_ascii());
                     row.push_dense(value.ok_or_else(|| ReadErrorKind::TargetOfWords {
                         name: name().to_owned(),
                         text: lossy(&text),

@@ -374,6 +374,24 @@ fn a_stream_without_end_is_refused() {
     );
 }
 
+#[test]
+fn blanks_within_quotes_belong_to_words_alone() {
+    let text = "id,n,day,w,y\n\"a \",\" 1\",\"2024-01-31 \",\" red\",\"yes \"\n b , 2 , 2024-02-01 , red ,no\n\" \",\" NA \",\" \",\" \",no\n";
+    let options = ReadOptions {
+        id: Some("id".to_owned()),
+        targets: Targets::Last(1),
+        task: Some(Task::MultiLabel),
+        ..csv()
+    };
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    assert_eq!(data.ids(), Some(&strings(&["a ", "b", ""])[..]));
+    assert_eq!(data.nominal()[&4][..], [" red", "red"]);
+    let rows = dense(&data);
+    assert_eq!([rows[0][0], rows[1][0]], [1.0, 2.0]);
+    assert_eq!([rows[0][4], rows[1][4]], [0.0, 1.0]);
+    assert!(rows[2].iter().all(|value| value.is_nan()), "{:?}", rows[2]);
+}
+
 proptest! {
     /// A column of arbitrary words is read back value by value.
     #[test]
@@ -386,8 +404,7 @@ proptest! {
         let values = &data.nominal()[&1];
         prop_assert!(values.is_sorted());
         for (row, word) in dense(&data).iter().zip(&words) {
-            // Blanks around a field are ignored, even inside quotes.
-            prop_assert_eq!(&values[row[1] as usize], word.trim());
+            prop_assert_eq!(&values[row[1] as usize], word);
         }
     }
 }

@@ -126,7 +126,7 @@ impl<R: BufRead> CsvReader<R> {
             self.read_quoted()?;
             let mut fields = self.record.iter().zip(&self.columns).enumerate();
             let visited = fields.try_for_each(|(j, (field, column))| {
-                let text = self.texts.read(field.trim_ascii(), column)?;
+                let text = self.texts.read(field, column)?;
                 visit(j, text.as_deref())
             });
             let checked = || check_count(self.columns.len(), self.record.len(), self.delimiter, 0);

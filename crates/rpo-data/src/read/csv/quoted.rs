@@ -2,7 +2,6 @@
 
 use super::super::error::{ReadError, ReadErrorKind};
 use super::super::line::LineReader;
-use super::fields::is_blank;
 use crate::message::lossy;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -35,7 +34,7 @@ impl<R: BufRead> QuotedLines<R> {
     /// would keep, and checks the positions of quotes, which it does not check.
     pub(super) fn give_line(&mut self) -> Result<(), ReadError> {
         let (line, delimiter) = (self.lines.line(), self.delimiter);
-        let is_text = |byte: &u8| !is_blank(*byte, delimiter);
+        let is_text = |byte: &u8| !byte.is_ascii_whitespace() || *byte == delimiter;
         let separates = |byte: Option<u8>| byte.is_none_or(|b| b == delimiter);
         // The last byte before that is not blank, and the position of the next one.
         let (mut before, mut next) = (None, 0);
@@ -63,7 +62,7 @@ impl<R: BufRead> QuotedLines<R> {
                     }
                     self.inside = !self.inside;
                 }
-                b if is_blank(b, delimiter) && !self.inside && (starts || ends || before == Some(b'"')) => {
+                b if !is_text(&b) && !self.inside && (starts || ends || before == Some(b'"')) => {
                     continue;
                 }
                 _ => {}

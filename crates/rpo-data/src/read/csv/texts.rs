@@ -28,7 +28,8 @@ impl FieldTexts {
         self.missing.has_others() || self.has_decimal_comma
     }
 
-    /// Returns the text of a field, with a decimal point if it is a number; `None` if it is a missing value.
+    /// Returns the text of a field, with a decimal point if it is a number; `None` if it is a missing value. Blanks
+    /// within quotes belong to words, but not to numbers and missing values.
     ///
     /// # Errors
     /// [`ReadErrorKind::DecimalPoint`] for a number with a point where numbers have commas.
@@ -38,15 +39,18 @@ impl FieldTexts {
         text: &'a [u8],
         column: &str,
     ) -> Result<Option<Cow<'a, [u8]>>, ReadErrorKind> {
-        match self.missing.present(text) {
-            Some(text) if self.has_decimal_comma => with_point(text, column).map(Some),
-            text => Ok(text.map(Cow::Borrowed)),
+        match self.missing.present(text.trim_ascii()) {
+            Some(trimmed) if self.has_decimal_comma => {
+                let number = with_point(trimmed, column)?;
+                Ok(Some(number.map_or(Cow::Borrowed(text), Cow::Owned)))
+            }
+            trimmed => Ok(trimmed.map(|_| Cow::Borrowed(text))),
         }
     }
 }
 
-/// Replaces the decimal comma of a number by a point.
-fn with_point<'a>(text: &'a [u8], column: &str) -> Result<Cow<'a, [u8]>, ReadErrorKind> {
+/// Returns a number with a point in place of its decimal comma; `None` for a text without such a comma.
+fn with_point(text: &[u8], column: &str) -> Result<Option<Vec<u8>>, ReadErrorKind> {
     let is_number = |text: &[u8]| number::parse(text).is_ok();
     if text.contains(&b'.') {
         return match is_number(text) {
@@ -54,18 +58,15 @@ fn with_point<'a>(text: &'a [u8], column: &str) -> Result<Cow<'a, [u8]>, ReadErr
                 column: column.to_owned(),
                 text: lossy(text),
             }),
-            false => Ok(Cow::Borrowed(text)),
+            false => Ok(None),
         };
     }
     let Some(at) = text.iter().position(|b| *b == b',') else {
-        return Ok(Cow::Borrowed(text));
+        return Ok(None);
     };
     let mut number = text.to_vec();
     number[at] = b'.';
-    Ok(match is_number(&number) {
-        true => Cow::Owned(number),
-        false => Cow::Borrowed(text),
-    })
+    Ok(is_number(&number).then_some(number))
 }
 
 #[cfg(test)]
@@ -83,10 +84,12 @@ mod tests {
             ("0,57", "0.57"),
             ("-1,5e-3", "-1.5e-3"),
             ("12", "12"),
+            (" 0,5 ", "0.5"),
             // No numbers: separators of thousands, lists, dates, words.
             ("1,234,5", "1,234,5"),
             ("1.234,5", "1.234,5"),
             ("a,b", "a,b"),
+            (" a,b ", " a,b "),
             ("31.12.2020", "31.12.2020"),
         ] {
             assert_eq!(
@@ -96,6 +99,7 @@ mod tests {
             );
         }
         assert_eq!(read("NA").unwrap(), None);
+        assert_eq!(read(" ").unwrap(), None);
         assert!(
             matches!(read("1.5"), Err(ReadErrorKind::DecimalPoint { column, text }) if column == "x" && text == "1.5")
         );
