@@ -32,6 +32,28 @@ fn samples_without_labels_keep_their_rows() {
 }
 
 #[test]
+fn lists_are_separated_as_in_training_unless_an_option_says_otherwise() {
+    let folder = Folder::new();
+    folder
+        .write("t.csv", tagged(["a", "b"]))
+        .write("plus.csv", tagged(["a", "b"]).replace('|', "+"))
+        .write("renamed.csv", tagged(["a", "b"]).replace("tags", "words"));
+    folder.ok(TRAIN);
+    let evaluate =
+        |options: &str| folder.json(&format!("evaluate --model m.rpo {options}"))["micro-f1"].clone();
+    let expected = evaluate("--data t.csv");
+    assert_eq!(expected, 1.0);
+    assert_eq!(evaluate("--data plus.csv --label-separator +"), expected);
+    assert_eq!(evaluate("--data renamed.csv --label-list words"), expected);
+    let message = folder.fail("train --data t.csv --label-separator | --model n.rpo");
+    assert!(message.contains("name it by --label-list"), "{message}");
+    folder.write("n.csv", "x,y\n1,2\n2,3\n3,5\n");
+    folder.ok("train --data n.csv --targets y --model n.rpo --trees 2");
+    let message = folder.fail("evaluate --data t.csv --label-separator | --model n.rpo");
+    assert!(message.contains("not trained on a column of lists"), "{message}");
+}
+
+#[test]
 fn labels_that_would_be_read_as_missing_are_refused() {
     let folder = Folder::new();
     folder

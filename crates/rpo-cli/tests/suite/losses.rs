@@ -258,3 +258,18 @@ fn quantiles_are_scored_by_output() {
         "{table}"
     );
 }
+
+#[test]
+fn what_was_not_given_is_not_named() {
+    let folder = Folder::new();
+    let rows = (0..20).map(|i| format!("{i},{},{}\n", 5 - i, i * i));
+    folder.write("t.csv", "x,debt,square\n".to_owned() + &rows.collect::<String>());
+    let train = "train --data t.csv --targets debt,square --model m.rpo --method";
+    let message = folder.fail(&format!("{train} gbrt-rpo --projection identity"));
+    let expected = "--projection = identity cannot be combined with gbrt-rpo";
+    assert!(message.contains(expected), "{message}");
+    // By the name of the column, not by its number among the targets.
+    let message = folder.fail(&format!("{train} gbmort --loss poisson"));
+    let expected = "the target \"debt\" is -1 in sample 6 (from 0) of the fit; the loss needs at least 0";
+    assert!(message.contains(expected), "{message}");
+}

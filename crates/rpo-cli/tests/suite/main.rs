@@ -23,6 +23,8 @@ mod methods;
 mod missing;
 mod no_rows;
 mod overwriting;
+#[cfg(unix)]
+mod pipes;
 mod readme;
 mod real;
 mod refusals;

@@ -62,7 +62,7 @@ fn the_option_that_was_given_is_named() {
         ),
         (
             "split --data - --train x.csv --test y.csv".to_owned(),
-            "--data -: split reads the data twice and needs a file: write standard input to one first",
+            "--data -: split reads the data twice and needs a file: write what comes to one first",
         ),
         (
             "split --data @yeast --train x.csv --test y.csv".to_owned(),
@@ -231,4 +231,21 @@ fn folds_without_a_value_are_counted() {
         "{}",
         run.stdout
     );
+}
+
+#[test]
+fn a_first_line_of_numbers_is_noted() {
+    let folder = Folder::new();
+    folder.write("t.csv", "7,3,12\n1,2,3\n2,5,1\n3,4,4\n4,1,2\n");
+    let noted = "note: the first line, \"7,3,12\", was taken for the names of the columns";
+    for command in [
+        "train --data t.csv --n-targets 1 --trees 2 --model m.rpo",
+        "split --data t.csv --train a.csv --test b.csv --test-fraction 0.5",
+    ] {
+        let run = folder.run(command);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(run.stderr.starts_with(noted), "{}", run.stderr);
+    }
+    // The names are those of the model.
+    folder.ok("predict --data t.csv --model m.rpo");
 }

@@ -728,6 +728,10 @@ fn boosting_names_the_option_that_was_given() {
     folder.ok(
         "train --data t.csv --targets y --method auto --configurations 1 --thresholds none --model a.rpo",
     );
+    // Numbers have no thresholds, whatever the default for labels is.
+    folder.ok("train --data t.csv --targets y --method auto --configurations 1 --model a.rpo");
+    let inspected = folder.json("inspect --model a.rpo");
+    assert!(inspected["parameters"]["thresholds"].is_null(), "{inspected}");
 }
 
 /// The propensity model of the command is that of a method that weights by it.

@@ -128,6 +128,12 @@ impl Dataset {
         self.ids.as_deref()
     }
 
+    /// The name of the column of identifiers: that in the file, or `id`; `None` without identifiers.
+    pub(crate) fn id_column(&self) -> Option<&str> {
+        let name = self.notes.id_column.as_deref().unwrap_or("id");
+        self.ids.as_ref().map(|_| name)
+    }
+
     /// Number of samples.
     pub fn n_samples(&self) -> usize {
         self.features.n_rows()

@@ -91,17 +91,18 @@ pub enum Time {
 }
 
 impl Time {
-    /// Returns the time in a text; `None` if it is neither a date nor a number.
+    /// Returns the time in a text, without the blanks around it; `None` if it is neither a date nor a number.
     ///
     /// ```
     /// use rpo_data::read::Time;
     /// assert_eq!(Time::parse("1970-01-02T12:00:00"), Some(Time::Days(1.5)));
-    /// assert_eq!((Time::parse("2024"), Time::parse("soon")), (Some(Time::Number(2024.0)), None));
+    /// assert_eq!((Time::parse(" 2024"), Time::parse("soon")), (Some(Time::Number(2024.0)), None));
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
-        match Moment::parse(text.as_bytes()) {
+        let text = text.trim_ascii().as_bytes();
+        match Moment::parse(text) {
             Some(moment) => Some(Self::Days(moment.days())),
-            None => number::parse(text.as_bytes()).ok().map(Self::Number),
+            None => number::parse(text).ok().map(Self::Number),
         }
     }
 }

@@ -302,7 +302,7 @@ mod tests {
         let since = "feature \"since\" is a category of values such as \"1/12/2024\", which look like dates; dates are \
                      read in the form 2024-01-31";
         let price = "feature \"price\" is a category of values such as \"$0\", which look like numbers; numbers are read \
-                     without currencies, percent signs and separators of thousands";
+                     without currencies, percent signs, units, parentheses and separators of thousands";
         let kind = "feature \"kind\" is a category with the value \"None\" and \"n/a\"; where that stands for a missing \
                     value in CSV, --missing-values 'None,n/a' reads it as one";
         assert_eq!(notes(&options), [kind, since, price]);

@@ -3,6 +3,7 @@
 use super::{Suspicion, is_stored_as_text};
 use crate::dataset::Dataset;
 use crate::read::Time;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A kind of values that is written in a form that is not read.
@@ -11,7 +12,10 @@ use std::fmt;
 pub enum Form {
     /// Dates in another form than ISO 8601, like 31/01/2024 or 2024-01.
     Date,
-    /// Numbers with a currency, a percent sign, or separators of thousands, like $1000, 45% or 1'000.
+    /// Times of day without a date, or durations, like 23:30 or 11:30 pm.
+    Time,
+    /// Numbers with a currency, a percent sign, a unit, parentheses, or separators of thousands, like $1000, 45%, 84 kg,
+    /// (757) or 1'000.
     Number,
 }
 
@@ -19,8 +23,9 @@ impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Date => "dates; dates are read in the form 2024-01-31",
+            Self::Time => "times; times are read as numbers, such as of minutes, or with a date, 2024-01-31T18:30",
             Self::Number => {
-                "numbers; numbers are read without currencies, percent signs and separators of thousands"
+                "numbers; numbers are read without currencies, percent signs, units, parentheses and separators of thousands"
             }
         })
     }
@@ -49,18 +54,25 @@ pub(super) fn missing(data: &Dataset) -> Vec<Suspicion> {
     found.collect()
 }
 
-/// Returns the form in which nearly all values of a category, at least two, are written.
+/// Returns the form in which nearly all values of a category, at least two, are written. Beside numbers in a form that is
+/// not read, plain ones count too.
 pub(super) fn form(values: &[String]) -> Option<Form> {
-    let of_form = |is: fn(&str) -> bool| {
-        let present = values.iter().filter(|value| !is_missing(value));
-        let n_present = present.clone().count();
-        let n_found = present.filter(|value| is(value.trim())).count();
-        n_found >= 2 && 10 * n_found >= 9 * n_present
-    };
-    match (of_form(is_date), of_form(is_number)) {
-        (true, _) => Some(Form::Date),
-        (_, true) => Some(Form::Number),
-        _ => None,
+    let present: Vec<&str> = values.iter().map(|value| value.trim()).collect();
+    let present: Vec<&str> = present.into_iter().filter(|value| !is_missing(value)).collect();
+    let unit = common_unit(&present);
+    let is_other_number = |text: &str| is_number(text) || unit.is_some() && unit_of(text) == unit;
+    let is_plain = |text: &str| Time::parse(text).is_some_and(|time| matches!(time, Time::Number(_)));
+    let count = |is: &dyn Fn(&str) -> bool| present.iter().filter(|text| is(text)).count();
+    let are_nearly_all =
+        |found: usize, beside: usize| found >= 2 && 10 * (found + beside) >= 9 * present.len();
+    if are_nearly_all(count(&is_date), 0) {
+        Some(Form::Date)
+    } else if are_nearly_all(count(&is_time), 0) {
+        Some(Form::Time)
+    } else if are_nearly_all(count(&is_other_number), count(&is_plain)) {
+        Some(Form::Number)
+    } else {
+        None
     }
 }
 
@@ -138,21 +150,73 @@ fn is_date_of_words(text: &str) -> bool {
     n_months == 1 && matches!(n_numbers, 1 | 2)
 }
 
-/// Returns true for a number with a currency or a percent sign, or with separators of thousands.
+/// Returns true for hours and minutes, optionally with seconds or a half of the day, and for an hour with one.
+fn is_time(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let half = ["am", "pm", "a.m.", "p.m."]
+        .iter()
+        .find_map(|half| lower.strip_suffix(half));
+    let parts: Vec<&str> = half.unwrap_or(&lower).trim_end().split(':').collect();
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_sixtieth = |part: &str| part.len() == 2 && are_digits(part) && part < "60";
+    let is_second = |part: &str| match part.split_once('.') {
+        Some((whole, fraction)) => is_sixtieth(whole) && are_digits(fraction),
+        None => is_sixtieth(part),
+    };
+    match *parts {
+        [hour] => half.is_some() && are_digits(hour) && hour.len() <= 2,
+        [hour, minute] => are_digits(hour) && is_sixtieth(minute),
+        [hour, minute, second] => are_digits(hour) && is_sixtieth(minute) && is_second(second),
+        _ => false,
+    }
+}
+
+/// Returns the text of a number without its sign.
+fn unsigned(text: &str) -> &str {
+    text.trim().trim_start_matches(['-', '+']).trim()
+}
+
+/// Returns the most frequent unit of several values; of equally frequent ones, the first in the alphabet.
+fn common_unit<'a>(values: &[&'a str]) -> Option<&'a str> {
+    let mut counts = BTreeMap::new();
+    for unit in values.iter().filter_map(|value| unit_of(value)) {
+        *counts.entry(unit).or_insert(0_usize) += 1;
+    }
+    let most = counts.values().max().copied()?;
+    counts
+        .into_iter()
+        .find(|(_, count)| *count == most)
+        .map(|(unit, _)| unit)
+}
+
+/// Returns the unit behind a number: letters and signs such as in km/h, m² and °C.
+fn unit_of(text: &str) -> Option<&str> {
+    const LONGEST: usize = 10;
+    let text = unsigned(text);
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
+    let (number, unit) = (&text[..end], text[end..].trim_start());
+    let begins = |c: char| c.is_alphabetic() || c == '°';
+    let goes_on = |c: char| begins(c) || matches!(c, '/' | '^' | '·' | '²' | '³' | '2' | '3');
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+    let is_unit = unit.starts_with(begins) && unit.chars().all(goes_on) && unit.chars().count() <= LONGEST;
+    (is_number && is_unit).then_some(unit)
+}
+
+/// Returns true for a number with a currency or a percent sign, in parentheses, or with separators of thousands.
 fn is_number(text: &str) -> bool {
     const SIGNS: [&str; 11] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "%"];
-    let unsigned = |text: &str| text.trim().trim_start_matches(['-', '+']).trim().to_owned();
-    let text = unsigned(text);
+    let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let text = unsigned(inside.unwrap_or(text));
     let without = SIGNS.iter().find_map(|sign| {
         let rest = text.strip_prefix(sign).or_else(|| text.strip_suffix(sign));
         rest.map(unsigned)
     });
-    let number = without.as_ref().unwrap_or(&text);
+    let number = without.unwrap_or(text);
     let is_number = number.starts_with(|c: char| c.is_ascii_digit())
         && number
             .chars()
             .all(|c| c.is_ascii_digit() || matches!(c, '.' | ',') || BETWEEN_THOUSANDS.contains(&c));
-    is_number && (without.is_some() || has_thousands(number))
+    is_number && (without.is_some() || inside.is_some() || has_thousands(number))
 }
 
 /// Characters that separate thousands and nothing else: blanks and apostrophes.
@@ -210,6 +274,9 @@ mod tests {
         ] {
             assert_eq!(form_of(&[date, date, "n/a"]), Some(Form::Date), "{date}");
         }
+        for time in ["23:30", "7:05", "100:15:30.5", "11:30 PM", "7 a.m."] {
+            assert_eq!(form_of(&[time, time, "-"]), Some(Form::Time), "{time}");
+        }
         for number in [
             "$1000",
             "-$1,000.50",
@@ -225,6 +292,12 @@ mod tests {
             "-1.234.567,89",
             "1,000",
             "1,234.5",
+            "84 kg",
+            "-5.5 °C",
+            "120km/h",
+            "35 m²",
+            "(757)",
+            "($1,250.00)",
         ] {
             assert_eq!(form_of(&[number, number, "NULL"]), Some(Form::Number), "{number}");
         }
@@ -251,10 +324,22 @@ mod tests {
             "-",
             "192.168.0.1",
             "3/4",
+            "3:2",
+            "23:99",
+            "10:20:30:40",
+            "()",
+            "(a)",
+            "7 dwarfs and more",
+            "4x4",
             "January 1 2 3",
         ] {
             assert_eq!(form_of(&[word, word]), None, "{word}");
         }
+        // Numbers that are written plainly are no others, and units are equal.
+        assert_eq!(form_of(&["(757)", "812", "(3)", "0"]), Some(Form::Number));
+        assert_eq!(form_of(&["84 kg", "85", "86 kg"]), Some(Form::Number));
+        assert_eq!(form_of(&["757", "812", "3"]), None);
+        assert_eq!(form_of(&["7a", "7b", "8a", "8b"]), None);
         // Nearly all, and more than one.
         assert_eq!(form_of(&["$1"]), None);
         assert_eq!(form_of(&["$1", "$2", "free"]), None);

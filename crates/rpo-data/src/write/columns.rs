@@ -257,7 +257,9 @@ pub(super) fn columns(data: &Dataset, format: Format, to: impl Write + Send) -> 
     let columns: Vec<_> = features.chain(of_targets).collect();
     let contents = columns.iter().map(|(content, _)| *content);
     let names = targets.column_names()?.into_iter().map(Into::into).zip(contents);
-    let id = data.ids().map(|_| ("id".to_owned(), Content::of_ids(data)));
+    let id = data
+        .id_column()
+        .map(|name| (name.to_owned(), Content::of_ids(data)));
     let mut writer = ColumnWriter::new(format, id.into_iter().chain(names), to)?;
     let mut row = vec![0.0; columns.len()];
     for sample in 0..data.n_samples() {

@@ -57,7 +57,7 @@ impl fmt::Display for CsvField<'_> {
 }
 
 pub(super) fn csv(data: &Dataset, delimiter: char, mut to: impl Write) -> Result<(), WriteError> {
-    let id = data.ids().map(|_| "id");
+    let id = data.id_column();
     let mut targets = Targets::new(data);
     let columns = targets.column_names()?;
     let names: Vec<&str> = id.into_iter().chain(columns.iter().map(Cow::as_ref)).collect();
@@ -282,6 +282,17 @@ mod tests {
         same(&read_from(text.as_slice(), &options).unwrap(), &sparse);
         let labels = LabelFile::try_from(&*written(|to| label_file(&sparse, to))).unwrap();
         assert_eq!(labels.labels, ["R&D", "<b>"]);
+    }
+
+    #[test]
+    fn identifiers_keep_the_name_of_their_column() {
+        let text = "customer,x,id\na,1.5,0.5\n\" b\",2.5,1.5\n";
+        let options = ReadOptions {
+            id: Some("customer".into()),
+            ..ReadOptions::default()
+        };
+        let data = read_from(text.as_bytes(), &options).unwrap();
+        assert_eq!(written(|to| csv(&data, ',', to)), text.as_bytes());
     }
 
     #[test]

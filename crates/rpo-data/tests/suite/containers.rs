@@ -535,7 +535,7 @@ fn identifiers_are_integers_where_the_file_has_integers() {
         let again = read_from(
             written.as_slice(),
             &ReadOptions {
-                id: Some("id".to_owned()),
+                id: Some("key".to_owned()),
                 ..ReadOptions::default()
             },
         );

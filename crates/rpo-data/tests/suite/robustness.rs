@@ -183,12 +183,24 @@ fn a_csv_file_without_names_does_not_lose_its_first_row() {
         let expected = ReadErrorKind::NoNames(text.to_owned());
         assert_eq!(kind(&format!("{text}\n4,5,6\n"), &csv), expected);
     }
-    // Column numbers are names, as some programs write them; so is everything that is not a number.
-    for text in ["0,1,2", "7,3,12", ",0,1", "x,1.5,2", "a,,"] {
-        let duplicate = text == "a,,";
-        let read = read_from(format!("{text}\n4,5,6\n").as_bytes(), &csv);
-        assert_eq!(read.is_err(), duplicate, "{text}: {read:?}");
+    // Column numbers are names, as some programs write them, but may be a row, which is noted; everything that is not a
+    // number is a name.
+    for (text, is_noted) in [
+        ("0,1,2", true),
+        ("7,3,12", true),
+        (",0,1", true),
+        ("x,1.5,2", false),
+    ] {
+        for row in ["4,5,6", "4,5,six"] {
+            let read = read_from(format!("{text}\n{row}\n").as_bytes(), &csv).unwrap();
+            let expected = is_noted.then(|| text.to_owned());
+            assert_eq!(read.notes.numbers_as_names, expected, "{text}");
+        }
     }
+    assert!(matches!(
+        kind("a,,\n4,5,6\n", &csv),
+        ReadErrorKind::DeclaredTwice { .. }
+    ));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::format::FormatOptions;
 use super::left_out::{THE_MODEL, note_left_out};
 use super::not_read::{note_blank, note_index};
 use super::rounded::note_rounded;
-use super::standard_input::{STANDARD_INPUT, in_standard_input, standard_input};
+use super::source::{STANDARD_INPUT, Source, in_source};
 use crate::error::CliError;
 use crate::files::{NamedFile, data_files};
 use crate::output::note;
@@ -16,7 +16,7 @@ use rpo::data::read::{
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// A file and how to read it.
@@ -30,9 +30,9 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "FILE|@NAME|-")]
     pub(super) data: String,
 
-    /// The text of standard input, which may have to be read twice.
+    /// The content of standard input or a pipe, which comes once but may have to be read twice.
     #[arg(skip)]
-    text: OnceLock<Vec<u8>>,
+    content: OnceLock<Vec<u8>>,
 
     /// The files of the data.
     #[arg(skip)]
@@ -98,12 +98,25 @@ impl InputOptions {
     pub(super) fn of(file: &str, format: &FormatOptions) -> Self {
         Self {
             data: file.to_owned(),
-            text: OnceLock::new(),
+            content: OnceLock::new(),
             files: OnceLock::new(),
             withheld_by: OnceLock::new(),
             format: format.clone(),
             id: None,
             layout: LayoutName::Auto,
+        }
+    }
+
+    /// Another file that is read in the same way.
+    pub(super) fn like(&self, file: &str) -> Self {
+        if file == self.data {
+            return self.clone();
+        }
+        Self {
+            data: file.to_owned(),
+            content: OnceLock::new(),
+            files: OnceLock::new(),
+            ..self.clone()
         }
     }
 
@@ -190,23 +203,34 @@ impl InputOptions {
         }
     }
 
-    /// Reads the file, or standard input. Errors name the option of the column that is read as identifiers.
+    /// Reads the file, pipe or standard input. Errors name the option of the column that is read as identifiers.
     pub(super) fn read(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
         self.read_as(options).map_err(|e| self.with_option(e))
     }
 
     fn read_as(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
-        if self.data != "-" {
-            return read(&self.data, options);
+        let path = Path::new(&self.data);
+        let source = Source::of(path);
+        if source == Source::File {
+            return read(path, options);
         }
-        let text = match self.text.get() {
-            Some(text) => text,
+        let here = |e: ReadError| in_source(e, self.name());
+        let content = match self.content.get() {
+            Some(content) => content,
             None => {
-                let text = standard_input().map_err(|kind| in_standard_input(kind.into()))?;
-                self.text.get_or_init(|| text)
+                let content = source.content(path).map_err(|kind| here(kind.into()))?;
+                self.content.get_or_init(|| content)
             }
         };
-        read_from(text.as_slice(), options).map_err(in_standard_input)
+        let format = match options.format {
+            Format::Auto => Format::of_name(path).unwrap_or_default(),
+            given => given,
+        };
+        let options = ReadOptions {
+            format,
+            ..options.clone()
+        };
+        read_from(content.as_slice(), &options).map_err(here)
     }
 
     /// Reads this column beside the features, the value of an option. To be called before the data is read.
@@ -215,7 +239,7 @@ impl InputOptions {
     }
 
     /// Returns the values of the column of a set that was read after [`withhold_by`](Self::withhold_by). They are its
-    /// identifiers, unless another column is. Only then is the file read again, which a pipe does not allow.
+    /// identifiers, unless another column is. Only then is the file read again.
     pub(super) fn withheld_by(&self, data: &Dataset) -> Result<Vec<String>, CliError> {
         let Some((_, column)) = self.second_column() else {
             return Ok(data.ids().unwrap_or_default().to_vec());

@@ -7,8 +7,8 @@ mod input;
 mod left_out;
 mod not_read;
 mod rounded;
+mod source;
 mod split;
-mod standard_input;
 mod targets;
 mod task;
 mod training;
@@ -73,12 +73,8 @@ impl DataOptions {
     fn load_for(&self, schema: &Schema, owner: &str) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
-            None => match self.outputs.targets() {
+            None => match self.outputs.targets_for(schema)? {
                 Some(targets) => {
-                    let targets = match targets {
-                        Targets::List(list) => labels_of(schema, list),
-                        targets => targets,
-                    };
                     let options = self.options();
                     self.input
                         .read_table(schema, &options, targets, OutputsOf::Model)?
@@ -107,7 +103,7 @@ impl DataOptions {
                     ..self.options()
                 };
                 let none = Targets::NamesIfPresent(Vec::new());
-                let targets = self.outputs.targets().unwrap_or(none);
+                let targets = self.outputs.targets()?.unwrap_or(none);
                 self.input.read_for(schema, options, targets, OutputsOf::Data)?
             }
         };
@@ -150,8 +146,8 @@ impl DataOptions {
 
     fn catalogue_name(&self) -> Result<Option<&str>, CliError> {
         let name = self.input.catalogue_name();
-        if name.is_some() && self.outputs.targets().is_some() {
-            let message = "the catalogue knows the outputs of its sets: --labels, --targets and --n-targets are for files";
+        if name.is_some() && self.outputs.are_given() {
+            let message = "the catalogue knows the outputs of its sets: --labels, --targets, --label-list, --label-separator and --n-targets are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         if name.is_some() && self.missing_outputs {

@@ -1,4 +1,4 @@
-//! Notes on columns that were not read.
+//! Notes on columns, and on what may be a sample, that were not read.
 
 use crate::output::note;
 use rpo::data::Dataset;
@@ -27,5 +27,15 @@ pub(super) fn note_blank(data: &Dataset) {
         n => note(&format!(
             "{n} columns have neither a name nor a value: they are not read"
         )),
+    }
+}
+
+/// Notes a first line that may be a sample. That of a file that is read for a model is not, as it has the model's names.
+pub(super) fn note_numbers_as_names(data: &Dataset) {
+    if let Some(line) = &data.notes.numbers_as_names {
+        note(&format!(
+            "the first line, {line:?}, was taken for the names of the columns, although they are numbers; if it is a sample, \
+             write a line of names above it"
+        ));
     }
 }

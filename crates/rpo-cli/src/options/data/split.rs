@@ -1,13 +1,15 @@
 //! A file that is split.
 
 use super::format::FormatOptions;
+use super::not_read::note_numbers_as_names;
+use super::source::Source;
 use super::targets::TargetOptions;
 use super::withheld::Column;
 use crate::error::CliError;
 use crate::files::NamedFile;
 use clap::Args;
 use rpo::data::Dataset;
-use rpo::data::read::{Missing, ReadErrorKind, ReadOptions, read};
+use rpo::data::read::{Missing, ReadError, ReadErrorKind, ReadOptions, read};
 use std::path::{Path, PathBuf};
 
 /// A file to split, of which only the outputs are read.
@@ -41,10 +43,12 @@ impl SplitDataOptions {
 
     /// Reads the outputs, and a column (if given) as identifiers.
     pub(crate) fn load(&self, column: Option<Column<'_>>) -> Result<Dataset, CliError> {
-        if self.data == Path::new("-") {
-            let message =
-                "--data -: split reads the data twice and needs a file: write standard input to one first";
-            return Err(CliError::Usage(message.to_owned()));
+        if Source::of(&self.data) != Source::File {
+            let message = format!(
+                "--data {}: split reads the data twice and needs a file: write what comes to one first",
+                self.data.display()
+            );
+            return Err(CliError::Usage(message));
         }
         if let Some(name) = self.data.to_str().and_then(|data| data.strip_prefix('@')) {
             let message = format!(
@@ -52,17 +56,23 @@ impl SplitDataOptions {
             );
             return Err(CliError::Usage(message));
         }
+        let targets = self.outputs.targets()?;
         let options = ReadOptions {
-            targets: self.outputs.targets().unwrap_or_default(),
-            missing_targets: self.outputs.targets().map(|_| Missing::Keep),
+            missing_targets: targets.as_ref().map(|_| Missing::Keep),
+            targets: targets.unwrap_or_default(),
             ignore_untyped: true,
             id: column.map(|column| column.name().to_owned()),
             ..self.options()
         };
-        let Some(column) = column else {
-            return Ok(read(&self.data, &options)?);
-        };
-        read(&self.data, &options).map_err(|mut e| match &mut e.kind {
+        let data = read(&self.data, &options).map_err(|e| self.with_option(e, column))?;
+        note_numbers_as_names(&data);
+        Ok(data)
+    }
+
+    /// Adds the option that named a column to an error.
+    fn with_option(&self, mut e: ReadError, column: Option<Column<'_>>) -> CliError {
+        let Some(column) = column else { return e.into() };
+        match &mut e.kind {
             ReadErrorKind::Option { option: "id", .. } => {
                 self.problem("--group and --time-column name a column of a CSV, Parquet or Arrow file")
             }
@@ -75,7 +85,7 @@ impl SplitDataOptions {
                 e.into()
             }
             _ => e.into(),
-        })
+        }
     }
 
     pub(crate) fn problem(&self, problem: &str) -> CliError {

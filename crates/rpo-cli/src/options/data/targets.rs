@@ -1,6 +1,7 @@
 //! The columns of a file that are outputs.
 
 use super::format::parse_delimiter;
+use crate::error::CliError;
 use crate::files::NamedFile;
 use crate::options::names::{List, all};
 use clap::Args;
@@ -39,17 +40,16 @@ pub(super) struct TargetOptions {
     )]
     label_list: Option<String>,
 
-    /// Character between the labels of --label-list.
+    /// Character between the labels of --label-list, or of the column of the model's training data if that is not given;
+    /// by default as in training, where it is a semicolon.
     #[arg(
         long,
         value_name = "CHAR",
-        default_value = ";",
         value_parser = parse_delimiter,
-        requires = "label_list",
         conflicts_with_all = ["labels", "targets", "n_targets"],
         help_heading = "Data"
     )]
-    label_separator: char,
+    label_separator: Option<char>,
 
     /// Outputs of ARFF, CSV, Parquet and Arrow files: the last N columns.
     #[arg(
@@ -76,14 +76,54 @@ impl TargetOptions {
         ("--labels", self.labels.as_deref())
     }
 
-    pub(super) fn targets(&self) -> Option<Targets> {
+    /// Returns true if an option selects or separates outputs.
+    pub(super) fn are_given(&self) -> bool {
+        self.selected(None).is_some() || self.label_separator.is_some()
+    }
+
+    /// The outputs of a file that no model is given for.
+    pub(super) fn targets(&self) -> Result<Option<Targets>, CliError> {
+        match (&self.label_list, self.label_separator) {
+            (None, Some(_)) => Err(CliError::Usage(
+                "--label-separator separates the labels of a column: name it by --label-list".to_owned(),
+            )),
+            _ => Ok(self.selected(None)),
+        }
+    }
+
+    /// The outputs of a file for a model, if options select them. Lists of labels are separated as in training, and are
+    /// those of its column, unless options say otherwise.
+    pub(super) fn targets_for(&self, schema: &Schema) -> Result<Option<Targets>, CliError> {
+        let of_model = schema.label_column.as_ref();
+        let alone = self.label_separator.filter(|_| self.label_list.is_none());
+        match (alone, of_model) {
+            (Some(separator), Some(column)) => Ok(Some(labels_of(
+                schema,
+                LabelList {
+                    separator,
+                    ..column.clone().into()
+                },
+            ))),
+            (Some(_), None) => Err(CliError::Usage(
+                "--label-separator: the model was not trained on a column of lists; name one by --label-list"
+                    .to_owned(),
+            )),
+            (None, _) => Ok(match self.selected(of_model.map(|column| column.separator)) {
+                Some(Targets::List(list)) => Some(labels_of(schema, list)),
+                targets => targets,
+            }),
+        }
+    }
+
+    /// The outputs that options select. Labels are separated as in training by default.
+    fn selected(&self, in_training: Option<char>) -> Option<Targets> {
         if !self.targets.is_empty() {
             return Some(Targets::Names(all(&self.targets)));
         }
         if let Some(column) = &self.label_list {
             return Some(Targets::List(LabelList {
                 column: column.clone(),
-                separator: self.label_separator,
+                separator: self.label_separator.or(in_training).unwrap_or(';'),
                 labels: None,
             }));
         }

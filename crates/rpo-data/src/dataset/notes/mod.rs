@@ -31,9 +31,14 @@ pub struct ReadNotes {
     /// True if all identifiers are integers of 64 bits in the file: in CSV as they are usually written, in Parquet and
     /// Arrow by the type of their column, in which some may be missing. A set holds them as texts.
     pub integer_ids: bool,
+    /// The name of the column of identifiers in the file.
+    pub id_column: Option<String>,
     /// The columns of a table that were not read, as the options give them no type
     /// ([`ReadOptions::ignore_untyped`](crate::read::ReadOptions::ignore_untyped)).
     pub untyped_columns: Vec<String>,
+    /// The first line of a CSV file, cut if it is long, if the names of the columns in it are distinct whole numbers: they
+    /// may be column numbers, or a sample of a file without names.
+    pub numbers_as_names: Option<String>,
     /// Number of columns of a CSV file that were not read, as they have neither a name nor a value.
     pub n_blank_columns: usize,
 }

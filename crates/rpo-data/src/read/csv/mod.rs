@@ -30,6 +30,8 @@ pub(super) struct CsvReader<R> {
     records: csv::Reader<QuotedLines<R>>,
     record: ByteRecord,
     columns: Vec<String>,
+    /// The first line, if the names in it are numbers.
+    numbers_as_names: Option<String>,
     delimiter: u8,
     texts: FieldTexts,
 }
@@ -51,6 +53,7 @@ impl<R: BufRead> CsvReader<R> {
             records: builder.from_reader(QuotedLines::new(lines, delimiter)),
             record: ByteRecord::new(),
             columns: Vec::new(),
+            numbers_as_names: None,
             delimiter,
             texts: FieldTexts::default(),
         };
@@ -73,16 +76,24 @@ impl<R: BufRead> CsvReader<R> {
             let fields = self.lines().line().split(|&b| b == self.delimiter);
             fields.map(|field| utf8(field.trim_ascii(), 0)).collect()
         };
-        let names = Names::Given(names.map_err(|(_, kind)| self.lines().error(kind))?);
-        if is_row(&names) {
-            return Err(self.lines().error(ReadErrorKind::NoNames(text)));
+        let names = names.map_err(|(_, kind)| self.lines().error(kind))?;
+        if are_numbers(&names) {
+            if !are_distinct_integers(&names) {
+                return Err(self.lines().error(ReadErrorKind::NoNames(text)));
+            }
+            self.numbers_as_names = Some(text);
         }
-        Ok(names.iter().map(Into::into).collect())
+        Ok(names)
     }
 
     /// Names of the columns.
     pub(super) fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// The line of the names, cut if it is long, if they are numbers.
+    pub(super) fn numbers_as_names(&self) -> Option<String> {
+        self.numbers_as_names.clone()
     }
 
     /// Number of the line last read.
@@ -178,16 +189,21 @@ impl<R: BufRead> CsvReader<R> {
     }
 }
 
-/// Returns true if the names look like the values of a row: numbers (or missing values), not all of them distinct
-/// integers.
-fn is_row(names: &Names) -> bool {
-    let Names::Given(texts) = names else { return false };
-    let is_missing = |text: &String| matches!(text.as_str(), "" | "NA");
-    let is_number = |text: &String| number::parse(text.as_bytes()).is_ok();
-    let is_whole = |text: &String| number::parse_id(text.as_bytes()).is_some();
-    let mut given = texts.iter().filter(|text| !is_missing(text)).peekable();
-    let all_numbers = given.peek().is_some() && given.clone().all(is_number);
-    all_numbers && (!given.all(is_whole) || names.duplicate().is_some())
+/// The names that are not empty or `NA`.
+fn given(names: &[String]) -> impl Iterator<Item = &String> {
+    names.iter().filter(|name| !matches!(name.as_str(), "" | "NA"))
+}
+
+/// Returns true if all names that are given, at least one, are numbers.
+fn are_numbers(names: &[String]) -> bool {
+    given(names).next().is_some() && given(names).all(|name| number::parse(name.as_bytes()).is_ok())
+}
+
+/// Returns true if the names may be column numbers rather than the values of a row.
+fn are_distinct_integers(names: &[String]) -> bool {
+    let is_whole = |name: &String| number::parse_id(name.as_bytes()).is_some();
+    let all: Names = names.iter().map(String::as_str).collect();
+    given(names).all(is_whole) && all.duplicate().is_none()
 }
 
 /// Reads the next line that is not blank; returns false at the end. Tabs that separate columns do not count as blank.

@@ -121,12 +121,17 @@ pub(super) fn read_csv<'a>(
         });
         match numbers {
             Err(e) if matches!(e.kind, ReadErrorKind::NotANumber { .. }) => {}
-            numbers => return dataset(columns, &roles, numbers?, options),
+            numbers => {
+                let mut data = dataset(columns, &roles, numbers?, options)?;
+                data.notes.numbers_as_names = reader.numbers_as_names();
+                return Ok(data);
+            }
         }
     }
     let uses = infer(open()?, &declared)?;
     let untyped_columns = untyped(reader.columns(), &declared, options);
     let mut data = read_typed(open()?, &columns, &is_target, &uses, options)?;
+    data.notes.numbers_as_names = reader.numbers_as_names();
     data.notes.untyped_columns = untyped_columns;
     data.notes.n_blank_columns = n_blank;
     data.notes.integer_ids = data.ids().is_some_and(|ids| ids.iter().all(|id| is_integer(id)));

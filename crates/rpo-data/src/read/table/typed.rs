@@ -87,6 +87,7 @@ pub(super) fn read_typed(
     }
     data.notes.integer_ids = integer_ids;
     if let Some(ids) = ids {
+        data.notes.id_column.clone_from(&options.id);
         data = data.with_ids(ids).map_err(ReadErrorKind::from)?;
     }
     Ok(data)

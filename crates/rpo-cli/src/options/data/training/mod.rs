@@ -5,6 +5,7 @@ mod types;
 use super::DataOptions;
 use super::classes::note_classes;
 use super::input::{InputOptions, Part};
+use super::not_read::note_numbers_as_names;
 use super::task::TaskOptions;
 use crate::error::CliError;
 use crate::files::NamedFile;
@@ -119,7 +120,7 @@ impl TrainingOptions {
             }
             None => {
                 let options = ReadOptions {
-                    targets: self.data.outputs.targets().unwrap_or_default(),
+                    targets: self.data.outputs.targets()?.unwrap_or_default(),
                     task: self.task.given(),
                     n_features: self.n_features,
                     n_outputs: self.n_labels,
@@ -131,7 +132,9 @@ impl TrainingOptions {
                         .collect(),
                     ..self.data.options()
                 };
-                Ok(input.read(&options).map_err(|e| self.with_option(e))?)
+                let data = input.read(&options).map_err(|e| self.with_option(e))?;
+                note_numbers_as_names(&data);
+                Ok(data)
             }
         }
     }
@@ -166,8 +169,10 @@ impl TrainingOptions {
 
     /// Reads another file with the options and the schema of this one.
     pub(crate) fn load_beside(&self, file: &str, schema: &Schema) -> Result<Dataset, CliError> {
-        let mut other = self.data.clone();
-        file.clone_into(&mut other.input.data);
+        let other = DataOptions {
+            input: self.data.input.like(file),
+            ..self.data.clone()
+        };
         other.load_for(schema, "the data's")
     }
 
