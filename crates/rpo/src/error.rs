@@ -100,6 +100,18 @@ pub enum ModelError {
         /// The output.
         output: usize,
     },
+    /// A target of training for which the loss is not defined.
+    #[error("the target {name:?} is {value} in sample {row} (from 0) of the fit; the loss needs {expected}")]
+    Target {
+        /// The target.
+        name: String,
+        /// Sample among those of the fit, from 0.
+        row: usize,
+        /// The value.
+        value: f32,
+        /// The allowed values.
+        expected: &'static str,
+    },
     /// Out-of-bag predictions of samples with groups as if they were of new groups.
     #[error(
         "the samples have groups, and trees that did not see a sample saw others of its group: thresholds and intervals \

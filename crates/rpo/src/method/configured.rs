@@ -8,8 +8,8 @@ use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
 use ndarray::{Array2, ArrayView1};
 use rpo_core::{Matrix, ParameterError, Predictor, Seed, is_probability};
-use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
+use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
@@ -92,9 +92,14 @@ impl Configured {
     }
 
     /// The parameters recorded in a model of these data, from which an equal model can be fitted. If the data have
-    /// categories, the chosen encoding is recorded, as it would differ for other columns.
+    /// categories, the chosen encoding is recorded, as it would differ for other columns. Numbers have no thresholds.
     fn recorded(&self, data: &Dataset) -> Map<String, Value> {
         let mut parameters = self.parameters.clone();
+        if data.task() == Task::Regression
+            && let Some(thresholds) = parameters.get_mut("thresholds")
+        {
+            *thresholds = Value::Null;
+        }
         if many_valued(data).next().is_some()
             && let Some(nominal) = parameters.get_mut("nominal")
         {

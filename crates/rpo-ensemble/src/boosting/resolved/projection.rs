@@ -48,7 +48,9 @@ pub(super) fn projection(
     // Refuses 0 components, whatever the number of outputs.
     components.resolve(1)?;
     if params.algorithm == Algorithm::GbrtRpo {
-        if choice == ProjectionKind::LabelEmbedding.into() {
+        // The identity has several components unless their number is given.
+        let has_several = params.components.is_none() && components != Components::Exact(1);
+        if choice == ProjectionKind::LabelEmbedding.into() || has_several {
             let reason = "cannot be combined with gbrt-rpo, which grows every tree on one random direction; it \
                           is for gbrt-relabel-rpo";
             return conflict("projection", &choice, reason);

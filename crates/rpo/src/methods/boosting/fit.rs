@@ -80,7 +80,7 @@ fn boost(
     };
     let (x, y) = (data.features().view(), data.outputs().view());
     let boosted = match context.start {
-        None => params.fit_with(x, y, options)?,
+        None => params.fit_with(x, y, options),
         Some(start) => {
             let start = started(start, params)?;
             let more = BoostingParams {
@@ -91,12 +91,31 @@ fn boost(
                 start: Some(start),
                 ..options
             };
-            more.fit_with(x, y, options)?
+            more.fit_with(x, y, options)
         }
     };
+    let boosted = boosted.map_err(|e| with_name(e, data))?;
     match context.is_stopped() {
         true => Err(EnsembleError::Stopped.into()),
         false => Ok(boosted),
+    }
+}
+
+/// Names the target that the loss refuses.
+fn with_name(e: EnsembleError, data: &Dataset) -> ModelError {
+    match e {
+        EnsembleError::Target {
+            row,
+            output,
+            value,
+            expected,
+        } => ModelError::Target {
+            name: data.output_names().get(output).unwrap_or_default().into_owned(),
+            row,
+            value,
+            expected,
+        },
+        e => e.into(),
     }
 }
 
