@@ -7,7 +7,6 @@ use rpo::data::Dataset;
 use rpo::tree::categories::MOST_CATEGORIES;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,11 +211,6 @@ impl Report {
         let line = |(key, value): &(String, Value)| format!("{key:width$}  {}\n", shown(value));
         print(&self.entries.iter().map(line).collect::<String>())
     }
-}
-
-/// Returns a suggestion behind what was given, if a known name is similar to it.
-pub(crate) fn did_you_mean(nearest: Option<impl Display>) -> String {
-    nearest.map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
 /// Formats a value for people: numbers rounded, texts without quotes, objects as lists.

@@ -32,8 +32,8 @@ pub use contributions::{Contributions, Explain, check_explained};
 pub use inverse_link::{InverseLink, is_probability};
 pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{
-    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, check_dense, csr_row, finite_or_missing,
-    product, product_into,
+    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, NotCsr, check_dense, csr_row,
+    finite_or_missing, product, product_into,
 };
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};
 pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};

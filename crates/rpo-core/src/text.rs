@@ -1,4 +1,4 @@
-//! Parameter values as the text or number that a user types.
+//! Parameter values as the text or number that a user types, and suggestions for misspelt ones.
 //!
 //! Types such as a number of components use one notation, that of `Display` and `FromStr`, on the command line, in
 //! files and in error messages. [`impl_text_serde!`](crate::impl_text_serde) makes serde use it.
@@ -71,6 +71,11 @@ macro_rules! impl_text_serde {
             }
         }
     };
+}
+
+/// Returns the suggestion behind a misspelt name, if a known one is similar to it: ` (did you mean ...?)`.
+pub fn did_you_mean(nearest: Option<impl Display>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
 /// Writes the value as a number if its text reads as one, otherwise as text.

@@ -1,6 +1,6 @@
 //! Errors of fitting ensembles and predicting with them.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError, WeightError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, WeightError};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -14,6 +14,9 @@ pub enum EnsembleError {
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// A sparse matrix that is stored by columns.
+    #[error(transparent)]
+    NotCsr(#[from] NotCsr),
     /// The weight of a sample is invalid.
     #[error(transparent)]
     Weight(#[from] WeightError),

@@ -2,7 +2,7 @@
 
 use crate::error::{EnsembleError, mismatch};
 use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError, finite_or_missing};
-use rpo_tree::{TreeError, check_csr};
+use rpo_tree::TreeError;
 
 /// Checks shapes, outputs and weights.
 pub(crate) fn check_observed(
@@ -46,8 +46,8 @@ pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), E
         let (what, given, limit) = ("the number of outputs", y.n_cols(), MAX_OUTPUTS);
         return Err(TreeError::TooLarge { what, given, limit }.into());
     }
-    check_csr("features", x)?;
-    check_csr("outputs", y)?;
+    x.check_csr("features")?;
+    y.check_csr("outputs")?;
     Ok(())
 }
 
@@ -68,20 +68,10 @@ pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMa
 
 /// Checks that outputs are 0 or 1, or NaN if they may be missing.
 pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), EnsembleError> {
-    let mut bad = None;
-    for row in 0..y.n_rows() {
-        y.for_each_in_row(row, |output, value| {
-            let fits = value == 0.0 || value == 1.0 || missing && value.is_nan();
-            if !fits && bad.is_none() {
-                bad = Some(EnsembleError::Label {
-                    row,
-                    output: output as usize,
-                    value,
-                });
-            }
-        });
+    match y.first_not_label(missing) {
+        Some((row, output, value)) => Err(EnsembleError::Label { row, output, value }),
+        None => Ok(()),
     }
-    bad.map_or(Ok(()), Err)
 }
 
 /// Checks that there is at least one tree, and that the index of every tree fits `usize`.

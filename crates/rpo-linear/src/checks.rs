@@ -11,8 +11,8 @@ pub(crate) fn check_data(
     y: MatrixView<'_>,
     inverse_link: InverseLink,
 ) -> Result<(), LinearError> {
-    check_csr("features", x)?;
-    check_csr("outputs", y)?;
+    x.check_csr("features")?;
+    y.check_csr("outputs")?;
     Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
     Domain::Count.check("number of samples", x.n_rows())?;
     Domain::Count.check("number of outputs", y.n_cols())?;
@@ -25,37 +25,27 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
     if inverse_link == InverseLink::Identity {
         return Ok(());
     }
-    for row in 0..y.n_rows() {
-        let (mut bad, mut n_labels) = (None, 0);
-        y.for_each_in_row(row, |column, value| match value {
-            0.0 => {}
-            1.0 => n_labels += 1,
-            _ => bad = bad.or(Some((column, value))),
-        });
-        if let Some((column, value)) = bad {
-            return Err(LinearError::NotLabel {
-                row,
-                column: column as usize,
-                value,
-            });
-        }
-        if inverse_link == InverseLink::Softmax && n_labels != 1 {
-            return Err(LinearError::NotClass { row, n_labels });
-        }
+    if let Some((row, column, value)) = y.first_not_label(false) {
+        return Err(LinearError::NotLabel { row, column, value });
     }
-    Ok(())
+    let n_labels = |row| {
+        let mut n_labels = 0;
+        y.for_each_in_row(row, |_, value| n_labels += usize::from(value == 1.0));
+        n_labels
+    };
+    let mut classes = (0..y.n_rows()).filter(|_| inverse_link == InverseLink::Softmax);
+    match classes.find(|&row| n_labels(row) != 1) {
+        Some(row) => Err(LinearError::NotClass {
+            row,
+            n_labels: n_labels(row),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Checks the features of samples for prediction.
 pub(crate) fn check_features(expected: usize, x: MatrixView<'_>) -> Result<(), LinearError> {
-    check_csr("features", x)?;
+    x.check_csr("features")?;
     Mismatch::check("features", expected, x.n_cols())?;
     x.check_values(f32::is_finite).map_err(LinearError::Features)
-}
-
-fn check_csr(what: &'static str, a: MatrixView<'_>) -> Result<(), LinearError> {
-    match a {
-        MatrixView::Sparse(a) if !a.is_csr() => Err(LinearError::NotCsr(what)),
-        _ => Ok(()),
-    }
 }

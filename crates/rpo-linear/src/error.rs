@@ -1,6 +1,6 @@
 //! Errors of fitting and of prediction.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError, WeightError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, WeightError};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -14,8 +14,8 @@ pub enum LinearError {
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A sparse matrix that is stored by columns.
-    #[error("the {0} are stored by columns; compressed sparse rows are required")]
-    NotCsr(&'static str),
+    #[error(transparent)]
+    NotCsr(#[from] NotCsr),
     /// A feature that is NaN or infinite.
     #[error("features: {0}")]
     Features(#[source] MatrixError),

@@ -1,7 +1,7 @@
 //! Errors in the arguments of a metric.
 
 use crate::Metric;
-use rpo_core::{Mismatch, ParameterError};
+use rpo_core::{Mismatch, NotCsr, ParameterError};
 
 /// An argument that a metric refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,9 +21,9 @@ pub enum MetricError {
         /// Number of columns.
         columns: usize,
     },
-    /// A sparse matrix that is compressed by columns.
-    #[error("a sparse matrix must be compressed by rows (CSR), got one compressed by columns")]
-    NotRowMajor,
+    /// A sparse matrix that is stored by columns.
+    #[error(transparent)]
+    NotCsr(#[from] NotCsr),
     /// A value that is NaN or infinite.
     #[error("{what}: the value of sample {sample}, column {column} must be finite, got {value}")]
     NonFinite {

@@ -44,9 +44,7 @@ impl<'a> LabelSets<'a> {
     }
 
     fn of_csr(sparse: CsrView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
-        if !sparse.is_csr() {
-            return Err(MetricError::NotRowMajor);
-        }
+        MatrixView::Sparse(sparse).check_csr("labels")?;
         let shape = sparse.shape();
         let ranges: Vec<Range<usize>> = (0..shape.0).map(|i| sparse.indptr().outer_inds_sz(i)).collect();
         let (_, columns, values) = sparse.into_raw_storage();
@@ -441,7 +439,7 @@ mod tests {
         let by_columns = CsrMatrix::new((1, 2), vec![0, 1], vec![0], vec![1.0]).transpose_into();
         assert_eq!(
             LabelSets::new(MatrixView::Sparse(by_columns.view()), MissingTruth::Refuse),
-            Err(MetricError::NotRowMajor)
+            Err(rpo_core::NotCsr { what: "labels" }.into())
         );
         let none = Matrix::from(CsrMatrix::zero((0, 4)));
         assert_eq!(

@@ -4,7 +4,7 @@ use crate::labels::check_not_empty;
 use crate::{LabelSets, MetricError};
 use ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, MatrixView, csr_row};
 use std::cmp::Ordering;
 
 mod sealed {
@@ -89,9 +89,7 @@ pub(crate) fn check_csr(
     allowed: impl Fn(f32) -> bool,
 ) -> Result<(), MetricError> {
     check_not_empty(matrix.shape())?;
-    if !matrix.is_csr() {
-        return Err(MetricError::NotRowMajor);
-    }
+    MatrixView::Sparse(*matrix).check_csr(what)?;
     for sample in 0..matrix.rows() {
         let (columns, values) = csr_row(matrix, sample);
         if let Some(at) = values.iter().position(|&v| !allowed(v)) {

@@ -1,6 +1,6 @@
 //! Errors of drawing, fitting and applying projections.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
+use rpo_core::{MatrixError, Mismatch, NotCsr, ParameterError, WeightError};
 
 /// The error of every fallible function of this crate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -61,8 +61,8 @@ pub enum ProjectionError {
     #[error("the matrix for the projected outputs is not row-major and contiguous")]
     TargetLayout,
     /// A sparse matrix that is stored by columns.
-    #[error("the sparse matrix is stored by columns; compressed sparse rows are required")]
-    NotCsr,
+    #[error(transparent)]
+    NotCsr(#[from] NotCsr),
     /// A value that is not finite.
     #[error(transparent)]
     Matrix(#[from] MatrixError),

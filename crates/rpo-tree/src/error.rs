@@ -1,6 +1,6 @@
 //! Errors of growing, labelling and applying trees.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
+use rpo_core::{MatrixError, Mismatch, NotCsr, ParameterError, WeightError};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,11 +28,8 @@ pub enum TreeError {
         limit: usize,
     },
     /// A sparse matrix that is stored by columns.
-    #[error("the sparse {what} must be stored by rows (CSR), not by columns")]
-    NotCsr {
-        /// Name of the matrix.
-        what: &'static str,
-    },
+    #[error(transparent)]
+    NotCsr(#[from] NotCsr),
     /// A feature value that is infinite. NaN is allowed and means missing.
     #[error("the value of feature {column} of sample {row} is {value}; use NaN for a missing value")]
     InfiniteFeature {

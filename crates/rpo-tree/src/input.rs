@@ -1,21 +1,9 @@
 //! Blocks of samples in the form that rules read.
 
-use crate::TreeError;
 use crate::rule::Row;
 use ndarray::s;
 use rpo_core::{MatrixView, csr_row};
 use std::ops::Range;
-
-/// Rejects a sparse matrix that is stored by columns: everything here walks rows.
-///
-/// # Errors
-/// [`TreeError::NotCsr`], naming the matrix as `what`.
-pub fn check_csr(what: &'static str, matrix: MatrixView<'_>) -> Result<(), TreeError> {
-    match matrix {
-        MatrixView::Sparse(a) if !a.is_csr() => Err(TreeError::NotCsr { what }),
-        _ => Ok(()),
-    }
-}
 
 /// A block of consecutive rows of a matrix, each available as a [`Row`].
 ///

@@ -37,7 +37,7 @@ pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 pub use by_node::ByNode;
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, Subtree, Team, grow, grow_parallel, grow_together};
-pub use input::{RowBlock, check_csr};
+pub use input::RowBlock;
 pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;
 pub use rule::{AxisRule, AxisTest, Row, Rule};

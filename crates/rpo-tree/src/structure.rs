@@ -1,7 +1,7 @@
 //! The structure of a tree: rules without predictions.
 
 use crate::error::{TreeError, check_at_least};
-use crate::input::{RowBlock, check_csr};
+use crate::input::RowBlock;
 use crate::rule::{AxisRule, Row, Rule};
 use rpo_core::MatrixView;
 
@@ -183,7 +183,7 @@ impl<R: Rule> Structure<R> {
     /// [`TreeError::NotCsr`], and [`TreeError::Mismatch`] if `x` has fewer [features](Self::n_features) than the rules
     /// read.
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Vec<u32>, TreeError> {
-        check_csr("features", x)?;
+        x.check_csr("features")?;
         check_at_least("features", self.n_features, x.n_cols())?;
         let mut leaves = vec![0; x.n_rows()];
         let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));

@@ -2,9 +2,10 @@
 
 use crate::error::CliError;
 use crate::options::argument;
-use crate::output::{did_you_mean, print};
+use crate::output::print;
 use clap::{Args, CommandFactory};
 use rpo::auto::{AutoParams, Configuration, Portfolio};
+use rpo::core::text::did_you_mean;
 use rpo::data::Names;
 use rpo::{Estimator, Method, MethodError, ParameterInfo};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use crate::error::CliError;
 use crate::files::NamedFile;
-use crate::output::did_you_mean;
 use clap::Args;
 use rpo::Registry;
+use rpo::core::text::did_you_mean;
 use rpo::data::{Dataset, Weighting};
 use std::fs::File;
 use std::io::{BufRead, BufReader};

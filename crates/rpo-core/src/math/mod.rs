@@ -11,11 +11,13 @@
 
 mod exp;
 mod log;
+mod median;
 mod normal;
 mod single;
 
 pub use libm::{expm1 as exp_m1, hypot, pow as powf, sin, tanh};
 pub use log::{ln, ln_1p, log2, softplus};
+pub use median::median;
 pub use normal::Normals;
 pub use single::cos;
 

@@ -1,8 +1,10 @@
 //! Dense or CSR matrices of `f32`, owned and borrowed.
 
+mod check;
 mod masked;
 mod product;
 
+pub use check::NotCsr;
 pub use product::{Fused, product, product_into};
 
 use crate::MemoryLimit;
@@ -329,39 +331,6 @@ impl<'a> MatrixView<'a> {
             .map(|j| !has_others[j] && has_both(j))
             .collect()
     }
-
-    /// Refuses a stored value that is not allowed; `allowed` is usually [`f32::is_finite`] or [`finite_or_missing`].
-    ///
-    /// # Errors
-    /// [`MatrixError::NonFinite`] for the first offender in row order.
-    pub fn check_values(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
-        // Nearly always all values are allowed: a pass without a branch per value and without places.
-        let all = |all: bool, v: &f32| all & allowed(*v);
-        let all_allowed = match &self {
-            Self::Dense(a) => a.iter().fold(true, all),
-            Self::Sparse(a) => a.data().iter().fold(true, all),
-        };
-        if all_allowed {
-            return Ok(());
-        }
-        if let Some(rows) = self.stored_by_rows() {
-            return rows.view().check_values(allowed);
-        }
-        for row in 0..self.n_rows() {
-            let mut bad = None;
-            self.for_each_in_row(row, |column, value| {
-                if !allowed(value) && bad.is_none() {
-                    bad = Some(MatrixError::NonFinite {
-                        row,
-                        column: column as usize,
-                        value,
-                    });
-                }
-            });
-            bad.map_or(Ok(()), Err)?;
-        }
-        Ok(())
-    }
 }
 
 /// Returns true for a finite value and for NaN, which stands for a missing value, such as an unobserved output. In a
@@ -388,20 +357,6 @@ mod tests {
     use super::*;
     use ndarray::array;
     use proptest::prelude::*;
-
-    #[test]
-    fn first_offender_is_named() {
-        let a = array![[0.0, 1.0], [2.0, f32::NAN], [f32::INFINITY, 0.0]];
-        let found = MatrixView::from(&a).check_values(f32::is_finite).unwrap_err();
-        assert!(matches!(
-            found,
-            MatrixError::NonFinite {
-                row: 1,
-                column: 1,
-                ..
-            }
-        ));
-    }
 
     #[test]
     fn missing_is_not_infinite() {

@@ -1,6 +1,6 @@
 //! The names and kinds of columns.
 
-use super::{Dataset, DatasetError, check_range, find};
+use super::{Dataset, DatasetError, check_range};
 use crate::names::Names;
 use rpo_core::{MatrixView, Mismatch};
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub fn check_positions(
             *limit = values.len() as f32;
         }
     }
-    let found = find(features, |j, v| {
+    let found = features.find(|j, v| {
         limits[j].is_finite() && !(v.is_nan() || (v >= 0.0 && v < limits[j] && v.fract() == 0.0))
     });
     found.map_or(Ok(()), |(sample, feature, value)| {

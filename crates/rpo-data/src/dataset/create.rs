@@ -1,7 +1,7 @@
 //! Creates a set from checked values.
 
 use super::weights::Weights;
-use super::{Dataset, DatasetError, ReadNotes, Task, find};
+use super::{Dataset, DatasetError, ReadNotes, Task};
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use crate::text::Texts;
@@ -39,7 +39,7 @@ impl Dataset {
     fn checked(features: Matrix, outputs: Matrix, task: Task, missing: bool) -> Result<Self, DatasetError> {
         Mismatch::check("samples of the outputs", features.n_rows(), outputs.n_rows())?;
         let features = as_csr_or_dense(features);
-        if let Some((sample, feature, value)) = find(features.view(), |_, v| v.is_infinite()) {
+        if let Some((sample, feature, value)) = features.view().find(|_, v| v.is_infinite()) {
             return Err(DatasetError::InfiniteFeature {
                 sample,
                 feature,
@@ -91,8 +91,7 @@ fn as_csr_or_dense(a: Matrix) -> Matrix {
 /// Converts labels to CSR whose stored values are all 1, or NaN if labels may be missing.
 fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> {
     let is_missing = |v: f32| missing && v.is_nan();
-    let is_label = |v: f32| v == 0.0 || v == 1.0 || is_missing(v);
-    if let Some((sample, output, value)) = find(outputs.view(), |_, v| !is_label(v)) {
+    if let Some((sample, output, value)) = outputs.view().first_not_label(missing) {
         return Err(DatasetError::NotALabel {
             sample,
             output,

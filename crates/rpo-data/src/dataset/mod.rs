@@ -28,7 +28,7 @@ pub use weights::Weighting;
 use crate::names::Names;
 use crate::read::FirstFeature;
 use crate::text::{TextColumn, Texts};
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::Matrix;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weights::Weights;
@@ -165,19 +165,6 @@ impl Dataset {
         let nonzero = count(&self.features, |v| v != 0.0);
         nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
     }
-}
-
-/// Returns the first stored value, in row order, for which `test` returns true.
-fn find(a: MatrixView<'_>, test: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
-    (0..a.n_rows()).find_map(|row| {
-        let mut found = None;
-        a.for_each_in_row(row, |column, value| {
-            if found.is_none() && test(column as usize, value) {
-                found = Some((row, column as usize, value));
-            }
-        });
-        found
-    })
 }
 
 /// Counts the stored values for which `test` returns true.

@@ -2,7 +2,7 @@
 
 use super::*;
 use ndarray::array;
-use rpo_core::{MatrixError, Mismatch};
+use rpo_core::{MatrixError, MatrixView, Mismatch};
 
 pub(super) fn mixed() -> Dataset {
     let features = array![[0.0, 1.5, 2.0], [1.0, f32::NAN, 0.0], [0.0, -1.0, 1.0]];

@@ -202,7 +202,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
 
 /// Checks that the number of features is that of the fitted model, and that CSR features are stored by rows.
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
-    rpo_tree::check_csr("features", x)?;
+    x.check_csr("features")?;
     if x.n_cols() != n_features {
         return mismatch("features", n_features, x.n_cols());
     }

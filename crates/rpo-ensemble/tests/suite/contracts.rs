@@ -164,7 +164,7 @@ fn matrices_stored_by_columns_are_refused() {
         MatrixView::Sparse(x_columns.view()),
         MatrixView::Sparse(y_columns.view()),
     );
-    let refused = |what| EnsembleError::Tree(TreeError::NotCsr { what });
+    let refused = |what| EnsembleError::from(rpo_core::NotCsr { what });
     for params in every_kind() {
         assert_eq!(
             params.fit(x_columns, (&y).into()).unwrap_err(),

@@ -402,7 +402,7 @@ fn what_cannot_be_fitted_is_refused() {
     let by_columns = csr(&x).to_csc();
     assert_eq!(
         model.predict(MatrixView::Sparse(by_columns.view())),
-        Err(LinearError::NotCsr("features"))
+        Err(LinearError::NotCsr(rpo_core::NotCsr { what: "features" }))
     );
 }
 

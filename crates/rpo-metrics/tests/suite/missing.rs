@@ -233,6 +233,6 @@ fn any_layout_gives_the_same_values() {
     let by_columns = sparse.to_other_storage();
     assert_eq!(
         same(MatrixView::Sparse(by_columns.view()), scores.view()),
-        Err(MetricError::NotRowMajor)
+        Err(rpo_core::NotCsr { what: "labels" }.into())
     );
 }

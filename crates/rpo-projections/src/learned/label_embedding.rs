@@ -8,7 +8,7 @@ use crate::least_squares::{Design, Penalty, Ridge, RidgeSolver, Rows, by_panels,
 use crate::linalg::{
     completed, fix_row_signs, orthonormal, standard_normal, symmetric_eigen, thin_gram, times,
 };
-use crate::maps::{TableMap, check_csr};
+use crate::maps::TableMap;
 use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes};
 
 /// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ computes fitted
@@ -183,8 +183,8 @@ impl Projection for LabelEmbedding {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let x = data.features.ok_or(ProjectionError::NoFeatures)?;
-        check_csr(x)?;
-        check_csr(data.outputs)?;
+        x.check_csr("features")?;
+        data.outputs.check_csr("outputs")?;
         let (rank, weights) = (Rank::Exact(n_components), data.checked_weights()?);
         let found = self.fit_weighted(&x, &data.outputs, weights, rank, seed)?;
         Ok(Box::new(TableMap::new(found.directions.view())?))

@@ -7,7 +7,7 @@ use crate::least_squares::Rows;
 use crate::linalg::{
     Covariance, LinearOperator, completed, fix_row_signs, range_finder, standard_normal, symmetric_eigen,
 };
-use crate::maps::{TableMap, check_csr};
+use crate::maps::TableMap;
 use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes, memory};
 
 /// Up to this number of outputs the whole covariance is decomposed. Measured: this takes 30 ms for 256 outputs, the
@@ -132,7 +132,7 @@ impl Projection for Pca {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let y = data.outputs;
-        check_csr(y)?;
+        y.check_csr("outputs")?;
         y.check_values(f32::is_finite)?;
         let found = self.weighted_components(&y, data.checked_weights()?, n_components, seed)?;
         Ok(Box::new(TableMap::new(found.components.view())?))

@@ -18,7 +18,7 @@ pub(crate) fn checked(
         return Err(ProjectionError::TargetShape { expected, found });
     }
     let z = z.as_slice_mut().ok_or(ProjectionError::TargetLayout)?;
-    check_csr(y)?;
+    y.check_csr("outputs")?;
     let finite = match y {
         MatrixView::Dense(a) => a.as_slice().is_some_and(all_finite),
         MatrixView::Sparse(a) => all_finite(a.data()),
@@ -36,14 +36,6 @@ pub(crate) fn checked(
         return Err(ProjectionError::Overflow { row, component });
     }
     Ok(())
-}
-
-/// Refuses sparse outputs that are stored by columns.
-pub(crate) fn check_csr(y: MatrixView<'_>) -> Result<(), ProjectionError> {
-    match y {
-        MatrixView::Sparse(a) if !a.is_csr() => Err(ProjectionError::NotCsr),
-        _ => Ok(()),
-    }
 }
 
 /// Has no early exit, so that the comparisons are vectorised.

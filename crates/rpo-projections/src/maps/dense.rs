@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
 
-use super::checked::{check_csr, checked};
+use super::checked::checked;
 use super::label_table::LabelTable;
 use crate::{LinearMap, ProjectionError, check_sizes};
 
@@ -56,7 +56,7 @@ impl<R: LabelRows> DenseMap<R> {
         let fill = |label, row: &mut [f32]| rows.fill(label, row);
         match y {
             Some(MatrixView::Sparse(a)) => {
-                check_csr(MatrixView::Sparse(a))?;
+                MatrixView::Sparse(a).check_csr("outputs")?;
                 LabelTable::occurring(n_outputs, n_components, a.indices().iter().copied(), fill)
             }
             _ => LabelTable::all(n_outputs, n_components, fill),

@@ -135,14 +135,17 @@ fn outputs_and_targets_that_do_not_fit() {
         let by_columns = csr(y.view()).to_csc();
         assert_eq!(
             map.apply(sparse(&by_columns)),
-            Err(ProjectionError::NotCsr),
+            Err(ProjectionError::NotCsr(rpo_core::NotCsr { what: "outputs" })),
             "{name}"
         );
     }
     let by_columns = csr(y.view()).to_csc();
     for kind in [ProjectionKind::Gaussian, ProjectionKind::Pca] {
         let fitted = kind.fit(sparse(&by_columns).into(), 2, Seed::new(1)).map(|_| ());
-        assert_eq!(fitted, Err(ProjectionError::NotCsr));
+        assert_eq!(
+            fitted,
+            Err(ProjectionError::NotCsr(rpo_core::NotCsr { what: "outputs" }))
+        );
     }
 }
 

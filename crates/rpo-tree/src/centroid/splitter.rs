@@ -7,7 +7,6 @@ use super::rule::{CentroidRule, MAX_CHILDREN};
 use super::table::Table;
 use super::{ClusterTargets, Routing};
 use crate::cluster::{Geometry, KMeansParams, Points, Workspace};
-use crate::input::check_csr;
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use crate::{CheckParams, TreeError};
 use rand::seq::index;
@@ -162,7 +161,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         stored: StoredCentroids<'a>,
     ) -> Result<Self, TreeError> {
         params.check()?;
-        check_csr("features", MatrixView::Sparse(x))?;
+        MatrixView::Sparse(x).check_csr("features")?;
         MatrixView::Sparse(x)
             .check_values(f32::is_finite)
             .map_err(TreeError::NonFinite)?;

@@ -3,7 +3,6 @@
 use super::images::Images;
 use super::{Geometry, length};
 use crate::error::TreeError;
-use crate::input::check_csr;
 use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, WeightError, csr_row};
 
 /// Rows to be clustered: only stored values, with the occurring columns renumbered.
@@ -241,7 +240,7 @@ pub(super) fn check(
     scales: Option<&[f32]>,
     weights: Option<&[f32]>,
 ) -> Result<(), TreeError> {
-    check_csr("rows to cluster", x)?;
+    x.check_csr("rows to cluster")?;
     let (rows, columns) = (x.n_rows(), x.n_cols());
     if rows == 0 || columns == 0 {
         return Err(TreeError::Empty { rows, columns });

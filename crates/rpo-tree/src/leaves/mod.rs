@@ -30,7 +30,6 @@ pub use samples::SampleLeaves;
 pub use sparse::SparseLeaves;
 
 use crate::error::{TreeError, check_exist};
-use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
@@ -380,7 +379,7 @@ fn check_sizes(n_samples: usize, n_leaves: usize) -> Result<(), TreeError> {
 
 /// Checks the inputs of labelling.
 fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
-    check_csr("outputs", outputs.view())?;
+    outputs.view().check_csr("outputs")?;
     let n_rows = outputs.n_rows();
     Mismatch::check("weights for the rows of outputs", n_rows, weights.len())?;
     check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;

@@ -2,7 +2,6 @@
 
 use super::{LeafMembers, LeafModel};
 use crate::error::{TreeError, check_exist};
-use crate::input::check_csr;
 use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
 use std::sync::Arc;
 
@@ -101,7 +100,7 @@ impl SampleLeaves {
         weights: Option<Vec<f32>>,
         outputs: Arc<Matrix>,
     ) -> Result<Self, TreeError> {
-        check_csr("outputs", outputs.view())?;
+        outputs.view().check_csr("outputs")?;
         if start.first() != Some(&0) {
             let given = start.first().map_or_else(|| "missing".to_owned(), u32::to_string);
             return Err(ParameterError::out_of_range("start", given, "0 for the first leaf").into());
@@ -172,7 +171,7 @@ impl SampleLeaves {
     /// [`TreeError::Mismatch`] if the number of rows of the new outputs differs, [`TreeError::NotCsr`] if they are
     /// sparse by columns.
     pub(crate) fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
-        check_csr("outputs", outputs.view())?;
+        outputs.view().check_csr("outputs")?;
         Mismatch::check("rows of new outputs", self.outputs.n_rows(), outputs.n_rows())?;
         self.outputs = outputs;
         Ok(self)

@@ -5,7 +5,6 @@ use super::rule::ObliqueRule;
 use super::scaling::{FeatureScaling, Standardization};
 use super::sparse_design::SparseDesign;
 use crate::TreeError;
-use crate::input::check_csr;
 use ndarray::{CowArray, Ix2};
 use rpo_core::{CsrView, MatrixView, csr_row};
 
@@ -30,7 +29,7 @@ impl<'a> Features<'a> {
     /// [`TreeError::InfiniteFeature`] and [`TreeError::MissingFeature`] with the first invalid value in row order,
     /// [`TreeError::TooLarge`] beyond 32-bit indices.
     pub fn new(x: MatrixView<'a>, scaling: FeatureScaling) -> Result<Self, TreeError> {
-        check_csr("features", x)?;
+        x.check_csr("features")?;
         let (rows, columns) = (x.n_rows(), x.n_cols());
         if rows == 0 || columns == 0 {
             return Err(TreeError::Empty { rows, columns });

@@ -23,7 +23,6 @@ pub(crate) use sparse::SparseRanks;
 
 use crate::categories::code_of;
 use crate::error::{TreeError, check_exist};
-use crate::input::check_csr;
 use crate::splitter::check_increasing;
 use rpo_core::MatrixView;
 
@@ -158,7 +157,7 @@ impl RankedFeatures {
 /// Rejects a feature matrix that no tree can grow on: the errors of [`RankedFeatures::new`], except for the number of
 /// stored values.
 pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError> {
-    check_csr("features", x)?;
+    x.check_csr("features")?;
     let (rows, columns) = (x.n_rows(), x.n_cols());
     if rows == 0 || columns == 0 {
         return Err(TreeError::Empty { rows, columns });

@@ -4,7 +4,6 @@ use super::label_weighting::{LabelFrequency, LabelWeighting};
 use crate::CheckParams;
 use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters, check_starts};
 use crate::error::{TreeError, check_exist};
-use crate::input::check_csr;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
 use rpo_core::{CsrView, Domain, MatrixView, csr_row};
 use serde::{Deserialize, Serialize};
@@ -84,7 +83,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         binary: B,
     ) -> Result<Self, TreeError> {
         params.check()?;
-        check_csr("labels", MatrixView::Sparse(labels))?;
+        MatrixView::Sparse(labels).check_csr("labels")?;
         check_subset(subset, labels.cols())?;
         check_exist("rows of labels", rows, labels.rows())?;
         let mut splitter = Self {

@@ -461,7 +461,7 @@ fn what_does_not_fit_is_refused() {
         StoredCentroids::Weights,
     )
     .unwrap_err();
-    assert_eq!(refused, TreeError::NotCsr { what: "features" });
+    assert_eq!(refused, TreeError::from(rpo_core::NotCsr { what: "features" }));
     let refused = CentroidSplitter::new(
         csr(&x).view(),
         &targets,

@@ -191,7 +191,7 @@ fn features_are_checked() {
 fn matrices_stored_by_columns_are_refused() {
     let by_columns = csr(&array![[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]).to_csc();
     let view = MatrixView::Sparse(by_columns.view());
-    let refused = |what| Err(TreeError::NotCsr { what });
+    let refused = |what| Err(TreeError::from(rpo_core::NotCsr { what }));
     assert_eq!(RankedFeatures::new(view, &[]).map(|_| ()), refused("features"));
     let outputs = Arc::new(Matrix::Sparse(by_columns.clone()));
     let members = LeafMembers::from_assignment(&[0, 0, 0], 1).unwrap();

@@ -63,6 +63,6 @@ fn features_that_rules_cannot_read_are_refused() {
     }));
     assert_eq!(structure.apply((&none).into()), too_few);
     let by_columns = csr(&array![[1.0], [-1.0]]).to_csc();
-    let not_csr = Err(TreeError::NotCsr { what: "features" });
+    let not_csr = Err(TreeError::from(rpo_core::NotCsr { what: "features" }));
     assert_eq!(structure.apply(MatrixView::Sparse(by_columns.view())), not_csr);
 }

@@ -1,6 +1,7 @@
 //! Errors of named methods and their parameters.
 
 use rpo_core::ParameterError;
+use rpo_core::text::did_you_mean;
 use rpo_data::Names;
 use std::borrow::Cow;
 
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 #[non_exhaustive]
 pub enum MethodError {
     /// A method that is not registered.
-    #[error("{name:?} is not a method{}; the methods are {}", did_you_mean(.nearest), .known.join(", "))]
+    #[error("{name:?} is not a method{}; the methods are {}", did_you_mean(.nearest.as_ref()), .known.join(", "))]
     UnknownMethod {
         /// The name given.
         name: String,
@@ -19,7 +20,7 @@ pub enum MethodError {
         known: Vec<String>,
     },
     /// A parameter that the method does not have.
-    #[error("`{name}` is not a parameter of {method}{}; its parameters are {}", did_you_mean(.nearest), .known.join(", "))]
+    #[error("`{name}` is not a parameter of {method}{}; its parameters are {}", did_you_mean(.nearest.as_ref()), .known.join(", "))]
     UnknownParameter {
         /// The method.
         method: String,
@@ -71,12 +72,6 @@ pub enum MethodError {
         /// The requirement that the data do not meet.
         problem: String,
     },
-}
-
-fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest
-        .as_ref()
-        .map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
 }
 
 /// The known name most similar to a misspelt one.

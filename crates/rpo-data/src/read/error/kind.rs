@@ -5,6 +5,7 @@ use crate::dataset::DatasetError;
 use crate::message::{lossy, quoted};
 use crate::read::format::Format;
 use crate::read::number::NotANumber;
+use rpo_core::text::did_you_mean;
 use rpo_core::{MemoryLimit, Mismatch, ParameterError};
 use std::io;
 
@@ -213,7 +214,7 @@ pub enum ReadErrorKind {
     #[error(
         "{option} names the column {}, which does not exist{}",
         quoted(name),
-        did_you_mean(nearest)
+        did_you_mean(nearest.as_deref().map(quoted))
     )]
     UnknownColumn {
         /// The option.
@@ -499,7 +500,7 @@ pub enum ReadErrorKind {
     #[error(
         "target {} is not a column of the data file{}",
         quoted(name),
-        did_you_mean(nearest)
+        did_you_mean(nearest.as_deref().map(quoted))
     )]
     UnknownTarget {
         /// Its name or pattern.
@@ -584,11 +585,6 @@ fn fields(n: usize) -> String {
         1 => "1 field".to_owned(),
         n => format!("{n} fields"),
     }
-}
-
-fn did_you_mean(nearest: &Option<Box<str>>) -> String {
-    let name = nearest.as_ref();
-    name.map_or_else(String::new, |name| format!(" (did you mean {}?)", quoted(name)))
 }
 
 impl ReadErrorKind {
