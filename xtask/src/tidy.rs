@@ -1,4 +1,5 @@
-//! Reports words of `words.toml` in documentation, error messages and help texts, and crates with crowded roots.
+//! Reports words of `words.toml` in documentation, error messages and help texts, crates with crowded roots, and pages
+//! that nobody reads to the end.
 
 use anyhow::{Context, bail};
 use regex::{Regex, RegexBuilder};
@@ -39,7 +40,10 @@ struct Prose {
 /// Largest number of files in the root of a crate's sources: with more, related files belong in a folder.
 const ROOT_FILES: usize = 12;
 
-/// Reports every word that is not allowed, and every crate with a crowded root.
+/// Largest size of a page in bytes: what is longer are results, which belong in data files.
+const LARGEST_PAGE: usize = 400_000;
+
+/// Reports every word that is not allowed, every crate with a crowded root, and every page that is too long.
 ///
 /// # Errors
 /// If anything is reported, or a file cannot be read.
@@ -51,6 +55,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let name = path.strip_prefix(&root).unwrap_or(&path).display();
         let prose = if path.extension().is_some_and(|e| e == "md") {
+            found.extend(too_long(&text).map(|hit| format!("{name}: {hit}")));
             markdown(&text)
         } else {
             rust(&text)
@@ -67,6 +72,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
         bail!("{} things to tidy", found.len());
     }
     Ok(())
+}
+
+/// The problem of a page that is longer than [`LARGEST_PAGE`].
+fn too_long(page: &str) -> Option<String> {
+    let length = page.len();
+    (length > LARGEST_PAGE).then(|| format!("{length} bytes, at most {LARGEST_PAGE} -> data files"))
 }
 
 /// Crates with more than [`ROOT_FILES`] files in the root of their sources.
@@ -296,6 +307,13 @@ mod tests {
             .map(|hit| hit[..2].to_owned())
             .collect();
         assert_eq!(lines, ["1:", "1:", "3:"]);
+    }
+
+    #[test]
+    fn pages_end() {
+        assert_eq!(too_long(&"x".repeat(LARGEST_PAGE)), None);
+        let hit = too_long(&"x".repeat(LARGEST_PAGE + 1)).unwrap();
+        assert_eq!(hit, "400001 bytes, at most 400000 -> data files");
     }
 
     #[test]

@@ -86,25 +86,98 @@ fn help() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread::sleep;
+
+    fn in_pool(n_threads: usize, run: impl FnOnce() + Send) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads);
+        pool.build().unwrap().install(run);
+    }
+
+    fn wait_until(is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(60), "it does not happen");
+            sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Keeps the other threads of the pool busy until the value that is returned is true.
+    fn occupy_others() -> Arc<AtomicBool> {
+        let (n_busy, are_free) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
+        let n_others = rayon::current_num_threads() - 1;
+        for _ in 0..n_others {
+            let (n_busy, are_free) = (Arc::clone(&n_busy), Arc::clone(&are_free));
+            rayon::spawn(move || {
+                n_busy.fetch_add(1, Ordering::Relaxed);
+                wait_until(|| are_free.load(Ordering::Relaxed));
+            });
+        }
+        wait_until(|| n_busy.load(Ordering::Relaxed) == n_others);
+        are_free
+    }
+
+    fn n_at_hand(helpers: &Helpers) -> usize {
+        let at_hand = helpers.at_hand.iter();
+        at_hand.filter(|at_hand| at_hand.load(Ordering::Relaxed)).count()
+    }
 
     #[test]
     fn helpers_come_when_called_and_give_up() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        pool.install(|| {
+        in_pool(3, || {
             let helpers = Helpers::new();
-            assert_eq!((helpers.at_hand.len(), LED.get()), (2, 1));
             for _ in 0..3 {
+                assert_eq!(n_at_hand(&helpers), 0);
+                let are_free = occupy_others();
                 helpers.call();
-                while helpers
-                    .at_hand
-                    .iter()
-                    .any(|helper| helper.load(Ordering::Relaxed))
-                {
-                    rayon::yield_now();
-                }
+                assert_eq!(n_at_hand(&helpers), 2);
+                // This thread does nothing of the pool's, so that only the others can come.
+                are_free.store(true, Ordering::Relaxed);
+                wait_until(|| n_at_hand(&helpers) == 0);
             }
+        });
+        in_pool(MOST + 2, || assert_eq!(Helpers::new().at_hand.len(), MOST));
+    }
+
+    #[test]
+    fn helpers_do_what_comes_before_they_give_up() {
+        in_pool(1, || {
+            let n_done = Arc::<AtomicUsize>::default();
+            let (first, second) = (Arc::clone(&n_done), Arc::clone(&n_done));
+            rayon::spawn(move || {
+                first.fetch_add(1, Ordering::Relaxed);
+                rayon::spawn(move || {
+                    second.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+            let start = Instant::now();
+            help();
+            assert_eq!(n_done.load(Ordering::Relaxed), 2);
+            assert!(start.elapsed() >= PATIENCE);
+        });
+    }
+
+    #[test]
+    fn a_thread_that_leads_a_fit_does_not_help() {
+        in_pool(3, || {
+            assert!(may_help());
+            let helpers = Helpers::new();
+            assert!(!may_help());
+            let are_free = occupy_others();
+            let is_done = Arc::<AtomicBool>::default();
+            let other = Arc::clone(&is_done);
+            rayon::spawn(move || other.store(true, Ordering::Relaxed));
+            helpers.call();
+            // The calls came last and are taken first, by this thread. Whoever helps would go on with the rest.
+            for n_left in [1, 0] {
+                assert!(matches!(rayon::yield_now(), Some(Yield::Executed)));
+                assert_eq!(n_at_hand(&helpers), n_left);
+                assert!(!is_done.load(Ordering::Relaxed));
+            }
+            are_free.store(true, Ordering::Relaxed);
+            wait_until(|| is_done.load(Ordering::Relaxed));
             drop(helpers);
-            assert_eq!(LED.get(), 0);
+            assert!(may_help());
         });
     }
 }
