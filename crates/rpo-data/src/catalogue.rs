@@ -96,6 +96,7 @@ pub struct Catalogue {
 
 /// A data set as described in the manifest of a [`Catalogue`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct Entry {
     /// Its name.
     pub name: String,
@@ -130,6 +131,7 @@ pub struct Entry {
 
 /// A file of an [`Entry`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct EntryFile {
     /// Path relative to the folder of the catalogue.
     pub file: PathBuf,
@@ -166,6 +168,7 @@ fn task<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Task, D::Er
 
 /// A data set with its published split, if it has one.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The training set, or all samples.
     pub train: Dataset,

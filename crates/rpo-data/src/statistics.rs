@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; in a regression set, a nonzero output counts as a label.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LabelStatistics {
     /// Number of samples.
     pub n_samples: usize,
@@ -67,6 +68,7 @@ pub enum Imbalance {
 
 /// Mean, spread and range of the observed values of a column; NaN if there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Moments {
     /// Number of samples in which the value is missing.
     pub missing: usize,

@@ -8,6 +8,7 @@ use crate::{History, LinearError};
 
 /// Estimated cost of a fit, to within a factor of about two.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FitEstimate {
     /// Seconds on one core of a present-day processor.
     pub cpu_seconds: f64,

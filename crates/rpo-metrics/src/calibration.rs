@@ -29,6 +29,7 @@ const BINS: usize = 15;
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ProbabilityErrors {
     /// The logarithmic loss, −(1/n) Σ ln q, in nats, where q is the probability of the true value (p for a sample that
     /// has the label, 1 − p for any other). q is at least the rounding unit of `f32` (1.2e-7), as in scikit-learn, so

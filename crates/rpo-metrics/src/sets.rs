@@ -55,6 +55,7 @@ pub enum SetMetric {
 
 /// Counts of agreement and disagreement between truth and prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Confusion {
     /// Number of entries that are relevant and predicted.
     pub true_positives: u64,
@@ -148,6 +149,7 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SetComparison {
     /// The counts of each label.
     pub per_label: Vec<Confusion>,

@@ -34,6 +34,7 @@ pub struct Friedman {
 
 /// Friedman's χ² and the less conservative F of Iman and Davenport (1980).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FriedmanTest {
     /// χ² with k - 1 degrees of freedom.
     pub chi2: f64,

@@ -30,6 +30,7 @@ use rpo_core::Mismatch;
 
 /// Probabilities of data at least as extreme as those observed, if there is no difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PValues {
     /// Extreme in either direction.
     pub two_sided: f64,

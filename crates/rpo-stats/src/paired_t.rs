@@ -10,6 +10,7 @@ use rpo_core::Domain;
 /// For scores over several data sets, [`SignedRanks`](crate::SignedRanks) makes fewer assumptions. If all differences
 /// are equal, t is infinite, or NaN if they are zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PairedT {
     /// The mean difference divided by its standard error.
     pub t: f64,

@@ -23,6 +23,7 @@ pub enum Zeros {
 
 /// Wilcoxon's signed-rank test: the sums of the ranks of |x - y|, by sign, over the pairs that differ.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SignedRanks {
     differences: Vec<f64>,
     /// Number of pairs.
@@ -41,6 +42,7 @@ pub struct SignedRanks {
 
 /// The normal approximation of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct NormalApproximation {
     /// The smaller of the two rank sums.
     pub statistic: f64,

@@ -257,6 +257,7 @@ impl Schema {
 
 /// Values of a nominal feature that a model has not seen in training.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnseenValues {
     /// Name of the feature.
     pub feature: String,

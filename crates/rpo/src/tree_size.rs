@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TreeSize {
     /// Number of nodes, including leaves.
     pub nodes: usize,

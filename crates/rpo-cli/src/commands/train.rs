@@ -159,7 +159,9 @@ impl Train {
         let on_total = |n_steps: usize| bar.set_length(n_steps as u64);
         let on_estimate = |estimate: FitEstimate| {
             if estimate.cpu_seconds >= WORTH_A_NOTE {
-                let FitEstimate { cpu_seconds, bytes } = estimate;
+                let FitEstimate {
+                    cpu_seconds, bytes, ..
+                } = estimate;
                 let size = bytes / 1e6;
                 bar.suspend(|| {
                     note(&format!(

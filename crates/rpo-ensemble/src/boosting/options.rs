@@ -99,6 +99,7 @@ impl fmt::Debug for Validation<'_> {
 
 /// Progress of a fit after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Progress<'a> {
     /// The model so far.
     pub model: &'a Boosted,
@@ -138,6 +139,7 @@ pub enum Stop {
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct History {
     /// The training loss before the first step of this fit and after each step, as in [`Progress`].
     pub training_loss: Vec<f64>,

@@ -9,6 +9,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
+#[non_exhaustive]
 pub enum CriterionKind {
     /// The variance, summed over outputs ([`Variance`](rpo_tree::criterion::Variance)).
     #[default]

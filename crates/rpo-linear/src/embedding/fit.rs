@@ -24,6 +24,7 @@ const USUAL_WEIGHTS: usize = 2_500_000;
 
 /// The progress of the fit of a label embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct History {
     /// Number of dimensions k of the embedding; `None` without an embedding.
     pub rank: Option<usize>,

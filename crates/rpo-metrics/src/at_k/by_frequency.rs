@@ -59,6 +59,7 @@ impl<'a> IntoIterator for &'a FrequencyGroups {
 
 /// The recall and precision that the best k labels of samples achieve on a group of labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct GroupAtK {
     /// Fraction of the pairs of a sample and a relevant label of the group whose label is among the best k of the
     /// sample, larger is better; NaN if there are no such pairs.

@@ -80,6 +80,7 @@ pub fn sets_at_k<S: Real>(
 
 /// A propensity-scored metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PropensityScored {
     /// Normalised by the value of the best possible ranking: in \[0, 1\]; NaN if no sample has a relevant label.
     pub value: f64,

@@ -193,6 +193,7 @@ impl Projection for LabelEmbedding {
 
 /// A learned map of d outputs to k dimensions.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Embedding {
     /// Vᵀ (k x d): orthonormal rows; the entry of largest magnitude of each is positive.
     pub directions: Array2<f64>,

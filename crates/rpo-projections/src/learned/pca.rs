@@ -112,6 +112,7 @@ impl Pca {
 
 /// Principal components of the rows of an n x d matrix.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PrincipalComponents {
     /// Mean of the rows, d.
     pub mean: Array1<f64>,

@@ -11,7 +11,6 @@ use crate::{ProjectionError, memory};
 
 /// The algorithm of a [`Ridge`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub enum RidgeSolver {
     /// Cholesky up to 2,000 columns of X, if XᵀX + Λ can be factored; otherwise preconditioned conjugate gradients
     /// with their defaults.

@@ -10,6 +10,7 @@ use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, WeightError};
 
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Clustering {
     /// The cluster of each sample, from 0. If fitted on all samples, the centres are the means of these clusters; if
     /// fitted on a random sample, these are the nearest centres.

@@ -63,6 +63,7 @@ impl CheckParams for GrowParams {
 
 /// The result of growing: a structure, and the gains and training samples of its nodes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Grown<R> {
     /// The structure.
     pub structure: Structure<R>,

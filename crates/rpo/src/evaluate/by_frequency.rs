@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 /// The scores of a group of labels with similar training frequency.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FrequencyScores {
     /// Number of labels.
     pub n_labels: usize,

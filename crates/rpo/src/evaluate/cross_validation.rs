@@ -157,6 +157,7 @@ impl Default for Folds<'_> {
 
 /// A fold of a cross-validation.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Fold<'a> {
     /// Indices of the test samples, increasing.
     pub test_samples: &'a [usize],

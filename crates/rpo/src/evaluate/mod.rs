@@ -91,6 +91,7 @@ impl Default for EvaluateOptions {
 
 /// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// The value of each metric, NaN where it is undefined.
     pub values: Vec<f64>,

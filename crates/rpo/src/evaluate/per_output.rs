@@ -19,6 +19,7 @@ use rpo_metrics::{
 /// these are NaN for labels, and those of labels for numbers. NaN if undefined, as all but `support` are for a label
 /// without an observed value.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct OutputScores {
     /// Names of the measures.
     pub measures: Vec<&'static str>,

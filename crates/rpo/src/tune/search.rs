@@ -223,6 +223,7 @@ impl Search {
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct SearchResult<E> {
     /// Every setting that was tried, in order.
     pub history: Vec<Record<E>>,

@@ -40,6 +40,7 @@ impl Trial<'_> {
 
 /// The record of a trial.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Record<E> {
     /// Position in the sequence of settings, from 0.
     pub index: usize,

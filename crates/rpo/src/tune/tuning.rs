@@ -108,6 +108,7 @@ pub struct Tuning {
 
 /// The result of a [`Tuning`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The metric that was optimized.
     pub metric: Arc<dyn Score>,

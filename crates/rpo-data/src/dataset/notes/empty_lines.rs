@@ -5,6 +5,7 @@ use std::fmt;
 /// The empty lines between the samples of an svmlight file. Most programs, including this one, do not treat them as
 /// samples; to some programs an empty line is a sample without labels and features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EmptyLines {
     /// Number of lines.
     pub count: u64,

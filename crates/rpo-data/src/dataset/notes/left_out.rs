@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 ///
 /// For metrics, the samples of such a set never had these labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// Number of occurrences in samples.
     pub count: usize,

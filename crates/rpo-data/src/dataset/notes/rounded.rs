@@ -6,6 +6,7 @@ use std::fmt;
 ///
 /// The last digits of almost every decimal number are rounded. That is harmless unless one of these holds.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Rounded {
     /// The name of the column; `feature N`, from 0, in formats without names.
     pub column: String,

@@ -7,6 +7,7 @@ use std::fmt;
 /// A column of a Parquet or Arrow file that is a category as the file stores texts, although nearly all of them are
 /// numbers, or nearly all dates: in CSV it would have the type of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredAsText {
     /// The name of the column.
     pub column: String,

@@ -34,6 +34,7 @@ pub struct Ensemble {
 /// How the members of an ensemble were found.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Selection {
     /// The metric of the scores, which are computed on samples withheld from training.
     pub metric: String,
@@ -46,6 +47,7 @@ pub struct Selection {
 /// Outcome for a configuration that was considered as a member.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Candidate {
     /// The method with its options.
     pub method: String,
