@@ -55,8 +55,8 @@ fn gather<T: Copy + Into<u32>, E: Entry>(
 /// Collects the entries of several sparse features at once.
 #[derive(Debug, Clone)]
 pub(super) struct SparseCollector {
-    /// The candidates as bits; clear between calls.
-    is_candidate: Vec<u64>,
+    /// Candidates, or features of few rows, as bits; clear between calls.
+    is_marked: Vec<u64>,
     /// Per candidate feature: its place among the candidates.
     place: Vec<u32>,
     /// The rows of the node as bits; clear between calls.
@@ -82,7 +82,7 @@ const LIST_COST: usize = 3;
 impl SparseCollector {
     pub(super) fn new(columns: &SparseRanks) -> Self {
         Self {
-            is_candidate: vec![0; columns.n_features().div_ceil(64)],
+            is_marked: vec![0; columns.n_features().div_ceil(64)],
             place: vec![0; columns.n_features()],
             in_node: vec![0; columns.n_rows().div_ceil(64)],
             held: Vec::new(),
@@ -158,14 +158,19 @@ impl SparseCollector {
         if self.in_lists {
             /// Lists whose loads are in flight at the same time.
             const AHEAD: usize = 16;
-            for (features, first) in features.chunks(AHEAD).zip((0..).step_by(AHEAD)) {
-                self.lists.read_ahead(features);
-                for (place, &feature) in (first..).zip(features) {
-                    if !self.lists.cut(feature).is_empty() {
-                        self.held.push(place);
-                    }
+            marked(features, self.lists.has_list(), &mut self.held);
+            let mut n = 0;
+            for first in (0..self.held.len()).step_by(AHEAD) {
+                let places = first..self.held.len().min(first + AHEAD);
+                let feature = |&place: &u32| features[place as usize];
+                self.lists.read_ahead(self.held[places.clone()].iter().map(feature));
+                for i in places {
+                    let place = self.held[i];
+                    self.held[n] = place;
+                    n += usize::from(!self.lists.cut(feature(&place)).is_empty());
                 }
             }
+            self.held.truncate(n);
             return;
         }
         let per_column = match features {
@@ -175,21 +180,46 @@ impl SparseCollector {
         };
         let (by_row, by_column) = (rows.len() * per_row, features.len() * per_column + rows.len());
         self.walked += by_row.min(by_column);
-        if by_row <= by_column {
+        if by_row <= features.len() {
+            self.walk_few_rows(columns, features, rows);
+        } else if by_row <= by_column {
             self.walk_rows(columns, features, rows);
         } else {
             self.walk_columns(columns, features, rows);
         }
     }
 
+    /// For fewer entries than candidates: marks what the rows hold, in place of the candidates.
+    fn walk_few_rows(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
+        for &row in rows {
+            for &feature in columns.features_of(row) {
+                bits::set(&mut self.is_marked, feature as usize);
+            }
+        }
+        marked(features, &self.is_marked, &mut self.held);
+        for &row in rows {
+            for &feature in columns.features_of(row) {
+                self.is_marked[feature as usize / 64] = 0;
+            }
+        }
+        for &place in &self.held {
+            let (feature, out) = (features[place as usize], &mut self.entries[place as usize]);
+            for &row in rows {
+                if let Ok(i) = columns.features_of(row).binary_search(&feature) {
+                    out.push(u64::new(columns.ranks_of(row)[i], row));
+                }
+            }
+        }
+    }
+
     fn walk_rows(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
         for (i, &feature) in features.iter().enumerate() {
             self.place[feature as usize] = i as u32;
-            bits::set(&mut self.is_candidate, feature as usize);
+            bits::set(&mut self.is_marked, feature as usize);
         }
         for &row in rows {
             for (i, &feature) in columns.features_of(row).iter().enumerate() {
-                if bits::is_set(&self.is_candidate, feature as usize) {
+                if bits::is_set(&self.is_marked, feature as usize) {
                     let place = self.place[feature as usize];
                     let entries = &mut self.entries[place as usize];
                     if entries.is_empty() {
@@ -201,7 +231,7 @@ impl SparseCollector {
         }
         self.held.sort_unstable();
         for &feature in features {
-            self.is_candidate[feature as usize / 64] = 0;
+            self.is_marked[feature as usize / 64] = 0;
         }
     }
 
@@ -243,6 +273,17 @@ fn look_up(
             None => entries.extend(rows.map(|row| u64::new(columns.rank(row, feature), row))),
         }
     }
+}
+
+/// Collects the places of the marked features; branch-free, as which ones are cannot be predicted.
+fn marked(features: &[u32], marks: &[u64], places: &mut Vec<u32>) {
+    places.resize(features.len(), 0);
+    let mut n = 0;
+    for (place, &feature) in (0..).zip(features) {
+        places[n] = place;
+        n += usize::from(bits::is_set(marks, feature as usize));
+    }
+    places.truncate(n);
 }
 
 /// Keeps the entries of a column whose rows are marked; branch-free, as which ones are cannot be predicted.

@@ -18,6 +18,9 @@ pub(super) struct EntryLists {
     rows: Vec<u32>,
     /// The features that these rows hold.
     held: Vec<u32>,
+    /// The features whose lists are not known to be empty, as bits: most candidates of a node are held by none of its
+    /// rows, and bits of all features fit into a core's cache.
+    has_list: Vec<u64>,
     /// Per feature: range of its entries.
     range: Vec<(u32, u32)>,
     entries: Vec<u64>,
@@ -29,6 +32,7 @@ impl EntryLists {
             in_node: vec![0; columns.n_rows().div_ceil(64)],
             rows: Vec::new(),
             held: Vec::new(),
+            has_list: vec![0; columns.n_features().div_ceil(64)],
             range: vec![(0, 0); columns.n_features()],
             entries: Vec::new(),
         }
@@ -45,6 +49,7 @@ impl EntryLists {
         }
         for feature in self.held.drain(..) {
             self.range[feature as usize] = (0, 0);
+            self.has_list[feature as usize / 64] = 0;
         }
     }
 
@@ -58,6 +63,7 @@ impl EntryLists {
                 let (_, n) = &mut self.range[feature as usize];
                 if *n == 0 {
                     self.held.push(feature);
+                    bits::set(&mut self.has_list, feature as usize);
                 }
                 *n += 1;
             }
@@ -93,11 +99,16 @@ impl EntryLists {
         &self.held
     }
 
+    /// Features that may be held by rows of the node, as bits.
+    pub(super) fn has_list(&self) -> &[u64] {
+        &self.has_list
+    }
+
     /// Reads the first and last entries of the lists of these features without changing anything: the lists lie far
     /// apart in memory.
-    pub(super) fn read_ahead(&self, features: &[u32]) {
+    pub(super) fn read_ahead(&self, features: impl Iterator<Item = u32>) {
         let mut bits = 0;
-        for &feature in features {
+        for feature in features {
             let (start, end) = self.range[feature as usize];
             let list = &self.entries[start as usize..end as usize];
             bits |= list.first().unwrap_or(&0) | list.last().unwrap_or(&0);
@@ -118,6 +129,9 @@ impl EntryLists {
             n += usize::from(bits::is_set(&self.in_node, entry.row() as usize));
         }
         range.1 = range.0 + n as u32;
+        if n == 0 {
+            self.has_list[feature as usize / 64] &= !(1 << (feature % 64));
+        }
         &mut list[..n]
     }
 
