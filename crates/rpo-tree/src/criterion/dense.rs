@@ -295,6 +295,14 @@ impl Criterion for Variance<'_> {
         self.exact
     }
 
+    fn cannot_reach(&self, score: f64, rows: impl Iterator<Item = u32>) -> bool {
+        let weight_and_square = |row: u32| {
+            let [coarse, fine] = self.squares[row as usize];
+            (f64::from(self.weights[row as usize]), coarse + fine)
+        };
+        self.sums.cannot_reach(score, rows.map(weight_and_square))
+    }
+
     #[inline(always)]
     fn best_of(
         &mut self,

@@ -328,6 +328,14 @@ impl Criterion for LabelCountVariance<'_> {
         self.sums.is_pure()
     }
 
+    fn cannot_reach(&self, score: f64, rows: impl Iterator<Item = u32>) -> bool {
+        let weight_and_square = |row: u32| {
+            let row = self.rows[row as usize];
+            (f64::from(row.weight), f64::from(row.n_labels))
+        };
+        self.sums.cannot_reach(score, rows.map(weight_and_square))
+    }
+
     #[inline]
     fn clear(&mut self) {
         // No count exceeds the weight of all moved rows, and no later count exceeds the weight of the node.

@@ -39,6 +39,7 @@ mod observed;
 mod observed_sparse;
 mod packed_labels;
 mod penalty;
+mod reach;
 mod second_order;
 mod side_by_side;
 mod single;
@@ -240,6 +241,11 @@ pub trait Criterion: Clone + Send {
             }
         }
         (best_n > 0).then_some((best, best_n))
+    }
+    /// Returns true if no split that moves some of these rows of the node, and no others, scores `score` or more; false
+    /// if one might, which is the default.
+    fn cannot_reach(&self, _score: f64, _rows: impl Iterator<Item = u32>) -> bool {
+        false
     }
     /// Computes bounds on the scores of the node's splits along features whose values are binned; `bins` holds one
     /// slice of bins by row for each feature. The bins used are these values shifted to the right by `shift`. Returns

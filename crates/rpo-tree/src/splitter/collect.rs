@@ -163,7 +163,8 @@ impl SparseCollector {
             for first in (0..self.held.len()).step_by(AHEAD) {
                 let places = first..self.held.len().min(first + AHEAD);
                 let feature = |&place: &u32| features[place as usize];
-                self.lists.read_ahead(self.held[places.clone()].iter().map(feature));
+                self.lists
+                    .read_ahead(self.held[places.clone()].iter().map(feature));
                 for i in places {
                     let place = self.held[i];
                     self.held[n] = place;

@@ -27,6 +27,14 @@ impl Threshold {
             Self::At(value) => value,
         }
     }
+
+    /// Returns the first rank above it in a feature with these values, which are looked up only if necessary.
+    pub(super) fn first_right(self, values: &ColumnValues) -> u32 {
+        match self {
+            Self::Between(_, high) => high,
+            Self::At(value) => values.values.partition_point(|&v| v <= value) as u32,
+        }
+    }
 }
 
 /// A candidate split of a feature.

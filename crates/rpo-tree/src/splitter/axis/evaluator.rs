@@ -46,6 +46,14 @@ impl SearchOutcome {
         }
     }
 
+    /// The best score so far, if there is one.
+    pub(super) fn score(&self) -> Option<f64> {
+        match self {
+            Self::Best(Some((_, best))) => Some(best.score),
+            _ => None,
+        }
+    }
+
     /// Offers one more feature.
     pub(super) fn offer(
         &mut self,
@@ -68,7 +76,7 @@ impl SearchOutcome {
 }
 
 /// Scores a feature of a node: `None` if it is constant, `Some(None)` if no candidate leaves both children large
-/// enough.
+/// enough, or none can be the best.
 pub(super) struct Evaluator<'a, 't, C> {
     pub(super) node: NodeRows<'a>,
     /// Seed of random thresholds.
@@ -226,18 +234,23 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
-    /// Entries are in row order or in rank order.
+    /// Entries are in row order or in rank order; `to_reach` is the best score of the other features so far.
     pub(super) fn sparse(
         &mut self,
         columns: &SparseRanks,
         feature: u32,
         entries: &mut [u64],
+        to_reach: Option<f64>,
     ) -> Option<Option<SplitCandidate>> {
         let outline = columns.outline(feature);
         if let Some(rank) = outline.only_rank {
             // Of the two ranks, the other one is that of zero.
             let threshold = Threshold::Between(0, 1);
             return self.binary(rank == 0, threshold, entries);
+        }
+        let rows = entries.iter().map(|entry| entry.row());
+        if to_reach.is_some_and(|score| self.criterion.cannot_reach(score, rows)) {
+            return Some(None);
         }
         match self.params.thresholds {
             ThresholdSearch::Best => {

@@ -5,7 +5,7 @@ use super::few::FewRows;
 use super::params::{AxisParams, ThresholdSearch};
 use super::varying::{first_varying, further_order};
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, SparseRanks};
+use crate::ranks::{DenseColumns, Layout, RankedFeatures, SparseRanks};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::{FeatureDraw, RandomOrder};
 use crate::splitter::categories::CategoryTargets;
@@ -131,7 +131,16 @@ impl AxisSearch {
                     *child = rule.child_of(values[row as usize]) as u16;
                 }
             }
-            Layout::Sparse(c) => self.route_entries(c.values(feature), &rule, node.rows, children),
+            Layout::Sparse(c) => {
+                let (threshold, values) = (candidate.threshold, c.values(feature));
+                self.route_entries(
+                    threshold.first_right(values),
+                    values.missing_rank(),
+                    &rule,
+                    node.rows,
+                    children,
+                );
+            }
         }
         debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), candidate.n_left);
         Some(ProposedSplit { rule, gain })
@@ -156,15 +165,21 @@ impl AxisSearch {
     }
 
     /// Writes the child of each row for a sparse feature: first the side of zero for all rows, then the side of each
-    /// entry.
-    fn route_entries(&mut self, values: &ColumnValues, rule: &AxisRule, rows: &[u32], children: &mut [u16]) {
+    /// entry. Observed values go right from the rank `first_right`.
+    fn route_entries(
+        &mut self,
+        first_right: u32,
+        missing_rank: u32,
+        rule: &AxisRule,
+        rows: &[u32],
+        children: &mut [u16],
+    ) {
         let place = self.features.iter().position(|&f| f == rule.feature());
         let collector = self.sparse.as_mut().expect("made for the layout of the columns");
         let entries = collector.entries_mut(rule.feature(), place.expect("the feature was searched"));
-        let first_right = values.values.partition_point(|&v| v <= rule.threshold()) as u32;
         let right = |entry: u64| {
             let rank = entry.rank();
-            if rank == values.missing_rank() {
+            if rank == missing_rank {
                 !rule.missing_left()
             } else {
                 rank >= first_right
@@ -252,7 +267,7 @@ fn search_sparse<C: Criterion>(
         let feature = features[place];
         if !evaluator.is_beaten(feature, &search) {
             let entries = collector.entries_mut(feature, place);
-            let candidate = evaluator.sparse(columns, feature, entries);
+            let candidate = evaluator.sparse(columns, feature, entries, search.score());
             evaluator.offer(&mut search, feature, candidate);
         }
     }
