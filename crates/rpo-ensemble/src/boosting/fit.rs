@@ -1,6 +1,6 @@
 //! Fitting: checks, the initial constants, and the loop over steps.
 
-use super::booster::{Booster, Only};
+use super::boosters::{Alone, Boosters};
 use super::check::{check, check_loss};
 use super::choices::Algorithm;
 use super::features::Features;
@@ -11,11 +11,10 @@ use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::resolved::Resolved;
 use super::run::Run;
-use super::state::{Outputs, choose};
+use super::state::{Column, Outputs};
 use super::used::Used;
 use crate::error::EnsembleError;
-use crate::scaling::OutputScaling;
-use ndarray::{Array2, ArrayBase};
+use ndarray::ArrayBase;
 use rayon::prelude::*;
 use rpo_core::{CheckParams, Learner, Matrix, MatrixView};
 use std::borrow::Cow;
@@ -91,64 +90,31 @@ impl BoostingParams {
         if let Some(loss) = &options.loss {
             check_loss(loss.as_ref(), &all, &initial, used.rows.as_deref())?;
         }
-        let single = params.algorithm == Algorithm::SingleTarget;
-        let apart = if single {
-            all.apart(params.memory_limit)?
+        let boosters = Boosters {
+            params,
+            objective,
+            features: &features,
+            outputs: &all,
+            initial: &initial,
+        };
+        let (columns, alone): (Vec<Column>, Vec<Alone<'_>>);
+        let boosters = if params.algorithm == Algorithm::SingleTarget {
+            columns = all.apart(params.memory_limit)?;
+            let outputs = columns.iter().enumerate();
+            alone = outputs
+                .map(|(output, column)| Alone::new(output, column, weights, objective))
+                .collect();
+            boosters.apart(&alone)?
         } else {
-            Vec::new()
+            vec![boosters.shared()?]
         };
-        let alone: Vec<Outputs<'_>> = apart
-            .iter()
-            .map(|(y, cells)| Outputs::new(y.into(), weights, cells.as_ref().map(Array2::view)))
-            .collect();
-        let parts = if single {
-            &alone[..]
-        } else {
-            std::slice::from_ref(&all)
-        };
-        let objectives: Vec<Objective> = match single {
-            true => (0..parts.len()).map(|output| objective.only(output)).collect(),
-            false => vec![objective.clone()],
-        };
-        // Only the square loss has the unit of its output.
-        let units = match single && params.loss.has(LossKind::Square) {
-            true => OutputScaling::Auto.factors(y, Some(weights)),
-            false => None,
-        };
-        let gain_unit = |output: usize| match &units {
-            Some(units) if objective.of(output).is_quadratic() => f64::from(units[output]).powi(2),
-            _ => 1.0,
-        };
-        let boosters = parts
-            .iter()
-            .zip(&objectives)
-            .zip(initial.chunks(initial.len() / parts.len()))
-            .enumerate()
-            .map(|(i, ((part, objective), initial))| {
-                let state = choose(params, objective, part, initial)?;
-                let (seed, target) = if single {
-                    let seed = params.seed.purpose("output").child(i as u64);
-                    let only = Only {
-                        output: i as u32,
-                        n_outputs: y.n_cols(),
-                        gain_unit: gain_unit(i),
-                    };
-                    (seed, Some(only))
-                } else {
-                    (params.seed, None)
-                };
-                Ok(Booster::new(
-                    params, objective, &features, part, state, seed, target,
-                ))
-            })
-            .collect::<Result<_, EnsembleError>>()?;
         let n_features = x.n_cols();
         let start = match options.start {
             Some(start) => start.clone(),
             None => Boosted::from_parts(
-                initial,
+                initial.clone(),
                 Vec::new(),
-                parts.len(),
+                boosters.len(),
                 objective.links(),
                 n_features,
                 n_train,

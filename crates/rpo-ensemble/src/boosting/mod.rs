@@ -59,6 +59,7 @@
 
 mod block_scores;
 mod booster;
+mod boosters;
 mod check;
 mod choices;
 mod early_stopping;

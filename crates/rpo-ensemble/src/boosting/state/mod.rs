@@ -23,7 +23,7 @@ mod update;
 pub(super) use coefficients::Coefficients;
 pub(super) use form::choose;
 pub(super) use leaf_index::LeafIndex;
-pub(super) use outputs::{Outputs, check_memory};
+pub(super) use outputs::{Column, Outputs, check_memory};
 pub(super) use update::{StepUpdate, keep_largest, narrow};
 
 use factored::FactoredResiduals;

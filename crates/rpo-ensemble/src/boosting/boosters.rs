@@ -1,0 +1,104 @@
+//! The boosters of a fit: one of all outputs, or one of each.
+
+use super::booster::{Booster, Only};
+use super::features::Features;
+use super::loss::{LossKind, Objective};
+use super::resolved::Resolved;
+use super::state::{Column, Outputs, choose};
+use crate::error::EnsembleError;
+use crate::scaling::OutputScaling;
+use ndarray::ArrayBase;
+use rpo_core::MatrixView;
+
+/// What the boosters of a fit have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Boosters<'a> {
+    pub(super) params: &'a Resolved,
+    pub(super) objective: &'a Objective,
+    pub(super) features: &'a Features<'a>,
+    /// All outputs.
+    pub(super) outputs: &'a Outputs<'a>,
+    /// The constants ρ₀ of all outputs.
+    pub(super) initial: &'a [f64],
+}
+
+/// An output by itself, with its loss.
+pub(super) struct Alone<'a> {
+    outputs: Outputs<'a>,
+    objective: Objective,
+}
+
+impl<'a> Alone<'a> {
+    /// Takes the position of an output, its column, and the weights of the samples.
+    pub(super) fn new(
+        output: usize,
+        (y, cells): &'a Column,
+        weights: &'a [f32],
+        objective: &Objective,
+    ) -> Self {
+        Self {
+            outputs: Outputs::new(MatrixView::from(y), weights, cells.as_ref().map(ArrayBase::view)),
+            objective: objective.only(output),
+        }
+    }
+}
+
+impl<'a> Boosters<'a> {
+    /// Returns the booster of all outputs, which share their trees.
+    pub(super) fn shared(self) -> Result<Booster<'a>, EnsembleError> {
+        let Self {
+            params,
+            objective,
+            features,
+            outputs,
+            initial,
+        } = self;
+        let state = choose(params, objective, outputs, initial)?;
+        Ok(Booster::new(
+            params,
+            objective,
+            features,
+            outputs,
+            state,
+            params.seed,
+            None,
+        ))
+    }
+
+    /// Returns a booster of each output, which has its own trees.
+    pub(super) fn apart(self, all: &'a [Alone<'a>]) -> Result<Vec<Booster<'a>>, EnsembleError> {
+        let Self { params, features, .. } = self;
+        // Only the square loss has the unit of its output.
+        let units = match params.loss.has(LossKind::Square) {
+            true => OutputScaling::Auto.factors(self.outputs.y.reborrow(), Some(self.outputs.weights)),
+            false => None,
+        };
+        let seed = params.seed.purpose("output");
+        let boosters = all.iter().zip(self.initial).enumerate();
+        boosters
+            .map(|(output, (alone, initial))| {
+                let (outputs, objective) = (&alone.outputs, &alone.objective);
+                let gain_unit = match &units {
+                    Some(units) if objective.of(0).is_quadratic() => f64::from(units[output]).powi(2),
+                    _ => 1.0,
+                };
+                let only = Only {
+                    output: output as u32,
+                    n_outputs: all.len(),
+                    gain_unit,
+                };
+                let state = choose(params, objective, outputs, std::slice::from_ref(initial))?;
+                let seed = seed.child(output as u64);
+                Ok(Booster::new(
+                    params,
+                    objective,
+                    features,
+                    outputs,
+                    state,
+                    seed,
+                    Some(only),
+                ))
+            })
+            .collect()
+    }
+}
