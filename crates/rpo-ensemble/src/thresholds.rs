@@ -6,7 +6,8 @@
 //!
 //! A threshold lies midway between the lowest score for which the label is predicted and the next lower score. Among
 //! equally good thresholds the highest is chosen. A threshold that predicts the label for every sample is the lowest
-//! score.
+//! score. For a label that every sample has, it lies half the size of that score below: ½ where scores are 1, so that it
+//! is reached by scores of other samples that differ from 1 in their last digit.
 //!
 //! ```
 //! use ndarray::array;
@@ -121,8 +122,21 @@ fn for_each_cut(pairs: &mut [(f32, bool)], mut f: impl FnMut(f64, usize, usize))
     }
 }
 
+/// Returns the threshold of a label that all samples have, given at least one.
+fn of_certain_label(pairs: &[(f32, bool)]) -> Option<f64> {
+    let lowest = pairs
+        .iter()
+        .map(|(score, _)| f64::from(*score))
+        .reduce(f64::min)?;
+    let is_certain = pairs.iter().all(|(_, positive)| *positive);
+    is_certain.then(|| lowest - lowest.abs() / 2.0)
+}
+
 /// Returns the highest threshold of the largest F-measure.
 fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
+    if let Some(threshold) = of_certain_label(&pairs) {
+        return threshold;
+    }
     let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
     let (mut best, mut threshold) = ((0, 1), HALF);
     for_each_cut(&mut pairs, |cut, predicted, hits| {
@@ -139,6 +153,9 @@ fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
 fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
     if pairs.is_empty() {
         return HALF;
+    }
+    if let Some(threshold) = of_certain_label(&pairs) {
+        return threshold;
     }
     let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
     if n_positive == 0 {
@@ -199,7 +216,10 @@ mod tests {
                 let cut = f64::from(cut) / 32.0;
                 prop_assert!(f_measure(&pairs, cut) <= best);
             }
-            if pairs.iter().any(|(_, p)| *p) {
+            if pairs.iter().all(|(_, p)| *p) {
+                let lowest = pairs.iter().map(|(s, _)| f64::from(*s)).fold(1.0, f64::min);
+                prop_assert_eq!(found, lowest / 2.0);
+            } else if pairs.iter().any(|(_, p)| *p) {
                 let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
                 let higher = (0..32).map(|i| f64::from(i) / 16.0).filter(|t| *t > found && predicted(*t) < predicted(found));
                 for t in higher {
@@ -223,6 +243,15 @@ mod tests {
             let at_most = if n_positive > 0 { n_positive.max(top) } else { 0 };
             prop_assert!(predicted(found) <= at_most);
             prop_assert!((0..12).map(f64::from).all(|t| predicted(t) > n_positive || predicted(t) <= predicted(found)));
+        }
+    }
+
+    #[test]
+    fn a_label_of_all_samples_is_predicted_for_similar_scores() {
+        let labels = array![[1.0, 1.0], [1.0, 1.0]];
+        for rule in [ThresholdRule::MacroF, ThresholdRule::Rate] {
+            let found = find(rule, array![[1.0, -0.5], [1.0, 2.0]].view(), (&labels).into());
+            assert_eq!(found.unwrap(), [0.5, -0.75]);
         }
     }
 

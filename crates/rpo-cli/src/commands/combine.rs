@@ -9,7 +9,7 @@ use rpo::combine::{CombineRule, Ensemble};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ModelError, ThresholdSource};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
 /// Combine models of any methods, fitted to the same data, into one that predicts their weighted mean.
@@ -147,7 +147,7 @@ impl Combine {
         }
     }
 
-    /// The weight of each file; 0 if its model was left out.
+    /// The weight of each file; 0 if its model was left out, and the sum of its weights if it is given twice.
     fn weights_of(&self, ensemble: &Ensemble) -> Map<String, Value> {
         let weights: Vec<f64> = match &ensemble.selection {
             Some(selection) => {
@@ -158,10 +158,12 @@ impl Combine {
             }
             None => ensemble.members().map(|(_, weight)| weight).collect(),
         };
-        let of_file = self.models.iter().zip(weights);
+        let mut of_file = Map::new();
+        for (path, weight) in self.models.iter().zip(weights) {
+            let sum = of_file.entry(path.display().to_string()).or_insert(json!(0.0));
+            *sum = json!(sum.as_f64().unwrap_or(0.0) + weight);
+        }
         of_file
-            .map(|(path, weight)| (path.display().to_string(), weight.into()))
-            .collect()
     }
 
     /// Notes that the models' own decision rules and intervals do not apply to the ensemble.

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
 use crate::output::Output;
-use crate::predictions::{Explanation, explanations};
+use crate::predictions::{Explanation, for_each_explanation};
 use clap::Args;
 use rpo::core::{MatrixView, csr_row};
 use rpo::data::Dataset;
@@ -102,11 +102,10 @@ impl Explain {
         };
         let outputs = self.outputs(&model, x)?;
         let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
-        let found = model.contributions(x, &outputs, usual);
-        let found = found.map_err(|e| match e {
+        let refuse = |e: ModelError| match e {
             ModelError::Unexplained { .. } => e.into(),
             e => CliError::of_prediction(e, self.input.name()),
-        })?;
+        };
         let mut out = Output::new(self.out.as_deref())?;
         let names = Names {
             model: &model,
@@ -114,11 +113,14 @@ impl Explain {
             id: self.input.id(),
             delimiter: csv_file::delimiter(self.out.as_deref()),
         };
-        out.put(names.header().as_bytes())?;
+        // Written once the first scores are explained.
+        let mut header = Some(names.header());
         let most = self.features.map_or(usize::MAX, NonZeroUsize::get);
-        for explanation in explanations(&found, &outputs, most) {
-            out.put(names.lines(&explanation).as_bytes())?;
-        }
+        for_each_explanation(&model, x, &outputs, most, usual, refuse, |explanation| {
+            out.put(header.take().unwrap_or_default().as_bytes())?;
+            out.put(names.lines(&explanation).as_bytes())
+        })?;
+        out.put(header.unwrap_or_default().as_bytes())?;
         out.finish()
     }
 
@@ -126,7 +128,11 @@ impl Explain {
     fn outputs(&self, model: &Model, x: MatrixView<'_>) -> Result<Vec<Vec<u32>>, CliError> {
         if let Some(k) = self.top_k {
             if model.schema().task == Task::Regression {
-                let message = "--top-k is for labels; the model predicts numbers";
+                let message = if model.labels().is_empty() {
+                    "--top-k is for labels; the model predicts numbers"
+                } else {
+                    "--top-k ranks all outputs; the model predicts numbers beside labels: name outputs by --outputs"
+                };
                 return Err(CliError::Usage(message.to_owned()));
             }
             let best = model.predict_top_k(x, k.get());

@@ -1,6 +1,7 @@
 //! What features contribute to scores, as it is written and served.
 
-use rpo::core::{Contributions, csr_row};
+use rpo::core::{Contributions, MatrixView, csr_row};
+use rpo::{BLOCK_BYTES, Model, ModelError, for_each_block};
 
 /// The explanation of a score.
 #[derive(Debug)]
@@ -13,8 +14,41 @@ pub(crate) struct Explanation {
     pub(crate) features: Vec<(u32, f32)>,
 }
 
-/// Explains the scores of the given outputs of each sample by at most `most` features each.
-pub(crate) fn explanations<'a>(
+/// Calls `f` with the explanation of the score of each given output of each sample of `x`, in this order, by at most
+/// `most` features each. All features contribute while a score is explained, so that it is done for some samples, and
+/// for some outputs of a sample, at a time. `refuse` makes the error of what cannot be explained.
+pub(crate) fn for_each_explanation<E>(
+    model: &Model,
+    x: MatrixView<'_>,
+    outputs: &[&[u32]],
+    most: usize,
+    background: MatrixView<'_>,
+    refuse: impl Fn(ModelError) -> E,
+    mut f: impl FnMut(Explanation) -> Result<(), E>,
+) -> Result<(), E> {
+    // An index and a value per feature.
+    let width = 2 * model.predictor().n_features().max(1);
+    let together = (BLOCK_BYTES / (size_of::<f32>() * width)).max(1);
+    let widest = outputs.iter().map(|outputs| outputs.len()).max().unwrap_or(0);
+    for_each_block(x, widest.min(together) * width, BLOCK_BYTES, |rows, block| {
+        for first in (0..widest).step_by(together) {
+            let outputs: Vec<&[u32]> = outputs[rows.clone()]
+                .iter()
+                .map(|outputs| outputs.chunks(together).nth(first / together).unwrap_or_default())
+                .collect();
+            let found = model
+                .contributions(block.reborrow(), &outputs, background.reborrow())
+                .map_err(|e| refuse(e.in_block(rows.start)))?;
+            for mut explanation in explanations(&found, &outputs, most) {
+                explanation.row += rows.start;
+                f(explanation)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn explanations<'a>(
     found: &'a Contributions,
     outputs: &'a [&[u32]],
     most: usize,

@@ -5,4 +5,4 @@ mod explanations;
 pub(crate) mod json_outputs;
 
 pub(crate) use columns::PredictedColumns;
-pub(crate) use explanations::{Explanation, explanations};
+pub(crate) use explanations::{Explanation, for_each_explanation};

@@ -158,3 +158,30 @@ fn servers_explain_as_the_command_does() {
     let message = folder.fail("serve --model t.rpo --background train.csv");
     assert!(message.contains("label-tree"), "{message}");
 }
+
+/// With millions of features, few scores are explained at a time: a sample's two outputs one after the other.
+#[test]
+fn scores_are_explained_alike_however_many_are_at_a_time() {
+    let folder = Folder::new();
+    let explained = |last: u32| {
+        let mut text = String::new();
+        for i in 0..40 {
+            let labels = ["0", "1", "0,1", "0"][i % 4];
+            let further = if i % 4 == 1 {
+                String::new()
+            } else {
+                format!(" {last}:1.5")
+            };
+            writeln!(text, "{labels} 1:{} 3:0.5{further}", 1 + i % 4).unwrap();
+        }
+        folder.write("t.svm", text);
+        folder.ok("train --method one-vs-rest --standardize=false --data t.svm --model m.rpo --json");
+        let name = format!(",{},", last - 1);
+        let lines = folder.ok("explain --model m.rpo --data t.svm");
+        assert!(lines.contains(&name), "{lines}");
+        lines.replace(&name, ",last,")
+    };
+    let (at_once, in_parts) = (explained(4), explained(6_000_000));
+    assert_eq!(at_once, in_parts);
+    assert!(at_once.lines().count() > 40 * 2 * 2);
+}

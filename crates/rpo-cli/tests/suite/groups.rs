@@ -151,3 +151,34 @@ fn the_weights_of_models_are_scored_on_other_groups() {
     let weighted = "combine --models a.rpo b.rpo --out c.rpo --weights 1 2 --data n.csv --thresholds rate";
     assert_eq!(code(&format!("{weighted} --group customer")), Some(2));
 }
+
+/// With groups, forests withhold some for intervals and thresholds, as many as the option says.
+#[test]
+fn forests_withhold_as_many_groups_as_the_option_says() {
+    let folder = Folder::new();
+    let table: String = (0..200)
+        .map(|i| format!("g{},{},{}\n", i % 50, i % 7, i % 7 + i % 3))
+        .collect();
+    folder.write("t.csv", format!("g,x,y\n{table}"));
+    let train = "train --data t.csv --targets y --group g --intervals 0.9 --trees 5 --model m.rpo";
+    let message = folder.fail(train);
+    assert!(
+        message.contains("a larger --calibration-share withholds more"),
+        "{message}"
+    );
+    folder.ok(&format!("{train} --calibration-share 0.5"));
+    let message = folder.fail(&format!(
+        "{} --calibration-share 0.5",
+        train.replace("--group g", "--ignore g")
+    ));
+    assert!(message.contains("is for samples with groups"), "{message}");
+}
+
+/// A model that is given twice counts twice.
+#[test]
+fn weights_of_a_file_given_twice_add_up() {
+    let folder = ready();
+    folder.ok("train --data t.csv --targets y --ignore customer --trees 3 --model a.rpo");
+    let report = folder.json("combine --models a.rpo a.rpo --weights 1 2 --out b.rpo");
+    assert_eq!(report["weights"], serde_json::json!({"a.rpo": 3.0}));
+}

@@ -67,6 +67,24 @@ fn responses_have_a_largest_number_of_values() {
     assert_eq!(schema["max_values"], 5);
 }
 
+/// Labels that a model decides on are counted, as they may be all of them.
+#[test]
+fn decided_labels_count_as_values() {
+    let folder = Folder::new();
+    let table: String = (0..40).map(|i| format!("{},1,1\n", i % 5)).collect();
+    folder.write("t.csv", format!("x,a,b\n{table}"));
+    folder.ok("train --data t.csv --targets a,b --trees 3 --model m.rpo");
+    let request = |n: usize| format!("{}\n", json!({"rows": vec![json!({"x": 1}); n], "decide": true}));
+    let found = lines(
+        &folder,
+        "--model m.rpo --max-values 5",
+        &(request(2) + &request(3)),
+    );
+    assert_eq!(found[0]["predictions"][1].as_array().unwrap().len(), 2);
+    let message = found[1]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("6 values, at most 5"), "{message}");
+}
+
 #[test]
 fn compressed_requests_are_refused_by_the_name_of_their_encoding() {
     let folder = Folder::new();

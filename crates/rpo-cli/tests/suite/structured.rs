@@ -192,7 +192,7 @@ fn options_without_effect_are_refused() {
         ),
         (
             "soshf --calibration-share 0.3 --thresholds rate",
-            "--calibration-share = 0.3 is for methods without out-of-bag predictions",
+            "--calibration-share = 0.3 is for samples with groups and for methods without out-of-bag predictions",
         ),
         (
             "gbmort --thresholds rate --calibration-share 1",

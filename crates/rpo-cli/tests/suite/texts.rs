@@ -238,3 +238,31 @@ fn a_table_of_the_terms_of_texts_is_predicted_as_the_texts() {
         "{message}"
     );
 }
+
+/// A date counts in ten thousands of days, beside which texts of length 1 would not count.
+#[test]
+fn numbers_beside_texts_do_not_outweigh_them() {
+    let folder = Folder::new();
+    let table = |first: usize| {
+        let mut text = "review,price,since,liked\n".to_owned();
+        for i in first..first + 200 {
+            let liked = i * 7 % 5 < 3;
+            let words = if liked { "good and solid" } else { "bad and broken" };
+            let (price, month, day) = (i * 13 % 89, 1 + i % 12, 1 + i % 28);
+            text += &format!(
+                "{words} word{},{price}.5,2023-{month:02}-{day:02},{}\n",
+                i % 20,
+                u8::from(liked)
+            );
+        }
+        text
+    };
+    folder.write("train.csv", table(0)).write("test.csv", table(1000));
+    for method in ["one-vs-rest", "label-tree", "craftml --trees 20"] {
+        let train =
+            format!("train --data train.csv --text review --targets liked --method {method} --model m.rpo");
+        folder.ok(&train);
+        let scores = folder.json("evaluate --model m.rpo --data test.csv --metrics macro-auc");
+        assert!(number(&scores, "macro-auc") > 0.95, "{method}: {scores:?}");
+    }
+}

@@ -149,10 +149,14 @@ pub(super) fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError>
 /// Writes a MULAN label file, which contains the names of the outputs of an ARFF file.
 ///
 /// # Errors
-/// [`WriteError::Io`], [`WriteError::ClassesInLabelFile`] for columns of classes.
+/// [`WriteError::Io`], [`WriteError::ClassesInLabelFile`] for columns of classes, [`WriteError::NotLabels`] for
+/// numbers, which readers of label files do not expect.
 pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
     if let Some(column) = data.class_columns().first() {
         return Err(WriteError::ClassesInLabelFile(column.name.clone()));
+    }
+    if data.task() == Task::Regression {
+        return Err(WriteError::NotLabels);
     }
     writeln!(to, "<labels xmlns=\"http://mulan.sourceforge.net/labels\">")?;
     for name in Targets::new(data).column_names()?.iter().skip(data.n_features()) {

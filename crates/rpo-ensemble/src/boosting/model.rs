@@ -170,7 +170,7 @@ impl Boosted {
                 return Traversal::Rules;
             }
             let structures: Vec<_> = self.trees.iter().map(|tree| &tree.structure).collect();
-            Traversal::new(&structures, self.n_features)
+            Traversal::new(&structures)
         })
     }
 }

@@ -21,8 +21,17 @@ pub struct ForestTree<R = AxisRule, L = Leaves> {
 /// Sums of impurity importances over trees, in units of 2⁻⁴⁰.
 ///
 /// They are integers, so that a sum does not depend on the order in which trees were added or forests merged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Features beyond the last one here have none: trees on hyperplanes split no single feature, and a file of such trees
+/// says nothing that is as long as the number of features.
+#[derive(Debug, Clone, Eq)]
 pub(crate) struct Importances(Vec<u64>);
+
+impl PartialEq for Importances {
+    fn eq(&self, other: &Self) -> bool {
+        self.without_last_zeros() == other.without_last_zeros()
+    }
+}
 
 impl Importances {
     const UNIT: f64 = (1_u64 << 40) as f64;
@@ -37,6 +46,7 @@ impl Importances {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
         self.0
             .iter_mut()
             .zip(&other.0)
@@ -46,6 +56,11 @@ impl Importances {
     /// Creates importances from stored units.
     pub(crate) fn from_units(units: Vec<u64>) -> Self {
         Self(units)
+    }
+
+    fn without_last_zeros(&self) -> &[u64] {
+        let last = self.0.iter().rposition(|units| *units > 0);
+        &self.0[..last.map_or(0, |last| last + 1)]
     }
 
     /// Returns the units, for storage.
@@ -107,7 +122,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
         Domain::Count.check("the number of trees", trees.len())?;
-        if importances.0.len() != n_features {
+        if importances.0.len() > n_features {
             return mismatch("features with an importance", n_features, importances.0.len());
         }
         if let Bag::Subsample(rows) = bag
@@ -128,7 +143,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             check_rules(tree.structure(), n_features)?;
         }
         Ok(Self {
-            traversal: traversal(&trees, n_features),
+            traversal: traversal(&trees),
             label_sets: label_sets(&trees, n_outputs),
             trees,
             importances,
@@ -199,7 +214,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
                 self.trees.push(ForestTree { tree, seed });
             }
         }
-        self.traversal = traversal(&self.trees, self.n_features);
+        self.traversal = traversal(&self.trees);
         self.label_sets = label_sets(&self.trees, self.n_outputs);
         Ok(self)
     }
@@ -216,9 +231,9 @@ impl<R: Rule, L: LeafModel> Merge for Forest<R, L> {
     }
 }
 
-fn traversal(trees: &[ForestTree<impl Rule, impl LeafModel>], n_features: usize) -> Traversal {
+fn traversal(trees: &[ForestTree<impl Rule, impl LeafModel>]) -> Traversal {
     let structures: Vec<_> = trees.iter().map(|t| t.tree.structure()).collect();
-    Traversal::new(&structures, n_features)
+    Traversal::new(&structures)
 }
 
 fn label_sets(trees: &[ForestTree<impl Rule, impl LeafModel>], n_outputs: usize) -> Option<LabelSets> {

@@ -19,8 +19,9 @@ impl<R: StoreRule, L: LeafModel + StoreLeaves> Restore for Forest<R, L> {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let bag = from.field("bag")?;
         let trees = ForestTree::restore_all(from, sizes)?;
-        let importances = Importances::from_units(from.array::<u64>("importance")?.to_vec());
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
+        let units = from.array::<u64>("importance")?.of_length(p)?;
+        let importances = Importances::from_units(units.to_vec());
         let forest = Self::from_parts(trees, importances, bag, n, p, d);
         forest.map_err(|e| StoreError::part("forest", e))
     }

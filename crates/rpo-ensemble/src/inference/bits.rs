@@ -13,10 +13,10 @@ use std::ops::Range;
 /// The trees of a forest in which each feature has at most one threshold.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BitsetTraversal {
-    /// The threshold of each feature; `None` if no rule uses the feature.
+    /// The threshold of each feature up to the last one that a rule uses; `None` if no rule uses the feature.
     thresholds: Vec<Option<f32>>,
     /// Chains of nodes, in which each node is the child on the side of zero of the one before, and the last node is a
-    /// leaf. Stores the feature tested by a node; for a leaf, the number of features.
+    /// leaf. Stores the feature tested by a node; for a leaf, the number of thresholds.
     features: Vec<u32>,
     /// For a node, the position in its tree of the chain of its other child; for a leaf, its index among the leaves.
     exits: Vec<u32>,
@@ -24,23 +24,33 @@ pub(crate) struct BitsetTraversal {
     start: Vec<usize>,
 }
 
+/// Number of features that no rule uses from which their bits are not worth their memory: a small file may say that it has
+/// billions.
+const MOST_UNUSED: usize = 1 << 20;
+
 impl BitsetTraversal {
-    /// Lays out trees whose rules use features below `n_features`. Returns `None` if a rule uses several features, or
-    /// if two rules compare a feature with different thresholds.
-    pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Option<Self> {
-        let mut thresholds = vec![None; n_features];
+    /// Lays out trees. Returns `None` if a rule uses several features, if two rules compare a feature with different
+    /// thresholds, or if far fewer features are used than lie before the last one used.
+    pub(crate) fn new(structures: &[&Structure<impl Rule>]) -> Option<Self> {
+        let n_nodes: usize = structures.iter().map(|structure| structure.nodes().len()).sum();
+        let most_features = MOST_UNUSED + n_nodes;
+        let mut thresholds: Vec<Option<f32>> = Vec::new();
         for node in structures.iter().flat_map(|structure| structure.nodes()) {
             if let Node::Split { rule, .. } = node {
                 let AxisTest {
                     feature, threshold, ..
                 } = rule.as_axis()?.test();
-                let known = thresholds[feature as usize].get_or_insert(threshold);
+                let feature = feature as usize;
+                if feature >= most_features {
+                    return None;
+                }
+                thresholds.resize(thresholds.len().max(feature + 1), None);
+                let known = thresholds[feature].get_or_insert(threshold);
                 if *known != threshold || !threshold.is_finite() {
                     return None;
                 }
             }
         }
-        let n_nodes = structures.iter().map(|structure| structure.nodes().len()).sum();
         let mut traversal = Self {
             thresholds,
             features: Vec::with_capacity(n_nodes),
@@ -99,7 +109,7 @@ impl BitsetTraversal {
             let start = bits.len() - (n_features + 1);
             let bits = &mut bits[start..];
             x.for_each_in_row(row, |feature, value| {
-                if let Some(threshold) = self.thresholds[feature as usize] {
+                if let Some(&Some(threshold)) = self.thresholds.get(feature as usize) {
                     complete &= !value.is_nan();
                     let leaves_zero = (value > threshold) != (0.0 > threshold);
                     bits[feature as usize] |= u64::from(leaves_zero) << (i % GROUP);

@@ -22,8 +22,8 @@ pub(crate) enum Traversal {
 }
 
 impl Traversal {
-    pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Self {
-        match BitsetTraversal::new(structures, n_features) {
+    pub(crate) fn new(structures: &[&Structure<impl Rule>]) -> Self {
+        match BitsetTraversal::new(structures) {
             Some(bits) => Self::Bitset(bits),
             None => BranchlessTraversal::new(structures).map_or(Self::Rules, Self::Branchless),
         }

@@ -33,7 +33,7 @@ impl Restore for StructuredForest {
             all if all == n => Bag::All,
             some => Bag::Subsample(some),
         };
-        let forest = Forest::from_parts(trees, Importances::zero(p), bag, n, p, d);
+        let forest = Forest::from_parts(trees, Importances::zero(0), bag, n, p, d);
         let structured = forest.and_then(|forest| Self::from_forest(forest, clustered, label_weight));
         structured.map_err(|e| StoreError::part("forest", e))
     }

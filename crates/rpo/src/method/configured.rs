@@ -211,6 +211,10 @@ impl Configured {
             ..
         } = self.decision;
         let has_oob = self.inner.has_oob() && data.groups().is_none();
+        if let (true, Some(share)) = (has_oob, calibration_share) {
+            let reason = "is for samples with groups and for methods without out-of-bag predictions";
+            return Err(ParameterError::conflict("calibration_share", share, reason).into());
+        }
         if thresholds.is_none() && intervals.is_none() || has_oob {
             return Ok(None);
         }

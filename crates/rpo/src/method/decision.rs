@@ -1,6 +1,6 @@
 //! Parameters of decisions on labels and of prediction intervals, with what is found during training beside the model.
 
-use super::{Estimator, MethodError};
+use super::MethodError;
 use crate::Decision;
 use rpo_core::{Domain, ParameterError};
 use rpo_ensemble::thresholds::ThresholdRule;
@@ -32,8 +32,8 @@ pub struct DecisionParams {
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.
     pub intervals: Option<f64>,
-    /// Fraction of the samples that are withheld to find thresholds or intervals, between 0 and 1; for methods without
-    /// out-of-bag predictions, default 0.2.
+    /// Fraction of the samples that are withheld to find thresholds or intervals, between 0 and 1; for samples with groups
+    /// and for methods without out-of-bag predictions, default 0.2.
     pub calibration_share: Option<f64>,
 }
 
@@ -46,8 +46,8 @@ impl DecisionParams {
         matches!(name, "decide" | "thresholds" | "intervals" | "calibration_share")
     }
 
-    /// Checks the parameters for a method.
-    pub(super) fn check(&self, estimator: &dyn Estimator) -> Result<(), MethodError> {
+    /// Checks the parameters.
+    pub(super) fn check(&self) -> Result<(), MethodError> {
         let conflict = |name, given: &dyn std::fmt::Display, reason| {
             Err(ParameterError::conflict(name, given, reason).into())
         };
@@ -64,10 +64,6 @@ impl DecisionParams {
                 &"f1",
                 "decides without thresholds: `thresholds` has no effect",
             ),
-            (_, Some(share)) if estimator.has_oob() => {
-                let reason = "is for methods without out-of-bag predictions";
-                conflict("calibration_share", &share, reason)
-            }
             (_, Some(share)) => Ok(Domain::Level.check("calibration_share", share)?),
             _ => Ok(()),
         }

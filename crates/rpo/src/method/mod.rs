@@ -194,7 +194,7 @@ impl Method {
             decision.thresholds = applies.then_some(rule);
             parameters.insert("thresholds".to_owned(), serde_json::json!(decision.thresholds));
         }
-        decision.check(own.as_ref())?;
+        decision.check()?;
         if self.entry.is_ensemble() {
             // Members weight the terms of texts themselves.
             features.text_weights = TextWeighting::Counts;

@@ -178,7 +178,22 @@ static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
         }
         models
     };
-    kinds_of_models().into_iter().flat_map(of).collect()
+    let mut models: Vec<(Case, Model)> = kinds_of_models().into_iter().flat_map(of).collect();
+    let case = Case {
+        rows: 12,
+        ..Case::default()
+    };
+    for method in [
+        "structured-forest",
+        "one-vs-rest",
+        "label-tree",
+        "ridge",
+        "label-embedding",
+    ] {
+        let method = Method::named(method).unwrap();
+        models.push((case, Model::fit(&method, &case.data()).unwrap()));
+    }
+    models
 });
 
 #[test]

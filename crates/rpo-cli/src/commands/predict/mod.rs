@@ -158,8 +158,12 @@ impl Predict {
         let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
         let has_numbers = model.schema().task == Task::Regression;
         if ranks && has_numbers && (!self.decide || model.labels().is_empty()) {
-            let message =
-                "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
+            let message = if model.labels().is_empty() {
+                "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers"
+            } else {
+                "--top-k and --out-format xmlrepo rank all outputs; the model predicts numbers beside labels, for which \
+                 there is --decide"
+            };
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.values && format == OutFormat::Xmlrepo {

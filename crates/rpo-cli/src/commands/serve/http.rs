@@ -160,7 +160,7 @@ impl Server {
                 Ok(response(200, json, self.service.health().to_string()))
             }
             (&Method::GET | &Method::HEAD, "/schema") => {
-                Ok(response(200, json, self.service.schema().to_string()))
+                Ok(response(200, json, self.service.schema().to_owned()))
             }
             (&Method::POST, "/predict") => {
                 check_encoding(request.headers())?;

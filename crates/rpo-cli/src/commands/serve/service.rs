@@ -3,11 +3,11 @@
 use super::problem::Problem;
 use super::request::{Pick, Request};
 use crate::predictions::json_outputs::{self, JsonOutputs, add};
-use crate::predictions::{PredictedColumns, explanations};
+use crate::predictions::{PredictedColumns, for_each_explanation};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
-use rpo::data::Task;
 use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
+use rpo::data::{Names, Task};
 use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -38,6 +38,8 @@ pub(super) struct Service {
     explained: Option<(Vec<String>, Matrix)>,
     limits: RequestLimits,
     refuse_unseen: bool,
+    /// The description of the model for clients, as JSON.
+    description: String,
 }
 
 /// How the features of rows are read.
@@ -80,7 +82,7 @@ impl Service {
             model: &model,
             intervals: true,
         };
-        Ok(Self {
+        let mut service = Self {
             explained,
             outputs: JsonOutputs::new(with_bounds.score_names()),
             targets: json_outputs::escaped(with_bounds.value_names()),
@@ -89,7 +91,10 @@ impl Service {
             columns,
             limits,
             refuse_unseen,
-        })
+            description: String::new(),
+        };
+        service.description = service.describe().to_string();
+        Ok(service)
     }
 
     /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is.
@@ -134,13 +139,7 @@ impl Service {
                 "the server was started without --background, which says what is usual: it explains nothing";
             return Err(Problem::Request(message.to_owned()));
         }
-        let (values, limit) = (
-            rows.saturating_mul(self.values_per_row(request)),
-            self.limits.values,
-        );
-        if values > limit {
-            return Err(Problem::TooManyValues { values, limit });
-        }
+        self.check_values(rows.saturating_mul(self.values_per_row(request)))?;
         let mut response = "{".to_owned();
         if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
@@ -167,7 +166,16 @@ impl Service {
         Ok(response)
     }
 
-    /// The number of values predicted for a row; 0 for labels that are decided on, which are few.
+    /// Refuses a response with more values than the limit.
+    fn check_values(&self, values: usize) -> Result<(), Problem> {
+        let limit = self.limits.values;
+        if values > limit {
+            return Err(Problem::TooManyValues { values, limit });
+        }
+        Ok(())
+    }
+
+    /// The number of values predicted for a row; 0 for labels that are decided on, which are counted then.
     fn values_per_row(&self, request: &Request) -> usize {
         let n_outputs = self.model.n_outputs();
         match request.pick {
@@ -191,21 +199,27 @@ impl Service {
         to: &mut String,
     ) -> Result<(), Problem> {
         let scores: usize = outputs.iter().map(|outputs| outputs.len()).sum();
-        let (values, limit) = (scores.saturating_mul(most.min(names.len())), self.limits.values);
-        if values > limit {
-            return Err(Problem::TooManyValues { values, limit });
-        }
-        let found = self.model.contributions(x, outputs, background.view())?;
-        let mut all = explanations(&found, outputs, most).peekable();
-        for row in 0..outputs.len() {
-            to.push_str(if row > 0 { ",[" } else { "[" });
-            let mut comma = "";
-            while let Some(explanation) = all.next_if(|explanation| explanation.row == row) {
-                to.push_str(comma);
-                self.outputs.explained(&explanation, names, to);
-                comma = ",";
-            }
-            to.push(']');
+        self.check_values(scores.saturating_mul(most.min(names.len())))?;
+        let mut of_rows = vec![String::new(); outputs.len()];
+        for_each_explanation(
+            &self.model,
+            x,
+            outputs,
+            most,
+            background.view(),
+            Problem::from,
+            |explanation| {
+                let of_row = &mut of_rows[explanation.row];
+                if !of_row.is_empty() {
+                    of_row.push(',');
+                }
+                self.outputs.explained(&explanation, names, of_row);
+                Ok(())
+            },
+        )?;
+        for (row, explained) in of_rows.iter().enumerate() {
+            let comma = if row > 0 { "," } else { "" };
+            add(to, format_args!("{comma}[{explained}]"));
         }
         Ok(())
     }
@@ -223,6 +237,7 @@ impl Service {
                 to.push(',');
             }
         };
+        let mut n_decided = 0;
         match request.pick {
             Pick::All => {
                 for (row, scores) in columns.scores(x)?.rows().into_iter().enumerate() {
@@ -254,6 +269,8 @@ impl Service {
                 let scores = self.model.predict(block).map_err(|e| e.in_block(rows.start))?;
                 let decided = self.model.decide(scores.view())?;
                 let decided = decided.view();
+                n_decided += decided.nnz();
+                self.check_values(n_decided)?;
                 for (i, row) in rows.enumerate() {
                     let labels = csr_row(&decided, i).0.iter();
                     let picked = labels.map(|&j| (j, scores[[i, j as usize]]));
@@ -358,22 +375,26 @@ impl Service {
         })
     }
 
-    /// Describes the model for clients.
-    pub(super) fn schema(&self) -> Value {
+    /// Describes the model for clients, as JSON.
+    pub(super) fn schema(&self) -> &str {
+        &self.description
+    }
+
+    fn describe(&self) -> Value {
         let schema = self.model.schema();
         let features: Value = match &self.columns {
             Columns::Numbered => json!({"numbered": schema.feature_names.iter().len()}),
             Columns::Named { names, options } => {
-                let feature = |name: &String| {
+                let positions = schema.feature_names.positions(&Names::Given(names.clone()));
+                let feature = |(name, position): (&String, Option<usize>)| {
                     let kind = json!(options.types[name]);
                     let mut feature = json!({"name": name, "type": kind});
-                    let position = schema.feature_names.position(name);
                     if let Some(values) = position.and_then(|j| schema.nominal.get(&j)) {
                         feature["values"] = json!(**values);
                     }
                     feature
                 };
-                names.iter().map(feature).collect()
+                names.iter().zip(positions).map(feature).collect()
             }
         };
         let outputs: Vec<Cow<'_, str>> = schema.output_names.iter().collect();
