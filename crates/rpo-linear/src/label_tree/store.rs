@@ -101,7 +101,8 @@ impl Restore for LabelTree {
         let mut features = from.array::<u32>("feature")?.of_length(counts.total())?;
         let mut feature_sizes = from.array::<u32>("feature.size")?.of_length(features.len())?;
         let n_weights = feature_sizes.total();
-        let mut lanes = from.array::<u32>("weight.classifier")?.of_length(n_weights)?;
+        let lanes = from.array::<u32>("weight.classifier")?.of_length(n_weights)?;
+        let mut lanes = lanes.where_all("below 65536", |lane| lane <= u16::MAX.into())?;
         let mut values = from.array::<f32>("weight.value")?.of_length(n_weights)?;
         let mut offsets = from.array::<f32>("offset")?.of_length(nodes.total())?;
         let mut weights = Vec::with_capacity(nodes.len());

@@ -3,7 +3,7 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
-use rpo_core::store::{Reader, Restore, Sizes, Store, Stored, Writer};
+use rpo_core::store::{Array, Dtype, Reader, Restore, Sizes, Store, Stored, Writer};
 use rpo_core::{ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
 use rpo_linear::{LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
 
@@ -272,6 +272,36 @@ fn a_stored_model_comes_back() {
     assert_eq!(
         LabelTreeModel::restore(&mut stored(&found).reader(), sizes).unwrap(),
         found
+    );
+}
+
+/// Numbers of classifiers have 16 bits in memory, but up to 32 in a file.
+#[test]
+fn numbers_of_classifiers_beyond_16_bits_are_refused() {
+    let mut stored = stored(&model(Precision::Half));
+    let named = |(name, _): &&mut (String, Array)| name.ends_with("weight.classifier");
+    let (_, array) = stored.arrays.iter_mut().find(named).unwrap();
+    assert_eq!(array.dtype, Dtype::U8);
+    array.dtype = Dtype::U32;
+    array.bytes = array
+        .bytes
+        .iter()
+        .flat_map(|&v| u32::from(v).to_le_bytes())
+        .collect();
+    // In four bytes each, they are the same numbers.
+    let wide = LabelTreeModel::restore(&mut stored.reader(), SIZES);
+    assert_eq!(wide.unwrap(), model(Precision::Half));
+
+    let (_, array) = stored.arrays.iter_mut().find(named).unwrap();
+    let number = u32::from(array.bytes[4]) + (1 << 16);
+    array.bytes[4..8].copy_from_slice(&number.to_le_bytes());
+    let refused = LabelTreeModel::restore(&mut stored.reader(), SIZES)
+        .unwrap_err()
+        .to_string();
+    let expected = format!("entry 1: {number} is invalid; expected below 65536");
+    assert!(
+        refused.contains("weight.classifier") && refused.contains(&expected),
+        "{refused}"
     );
 }
 
