@@ -43,14 +43,25 @@ impl Model {
         n_threads: usize,
         f: impl FnOnce(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Send,
     ) -> PyResult<T> {
+        self.attempt(py, x, n_threads, f)?.map_err(model_error)
+    }
+
+    /// Like [`on`](Self::on), but keeps the error of the function as it is.
+    fn attempt<T: Send>(
+        &self,
+        py: Python<'_>,
+        x: &Borrowed<'_>,
+        n_threads: usize,
+        f: impl FnOnce(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Send,
+    ) -> PyResult<Result<T, ModelError>> {
         let x = x.view()?;
         let pool = threads::pool(n_threads)?;
-        py.detach(|| pool.install(|| f(&self.0, x))).map_err(model_error)
+        Ok(py.detach(|| pool.install(|| f(&self.0, x))))
     }
 
     /// Calls a function of features like [`on`](Self::on), but on blocks of samples, in order, and checks for signals
     /// such as Ctrl-C between them. `f` predicts each sample by itself, so that the parts make up the result for all; `take`
-    /// receives each with its first sample.
+    /// receives each with its first sample. An error counts samples from the first of all.
     fn in_blocks<T: Send>(
         &self,
         py: Python<'_>,
@@ -69,11 +80,8 @@ impl Model {
                 MatrixView::Dense(x) => f(model, x.slice_axis(Axis(0), (start..end).into()).into()),
                 x => f(model, x.select_rows(&(start..end).collect::<Vec<_>>()).view()),
             };
-            match self.on(py, x, n_threads, block) {
-                Ok(part) => take(start, part),
-                // The error of all samples counts them from the first.
-                Err(error) => return Err(self.on(py, x, n_threads, &f).err().unwrap_or(error)),
-            }
+            let part = self.attempt(py, x, n_threads, block)?;
+            take(start, part.map_err(|e| model_error(e.in_block(start)))?);
             if end == n {
                 return Ok(());
             }

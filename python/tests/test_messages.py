@@ -91,6 +91,19 @@ def test_a_model_that_needs_every_feature_says_what_helps(method, labels):
     assert rpo.Model.fit(missing, Y, labels=True, method=method, impute="median").predict(missing).shape == Y.shape
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_errors_of_a_later_block_count_samples_from_the_first(form, labels):
+    X, Y = labels
+    model = rpo.Model.fit(X, Y, labels=True, method="one-vs-rest")
+    many = np.resize(X, (20_000, X.shape[1]))
+    for row in (3, 4095, 4096, 15_000, 19_999):
+        missing = many.copy()
+        missing[row, 1] = np.nan
+        for predict in (model.predict, lambda x: model.predict_top_k(x, 2)):
+            with pytest.raises(ValueError, match=rf"row {row} lacks feature \"1\";"):
+                predict(form(missing))
+
+
 def test_objects_are_classes_or_numbers_as_in_scikit_learn(labels):
     X, Y = labels
     for y in (Y[:, 0].astype(object), Y.astype(object), (Y[:, 0] > 0).astype(object)):
