@@ -465,7 +465,7 @@ fn large_numbers_that_are_rounded_are_noted() {
     folder.write("large.svm", "0 1:16777216 2:3\n1 1:16777217\n");
     let run = folder.run("convert --data large.svm --out out.svm");
     assert!(
-        run.stderr.contains("rounded in \"feature 0\", ") && run.stderr.contains("16777217 becomes 16777216"),
+        run.stderr.contains("rounded in \"feature 1\", ") && run.stderr.contains("16777217 becomes 16777216"),
         "{}",
         run.stderr
     );

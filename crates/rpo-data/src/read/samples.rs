@@ -20,7 +20,7 @@ pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Resul
     options
         .check_columns(n_features, n_labels)
         .map_err(|e| ReadErrorKind::from(e).at(reader.line()))?;
-    assemble(Some(n_features), Some(n_labels), |sample| {
+    assemble(Some(n_features), Some(n_labels), 0, |sample| {
         Ok((reader.read_sample(sample)?, reader.line()))
     })
 }
@@ -41,7 +41,7 @@ pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Resu
     };
     let limit = |n: Option<usize>| n.filter(|_| !options.leave_out);
     let mut reader = SvmLightReader::from_lines(lines, first_feature, limit(n_features), limit(n_labels));
-    let mut data = assemble(n_features, n_labels, |sample| {
+    let mut data = assemble(n_features, n_labels, first_feature.index(), |sample| {
         let more = reader.read_sample(sample)?;
         if more {
             others.take_from(sample);
@@ -103,16 +103,18 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
 /// gigabytes in everything that is stored per column.
 const MOST_IMPLIED: u32 = 1 << 27;
 
-/// Reads all samples. A number of columns that is not given is one more than the largest index. `read_sample` also
-/// returns the current line.
+/// Reads all samples. A number of columns that is not given is one more than the largest index. `first_feature` is the
+/// index of the first feature in the file, from which messages count too. `read_sample` also returns the current line.
 fn assemble(
     n_features: Option<usize>,
     n_labels: Option<usize>,
+    first_feature: u64,
     mut read_sample: impl FnMut(&mut Sample) -> Result<(bool, u64), ReadError>,
 ) -> Result<Dataset, ReadError> {
     let mut features = MatrixBuilder::sparse(n_features.unwrap_or(0));
     let mut outputs = MatrixBuilder::sparse(n_labels.unwrap_or(0));
     let (mut sample, mut narrow) = (Sample::default(), Narrow::default());
+    let name = |feature: u32| format!("feature {}", u64::from(feature) + first_feature);
     loop {
         let (more, line) = read_sample(&mut sample)?;
         if !more {
@@ -132,7 +134,7 @@ fn assemble(
             }
         }
         for &(feature, value) in &sample.features {
-            let stored = narrow.value(feature, value, || format!("feature {feature}"));
+            let stored = narrow.value(feature, value, || name(feature));
             features.push(feature, stored.map_err(|kind| kind.at(line))?);
         }
         sample.labels.iter().for_each(|&label| outputs.push(label, 1.0));
@@ -141,6 +143,6 @@ fn assemble(
     }
     let data = Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel);
     let mut data = data.map_err(ReadErrorKind::from)?;
-    data.notes.rounded = narrow.finish(|feature| format!("feature {feature}"));
+    data.notes.rounded = narrow.finish(name);
     Ok(data)
 }

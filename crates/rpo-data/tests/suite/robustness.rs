@@ -471,6 +471,32 @@ fn dimensions_and_options_are_checked() {
     assert!(matches!(too_large, ReadErrorKind::TooLarge { bits: 32, .. }));
 }
 
+/// Messages about the values of features name them as the file does.
+#[test]
+fn features_of_samples_are_named_as_in_the_file() {
+    let svmlight = |first| ReadOptions {
+        first_feature: first,
+        ..options(Format::SvmLight)
+    };
+    for (head, options) in [
+        ("0 ", svmlight(None)),
+        ("0 ", svmlight(Some(FirstFeature::One))),
+        ("0 ", svmlight(Some(FirstFeature::Zero))),
+        ("1 9 2\n0 ", options(Format::XmlRepo)),
+    ] {
+        // Too large for 64 bits, for 32 bits, and for all its digits.
+        for value in ["1e999", "1e39"] {
+            let found = kind(&format!("{head}5:{value}\n"), &options);
+            assert!(
+                matches!(&found, ReadErrorKind::TooLarge { column, .. } if column == "feature 5"),
+                "{found:?}"
+            );
+        }
+        let data = read_from(format!("{head}5:16777217\n").as_bytes(), &options).unwrap();
+        assert_eq!(data.notes.rounded[0].column, "feature 5");
+    }
+}
+
 fn options(format: Format) -> ReadOptions {
     ReadOptions {
         format,

@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rounded {
-    /// The name of the column; `feature N`, from 0, in formats without names.
+    /// The name of the column; `feature N`, with the number in the file, in formats without names.
     pub column: String,
     /// What happened to the numbers.
     pub rounding: Rounding,
