@@ -42,13 +42,15 @@ fn responses_have_a_largest_number_of_values() {
         json!(rows),
         json!({"rows": rows, "values": true}),
         json!({"rows": rows, "top_k": 2, "id": 4}),
-        json!({"rows": rows, "top_k": 1}),
+        // Both labels of each row.
         json!({"rows": rows, "decide": true}),
+        json!({"rows": rows, "top_k": 1}),
+        json!({"rows": rows[..2], "decide": true}),
         json!(rows[..2]),
     ];
     let input = requests.map(|request| format!("{request}\n")).concat();
     let found = lines(&folder, "--model m.rpo --max-values 5", &input);
-    for refused in &found[..3] {
+    for refused in &found[..4] {
         assert_eq!(refused["error"]["kind"], "size");
         assert_eq!(
             refused["error"]["message"],
@@ -57,7 +59,7 @@ fn responses_have_a_largest_number_of_values() {
         );
     }
     assert_eq!(found[2]["id"], 4);
-    for served in &found[3..] {
+    for served in &found[4..] {
         assert!(served["predictions"].is_array(), "{served}");
     }
     let server = Server::start(&folder, "--model m.rpo --max-values 5");
@@ -65,24 +67,6 @@ fn responses_have_a_largest_number_of_values() {
     assert_eq!(status, 413);
     let schema: Value = serde_json::from_str(&server.request("GET", "/schema", "").1).unwrap();
     assert_eq!(schema["max_values"], 5);
-}
-
-/// Labels that a model decides on are counted, as they may be all of them.
-#[test]
-fn decided_labels_count_as_values() {
-    let folder = Folder::new();
-    let table: String = (0..40).map(|i| format!("{},1,1\n", i % 5)).collect();
-    folder.write("t.csv", format!("x,a,b\n{table}"));
-    folder.ok("train --data t.csv --targets a,b --trees 3 --model m.rpo");
-    let request = |n: usize| format!("{}\n", json!({"rows": vec![json!({"x": 1}); n], "decide": true}));
-    let found = lines(
-        &folder,
-        "--model m.rpo --max-values 5",
-        &(request(2) + &request(3)),
-    );
-    assert_eq!(found[0]["predictions"][1].as_array().unwrap().len(), 2);
-    let message = found[1]["error"]["message"].as_str().unwrap();
-    assert!(message.contains("6 values, at most 5"), "{message}");
 }
 
 #[test]

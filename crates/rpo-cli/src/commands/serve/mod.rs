@@ -61,7 +61,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", default_value_t = MAX_ROWS)]
     max_rows: NonZeroUsize,
 
-    /// Largest number of values of a response: rows times outputs, or times K with "top_k": K.
+    /// Largest number of values of a response: rows times outputs, or times K with "top_k": K, or the labels that are
+    /// decided on.
     #[arg(long, value_name = "N", default_value_t = MAX_VALUES)]
     max_values: NonZeroUsize,
 
