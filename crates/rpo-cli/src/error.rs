@@ -194,7 +194,9 @@ impl CliError {
                  convert)"
             }
             ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
-            ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
+            ReadErrorKind::IndexZero => {
+                "--first-feature 0 reads files that count from 0; a file for a model counts as that of its training did"
+            }
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             // --missing-values is for CSV.
             ReadErrorKind::NotFinite { .. } if error.has_rows => return None,
@@ -212,6 +214,11 @@ impl CliError {
             ReadErrorKind::Memory(_) => "--table-memory allows more",
             ReadErrorKind::NoTerms { .. } => {
                 "--text-min-samples 1 also keeps terms that occur in only one sample"
+            }
+            ReadErrorKind::NotANumber { text, .. }
+                if text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok() =>
+            {
+                "--decimal-comma reads numbers such as 0,57"
             }
             ReadErrorKind::DecimalComma { .. } => {
                 "--decimal-comma reads numbers such as 0,57; --categorical takes a column for categories"

@@ -24,7 +24,8 @@ use std::path::PathBuf;
 /// known, over all orders in which features can become known.
 ///
 /// Scores are predictions, except for labels that boosting or a linear model predicts: there they are log-odds (activations
-/// for classes), and for losses of counts they are logarithms of predictions.
+/// for classes), and for losses of counts they are logarithms of predictions. Quantiles of several levels are explained
+/// as the model's trees give them: predictions sort them where they cross.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The model.

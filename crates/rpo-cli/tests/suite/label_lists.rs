@@ -101,3 +101,27 @@ fn labels_that_contain_the_separator_are_refused() {
     }
     folder.ok(&format!("{predict} --out-format jsonl"));
 }
+
+#[test]
+fn labels_that_look_like_lists_are_noted() {
+    let folder = Folder::new();
+    folder.write("t.csv", tagged(["a", "b"]));
+    let train = "train --label-list tags --method extra-trees --trees 2 --model m.rpo --data";
+    let noted = folder.run(&format!("{train} t.csv"));
+    assert_eq!(noted.code, Some(0), "{}", noted.stderr);
+    let expected = "no sample has two labels separated by ';' in \"tags\", but labels such as \"a|b\" (1 of 3) look like \
+        lists separated by '|': --label-separator says what separates them";
+    assert!(noted.stderr.contains(expected), "{}", noted.stderr);
+    // Names with a slash, and lists that are separated as they should be.
+    folder
+        .write(
+            "music.csv",
+            tagged(["R&B/Soul", "Folk/Country"]).replace('|', ";"),
+        )
+        .write(
+            "one.csv",
+            tagged(["R&B/Soul", "R&B/Soul"]).replace("R&B/Soul|R&B/Soul", "Rock"),
+        );
+    folder.ok(&format!("{train} music.csv"));
+    folder.ok(&format!("{train} one.csv"));
+}

@@ -249,3 +249,17 @@ fn a_first_line_of_numbers_is_noted() {
     // The names are those of the model.
     folder.ok("predict --data t.csv --model m.rpo");
 }
+
+#[test]
+fn numbers_with_commas_for_a_model_name_the_option() {
+    let folder = Folder::new();
+    folder
+        .write("t.csv", "x,y\n1.5,2\n2,3\n3.5,1\n")
+        .write("q.csv", "x;y\n\"1,5\";2\n");
+    folder.ok("train --data t.csv --targets y --trees 2 --model m.rpo");
+    let message = folder.fail("predict --data q.csv --model m.rpo");
+    // Not where it begins in the line, which is not known beside quotes.
+    assert!(message.contains("line 2: \"1,5\" is not a number"), "{message}");
+    assert!(message.contains("--decimal-comma reads numbers"), "{message}");
+    folder.ok("predict --data q.csv --decimal-comma --model m.rpo");
+}

@@ -62,7 +62,9 @@ fn parts_of_a_forest_are_checked() {
             ..
         }))
     ));
-    sizes_differ(from_parts(trees(), 4, 5, 8), (5, 4));
+    sizes_differ(from_parts(trees(), 6, 5, 8), (5, 6));
+    // Features beyond the last importance have none.
+    assert!(from_parts(trees(), 0, 5, 8).is_ok());
     sizes_differ(from_parts(trees(), 5, 5, 9), (9, 8));
     // Leaves that refer to nonexistent training samples.
     sizes_differ(with(bag, 19), (19, 20));

@@ -10,6 +10,7 @@ use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::ensemble::{CraftmlPreset, EnsembleError, FitOptions, Forest, ForestParams};
+use rpo::linear::LinearError;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Method, Model, ModelError};
@@ -203,9 +204,13 @@ fn a_file_taken_apart_and_put_together_is_the_same_model() {
     }
 }
 
-/// Returns true if changed numbers of a pipeline make a feature infinite, or changed leaves a prediction.
+/// Returns true if changed numbers of a pipeline make a feature infinite, or changed leaves or weights a prediction.
 fn is_out_of_range(error: &ModelError) -> bool {
-    if matches!(error, ModelError::Ensemble(EnsembleError::Prediction { .. })) {
+    if matches!(
+        error,
+        ModelError::Ensemble(EnsembleError::Prediction { .. })
+            | ModelError::Linear(LinearError::Score { .. })
+    ) {
         return true;
     }
     let ModelError::Preprocess(PreprocessError::Dataset(error)) = error else {

@@ -13,6 +13,7 @@ mod targets;
 mod task;
 mod training;
 mod unseen;
+mod unseparated;
 mod withheld;
 
 pub(crate) use background::BackgroundOptions;

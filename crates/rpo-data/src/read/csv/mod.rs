@@ -107,7 +107,8 @@ impl<R: BufRead> CsvReader<R> {
             return Ok(false);
         }
         row.start_dense(self.columns.len());
-        let parsed = if self.is_quoted() {
+        let is_quoted = self.is_quoted();
+        let parsed = if is_quoted {
             self.read_quoted()?;
             parse_record(&self.record, self.delimiter, &self.columns, &self.texts, row)
         } else {
@@ -121,7 +122,7 @@ impl<R: BufRead> CsvReader<R> {
         };
         match parsed {
             Ok(()) => Ok(true),
-            Err((at, kind)) => Err(self.lines().error(kind).at_byte(at)),
+            Err(fault) => Err(self.error_in(is_quoted, fault)),
         }
     }
 
@@ -133,7 +134,8 @@ impl<R: BufRead> CsvReader<R> {
         if !self.next_line()? {
             return Ok(false);
         }
-        let visited = if self.is_quoted() {
+        let is_quoted = self.is_quoted();
+        let visited = if is_quoted {
             self.read_quoted()?;
             let mut fields = self.record.iter().zip(&self.columns).enumerate();
             let visited = fields.try_for_each(|(j, (field, column))| {
@@ -153,8 +155,14 @@ impl<R: BufRead> CsvReader<R> {
         };
         match visited {
             Ok(()) => Ok(true),
-            Err((at, kind)) => Err(self.lines().error(kind).at_byte(at)),
+            Err(fault) => Err(self.error_in(is_quoted, fault)),
         }
+    }
+
+    /// The error of a row. Where its fields begin is not known if there are quotes.
+    fn error_in(&self, is_quoted: bool, (at, kind): Fault) -> ReadError {
+        let error = self.lines().error(kind);
+        if is_quoted { error } else { error.at_byte(at) }
     }
 
     fn lines(&self) -> &LineReader<R> {

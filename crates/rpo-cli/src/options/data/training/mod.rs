@@ -7,6 +7,7 @@ use super::classes::note_classes;
 use super::input::{InputOptions, Part};
 use super::not_read::note_numbers_as_names;
 use super::task::TaskOptions;
+use super::unseparated::note_unseparated;
 use crate::error::CliError;
 use crate::files::NamedFile;
 use crate::options::names::{List, all};
@@ -134,6 +135,7 @@ impl TrainingOptions {
                 };
                 let data = input.read(&options).map_err(|e| self.with_option(e))?;
                 note_numbers_as_names(&data);
+                note_unseparated(&data);
                 Ok(data)
             }
         }
