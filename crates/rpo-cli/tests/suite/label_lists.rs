@@ -105,7 +105,8 @@ fn labels_that_contain_the_separator_are_refused() {
 #[test]
 fn labels_that_look_like_lists_are_noted() {
     let folder = Folder::new();
-    folder.write("t.csv", tagged(["a", "b"]));
+    let rows = (0..30).map(|i| format!("{},{}\n", i % 7, ["a", "b", "a|b"][i % 3]));
+    folder.write("t.csv", "x,tags\n".to_owned() + &rows.collect::<String>());
     let train = "train --label-list tags --method extra-trees --trees 2 --model m.rpo --data";
     let noted = folder.run(&format!("{train} t.csv"));
     assert_eq!(noted.code, Some(0), "{}", noted.stderr);
