@@ -31,10 +31,10 @@ pub(crate) fn for_each_explanation<E>(
     let together = (BLOCK_BYTES / (size_of::<f32>() * width)).max(1);
     let widest = outputs.iter().map(|outputs| outputs.len()).max().unwrap_or(0);
     for_each_block(x, widest.min(together) * width, BLOCK_BYTES, |rows, block| {
-        for first in (0..widest).step_by(together) {
+        for part in 0..widest.div_ceil(together) {
             let outputs: Vec<&[u32]> = outputs[rows.clone()]
                 .iter()
-                .map(|outputs| outputs.chunks(together).nth(first / together).unwrap_or_default())
+                .map(|outputs| outputs.chunks(together).nth(part).unwrap_or_default())
                 .collect();
             let found = model
                 .contributions(block.reborrow(), &outputs, background.reborrow())

@@ -4,7 +4,7 @@ use super::choices::Algorithm;
 use super::features::Features;
 use super::loss::Objective;
 use super::resolved::Resolved;
-use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
+use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, choose, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
 use super::target::{ProjectedBy, Target};
 use super::trees::Trees;
@@ -52,15 +52,16 @@ pub(super) struct Only {
 const MAX_DRAWS: u64 = 1000;
 
 impl<'a> Booster<'a> {
+    /// Creates the booster of outputs before its first step, with their constants ρ₀.
     pub(super) fn new(
         params: &'a Resolved,
         objective: &'a Objective,
         features: &'a Features<'a>,
         outputs: &'a Outputs<'a>,
-        state: State<'a>,
+        initial: &[f64],
         seed: Seed,
         only: Option<Only>,
-    ) -> Self {
+    ) -> Result<Self, EnsembleError> {
         let mut scales = params
             .scale_outputs
             .factors(outputs.y.reborrow(), Some(outputs.weights));
@@ -70,12 +71,12 @@ impl<'a> Booster<'a> {
             let without_unit = factors.filter(|(output, _)| !objective.of(*output).is_quadratic());
             without_unit.for_each(|(_, factor)| *factor = 1.0);
         }
-        Self {
+        Ok(Self {
             params,
             objective,
             features,
             outputs,
-            state,
+            state: choose(params, objective, outputs, initial)?,
             seed,
             only,
             scales,
@@ -83,7 +84,7 @@ impl<'a> Booster<'a> {
             rows: None,
             shared: OnceLock::new(),
             loss: 0.0,
-        }
+        })
     }
 
     /// Applies the steps of a model to be continued.

@@ -4,7 +4,7 @@ use super::booster::{Booster, Only};
 use super::features::Features;
 use super::loss::{LossKind, Objective};
 use super::resolved::Resolved;
-use super::state::{Column, Outputs, choose};
+use super::state::{Column, Outputs};
 use crate::error::EnsembleError;
 use crate::scaling::OutputScaling;
 use ndarray::ArrayBase;
@@ -18,8 +18,6 @@ pub(super) struct Boosters<'a> {
     pub(super) features: &'a Features<'a>,
     /// All outputs.
     pub(super) outputs: &'a Outputs<'a>,
-    /// The constants ρ₀ of all outputs.
-    pub(super) initial: &'a [f64],
 }
 
 /// An output by itself, with its loss.
@@ -44,29 +42,23 @@ impl<'a> Alone<'a> {
 }
 
 impl<'a> Boosters<'a> {
-    /// Returns the booster of all outputs, which share their trees.
-    pub(super) fn shared(self) -> Result<Booster<'a>, EnsembleError> {
+    /// Returns the booster of all outputs, which share their trees, from their constants ρ₀.
+    pub(super) fn shared(self, initial: &[f64]) -> Result<Booster<'a>, EnsembleError> {
         let Self {
             params,
             objective,
             features,
             outputs,
-            initial,
         } = self;
-        let state = choose(params, objective, outputs, initial)?;
-        Ok(Booster::new(
-            params,
-            objective,
-            features,
-            outputs,
-            state,
-            params.seed,
-            None,
-        ))
+        Booster::new(params, objective, features, outputs, initial, params.seed, None)
     }
 
-    /// Returns a booster of each output, which has its own trees.
-    pub(super) fn apart(self, all: &'a [Alone<'a>]) -> Result<Vec<Booster<'a>>, EnsembleError> {
+    /// Returns a booster of each output, which has its own trees, from its constant ρ₀.
+    pub(super) fn apart(
+        self,
+        all: &'a [Alone<'a>],
+        initial: &[f64],
+    ) -> Result<Vec<Booster<'a>>, EnsembleError> {
         let Self { params, features, .. } = self;
         // Only the square loss has the unit of its output.
         let units = match params.loss.has(LossKind::Square) {
@@ -74,7 +66,7 @@ impl<'a> Boosters<'a> {
             false => None,
         };
         let seed = params.seed.purpose("output");
-        let boosters = all.iter().zip(self.initial).enumerate();
+        let boosters = all.iter().zip(initial.chunks(1)).enumerate();
         boosters
             .map(|(output, (alone, initial))| {
                 let (outputs, objective) = (&alone.outputs, &alone.objective);
@@ -87,17 +79,8 @@ impl<'a> Boosters<'a> {
                     n_outputs: all.len(),
                     gain_unit,
                 };
-                let state = choose(params, objective, outputs, std::slice::from_ref(initial))?;
                 let seed = seed.child(output as u64);
-                Ok(Booster::new(
-                    params,
-                    objective,
-                    features,
-                    outputs,
-                    state,
-                    seed,
-                    Some(only),
-                ))
+                Booster::new(params, objective, features, outputs, initial, seed, Some(only))
             })
             .collect()
     }

@@ -95,7 +95,6 @@ impl BoostingParams {
             objective,
             features: &features,
             outputs: &all,
-            initial: &initial,
         };
         let (columns, alone): (Vec<Column>, Vec<Alone<'_>>);
         let boosters = if params.algorithm == Algorithm::SingleTarget {
@@ -104,15 +103,15 @@ impl BoostingParams {
             alone = outputs
                 .map(|(output, column)| Alone::new(output, column, weights, objective))
                 .collect();
-            boosters.apart(&alone)?
+            boosters.apart(&alone, &initial)?
         } else {
-            vec![boosters.shared()?]
+            vec![boosters.shared(&initial)?]
         };
         let n_features = x.n_cols();
         let start = match options.start {
             Some(start) => start.clone(),
             None => Boosted::from_parts(
-                initial.clone(),
+                initial,
                 Vec::new(),
                 boosters.len(),
                 objective.links(),

@@ -258,14 +258,7 @@ fn look_up(
     (held, rows): (&mut Vec<u32>, &mut Vec<u32>),
     entries: &mut [Vec<u64>],
 ) {
-    // Branch-free, as which features are held cannot be predicted.
-    held.resize(features.len(), 0);
-    let mut n = 0;
-    for (place, &feature) in (0..).zip(features) {
-        held[n] = place;
-        n += usize::from(subtree.has(feature));
-    }
-    held.truncate(n);
+    places_where(features, |feature| subtree.has(feature), held);
     for &place in &*held {
         let (feature, entries) = (features[place as usize], &mut entries[place as usize]);
         let rows = subtree.rows(feature, rows);
@@ -276,13 +269,19 @@ fn look_up(
     }
 }
 
-/// Collects the places of the marked features; branch-free, as which ones are cannot be predicted.
+/// Collects the places of the features that are marked.
 fn marked(features: &[u32], marks: &[u64], places: &mut Vec<u32>) {
+    places_where(features, |feature| bits::is_set(marks, feature as usize), places);
+}
+
+/// Collects the places of some features; branch-free, as which ones they are cannot be predicted.
+#[inline(always)]
+fn places_where(features: &[u32], is: impl Fn(u32) -> bool, places: &mut Vec<u32>) {
     places.resize(features.len(), 0);
     let mut n = 0;
     for (place, &feature) in (0..).zip(features) {
         places[n] = place;
-        n += usize::from(bits::is_set(marks, feature as usize));
+        n += usize::from(is(feature));
     }
     places.truncate(n);
 }

@@ -12,6 +12,7 @@ use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Limits on the sizes of requests and of their responses.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +39,8 @@ pub(super) struct Service {
     explained: Option<(Vec<String>, Matrix)>,
     limits: RequestLimits,
     refuse_unseen: bool,
-    /// The description of the model for clients, as JSON.
-    description: String,
+    /// The description of the model for clients, as JSON, made when it is first asked for.
+    description: OnceLock<String>,
 }
 
 /// How the features of rows are read.
@@ -82,7 +83,7 @@ impl Service {
             model: &model,
             intervals: true,
         };
-        let mut service = Self {
+        Ok(Self {
             explained,
             outputs: JsonOutputs::new(with_bounds.score_names()),
             targets: json_outputs::escaped(with_bounds.value_names()),
@@ -91,10 +92,8 @@ impl Service {
             columns,
             limits,
             refuse_unseen,
-            description: String::new(),
-        };
-        service.description = service.describe().to_string();
-        Ok(service)
+            description: OnceLock::new(),
+        })
     }
 
     /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is.
@@ -377,7 +376,7 @@ impl Service {
 
     /// Describes the model for clients, as JSON.
     pub(super) fn schema(&self) -> &str {
-        &self.description
+        self.description.get_or_init(|| self.describe().to_string())
     }
 
     fn describe(&self) -> Value {
