@@ -87,6 +87,13 @@ impl Points {
         }
     }
 
+    /// Makes room for rows with this many entries together, so that appending them copies nothing.
+    pub fn reserve(&mut self, n_entries: usize) {
+        let end = self.end() + n_entries;
+        self.columns.resize(self.columns.len().max(end), 0);
+        self.values.resize(self.values.len().max(end), 0.0);
+    }
+
     /// Appends a row given by its values that may differ from zero, in any order; values of the same column are
     /// summed. Returns its squared length.
     ///

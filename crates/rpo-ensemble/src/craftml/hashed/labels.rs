@@ -34,6 +34,8 @@ impl ClusterTargets for HashedLabels<'_> {
             .map(|&row| csr_row(&self.labels, row as usize).0.len())
             .sum();
         let columns = HashedColumns::of(&map, n_stored, &mut table);
+        // A row without labels has one entry.
+        points.reserve(n_stored + rows.len());
         let (mut ends, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for rows in rows.chunks(ROWS) {
             ends.clear();

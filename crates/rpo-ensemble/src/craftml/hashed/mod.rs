@@ -9,7 +9,8 @@ pub(super) use rows::HashedRows;
 pub(super) use table::HashTable;
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, MatrixView, csr_row};
+use rows::RowHasher;
+use rpo_core::{CsrMatrix, CsrView, MatrixView, csr_row, vectorized};
 use rpo_projections::{HashingMap, LinearMap};
 use std::ops::Range;
 use table::HashedColumns;
@@ -101,27 +102,51 @@ impl Hasher {
         /// Number of rows that a thread hashes at a time.
         const CHUNK: usize = 2048;
         let mut table = HashTable::default();
-        let columns = self.columns(x.nnz(), &mut table);
-        let starts: Vec<usize> = (0..x.rows()).step_by(CHUNK).collect();
-        let parts: Vec<HashedRows> = starts
-            .into_par_iter()
+        let map = self.columns(x.nnz(), &mut table);
+        // Hashed rows have at most as many entries: each chunk has the place of its rows, and moves up afterwards.
+        let (mut columns, mut values) = (vec![0; x.nnz()], vec![0.0; x.nnz()]);
+        let mut places = (&mut columns[..], &mut values[..]);
+        let chunks: Vec<_> = (0..x.rows())
+            .step_by(CHUNK)
             .map(|start| {
                 let rows = start..(start + CHUNK).min(x.rows());
-                let mut hashed = HashedRows::default();
-                hashed.load(self.n_columns, &columns, MatrixView::Sparse(x), rows);
-                hashed
+                let n_stored = rows.clone().map(|row| csr_row(&x, row).0.len()).sum();
+                let columns = places.0.split_off_mut(..n_stored).expect("rows hold the entries");
+                let values = places.1.split_off_mut(..n_stored).expect("rows hold the entries");
+                (rows, columns, values)
             })
             .collect();
-        let n_stored = parts.iter().map(|part| part.columns.len()).sum();
+        let lengths: Vec<(usize, Vec<usize>)> = chunks
+            .into_par_iter()
+            .map(|(rows, columns, values)| {
+                let (mut hasher, mut end, place) = (RowHasher::default(), 0, columns.len());
+                hasher.begin(self.n_columns);
+                let mut ends = Vec::with_capacity(rows.len());
+                vectorized(
+                    #[inline(always)]
+                    || {
+                        for row in rows {
+                            hasher.read(&map, MatrixView::Sparse(x), row);
+                            end += hasher.write(&mut columns[end..], &mut values[end..]);
+                            ends.push(end);
+                        }
+                    },
+                );
+                (place, ends)
+            })
+            .collect();
         let mut indptr = Vec::with_capacity(x.rows() + 1);
-        let (mut columns, mut values) = (Vec::with_capacity(n_stored), Vec::with_capacity(n_stored));
         indptr.push(0);
-        for part in parts {
-            let before = columns.len();
-            indptr.extend(part.ends.iter().map(|end| before + end));
-            columns.extend(part.columns);
-            values.extend(part.values);
+        let (mut place, mut end) = (0, 0);
+        for (n_stored, ends) in lengths {
+            let n = ends.last().copied().unwrap_or_default();
+            columns.copy_within(place..place + n, end);
+            values.copy_within(place..place + n, end);
+            indptr.extend(ends.iter().map(|&of_chunk| end + of_chunk));
+            (place, end) = (place + n_stored, end + n);
         }
+        columns.truncate(end);
+        values.truncate(end);
         CsrMatrix::new((x.rows(), self.n_columns), indptr, columns, values)
     }
 }
@@ -178,6 +203,26 @@ mod tests {
                     prop_assert_eq!(&entries, &expected);
                 }
             }
+        }
+    }
+
+    /// Rows of several chunks, of which some are empty and most have fewer entries than before, follow each other.
+    #[test]
+    fn rows_of_many_chunks_are_joined() {
+        let x = Array2::from_shape_fn((5000, 12), |(i, j)| ((i * 7 + j * 5) % 11 / 8) as f32);
+        let csr = MatrixView::from(&x).to_csr();
+        let hasher = Hasher::new(Hashing::map(12, 4, Seed::new(1)).unwrap());
+        let hashed = hasher.hash_rows(csr.view());
+        assert!(hashed.nnz() < csr.nnz());
+        let (mut table, mut loaded) = (HashTable::default(), HashedRows::default());
+        loaded.load(
+            hasher.n_columns(),
+            &hasher.columns(60_000, &mut table),
+            (&x).into(),
+            0..5000,
+        );
+        for row in 0..5000 {
+            assert_eq!(csr_row(&hashed.view(), row), loaded.row(row), "row {row}");
         }
     }
 }
