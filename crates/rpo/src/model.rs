@@ -365,8 +365,7 @@ impl Model {
             Task::MultiLabel => (0..self.n_outputs()).collect(),
             Task::Regression => {
                 let mut labels = self.predictor.probabilities();
-                labels.extend(self.schema.class_columns.iter().flat_map(ClassColumn::outputs));
-                labels.extend(&self.schema.labels_beside_numbers);
+                labels.extend(self.schema.declared_labels());
                 labels.sort_unstable();
                 labels.dedup();
                 labels

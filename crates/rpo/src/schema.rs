@@ -99,6 +99,17 @@ impl Schema {
         })
     }
 
+    /// The outputs of a model of numbers that the data declare to be labels: classes of columns, and labels beside
+    /// numbers. In increasing order.
+    pub(crate) fn declared_labels(&self) -> Vec<usize> {
+        let classes = self.class_columns.iter().flat_map(ClassColumn::outputs);
+        let mut labels: Vec<usize> = classes
+            .chain(self.labels_beside_numbers.iter().copied())
+            .collect();
+        labels.sort_unstable();
+        labels
+    }
+
     /// The number of outputs of each target.
     pub(crate) fn outputs_per_target(&self) -> usize {
         self.levels.len().max(1)

@@ -5,7 +5,7 @@ use crate::files;
 use crate::options::{DataOptions, GroupOptions, ThreadOptions};
 use crate::output::{Report, note};
 use clap::Args;
-use rpo::combine::{CombineRule, Ensemble};
+use rpo::combine::{Candidate, CombineRule, Ensemble};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ModelError, ThresholdSource};
@@ -105,7 +105,11 @@ impl Combine {
         let mut report = Report::default();
         report.set("models", self.models.len());
         if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
-            report.set("weights", self.weights_of(ensemble));
+            report.set("weights", self.by_file(ensemble, |candidate| candidate.weight));
+            if ensemble.label_weights().is_some() {
+                let weights = self.by_file(ensemble, |candidate| candidate.label_weight);
+                report.set("label_weights", weights);
+            }
             if let Some(selection) = &ensemble.selection {
                 // Each sample is scored with weights found on other samples.
                 report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
@@ -147,13 +151,14 @@ impl Combine {
         }
     }
 
-    /// The weight of each file; 0 if its model was left out, and the sum of its weights if it is given twice.
-    fn weights_of(&self, ensemble: &Ensemble) -> Map<String, Value> {
+    /// The weight of each file; 0 if its model was left out, and the sum of its weights if it is given twice. `found` is
+    /// the weight of a candidate, where weights were found on data.
+    fn by_file(&self, ensemble: &Ensemble, found: fn(&Candidate) -> Option<f64>) -> Map<String, Value> {
         let weights: Vec<f64> = match &ensemble.selection {
             Some(selection) => {
                 let candidates = selection.candidates.iter();
                 candidates
-                    .map(|candidate| candidate.weight.unwrap_or(0.0))
+                    .map(|candidate| found(candidate).unwrap_or(0.0))
                     .collect()
             }
             None => ensemble.members().map(|(_, weight)| weight).collect(),

@@ -1,6 +1,6 @@
 //! Chooses the weights of candidates, and evaluates the choice on samples that were not used for it.
 
-use super::{CombineRule, Ensemble, Gram, Link, Pool, Selection, rules};
+use super::{CombineRule, Ensemble, Grams, Link, Pool, Selection, Weight};
 use crate::blocks::dense_bytes;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
 use ndarray::{Array2, Axis, concatenate};
@@ -17,14 +17,14 @@ const RARE: usize = 5;
 pub(crate) struct Choice {
     pub(super) link: Link,
     /// One weight per candidate, 0 for candidates that are left out.
-    pub(crate) weights: Vec<f64>,
+    pub(crate) weights: Vec<Weight>,
 }
 
 impl Choice {
     /// The candidates with nonzero weight.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = (usize, Weight)> {
         let weights = self.weights.iter().copied().enumerate();
-        weights.filter(|(_, weight)| *weight != 0.0)
+        weights.filter(|(_, weight)| weight.size() != 0.0)
     }
 }
 
@@ -54,7 +54,7 @@ impl Pool<'_> {
         let mut members = Vec::new();
         for (index, weight) in choice.members() {
             let models = fit(index)?;
-            let weight = weight / models.len() as f64;
+            let weight = weight.over(Weight::same(models.len() as f64));
             members.extend(models.into_iter().map(|model| (model, weight)));
         }
         Model::ensemble(Ensemble {
@@ -73,7 +73,7 @@ impl Pool<'_> {
     pub(crate) fn choose(
         &self,
         rule: CombineRule,
-        grams: &[Gram],
+        grams: &Grams,
         candidates: &[usize],
     ) -> Result<Choice, ModelError> {
         let parts: Vec<usize> = (0..self.n_parts()).collect();
@@ -84,31 +84,35 @@ impl Pool<'_> {
     fn choose_on(
         &self,
         rule: CombineRule,
-        grams: &[Gram],
+        grams: &Grams,
         candidates: &[usize],
         parts: &[usize],
     ) -> Result<Choice, ModelError> {
-        let gram = Gram::sum(parts.iter().map(|&part| &grams[part]));
-        let gram = gram
-            .unwrap_or_else(|| Gram::new(self.n_candidates()))
-            .of_members(candidates);
-        let (link, found) = match (rule, self.task()) {
+        let (of_outputs, of_labels) = grams.on(parts, candidates);
+        let (link, found, found_of_labels) = match (rule, self.task()) {
             _ if !self.levels().is_empty() => {
-                (Link::Mean, self.weights_of_quantiles(rule, candidates, parts)?)
+                let found = self.weights_of_quantiles(rule, candidates, parts)?;
+                (Link::Mean, found, None)
             }
-            (CombineRule::Mean, _) => (Link::Mean, rules::mean(candidates.len())),
-            (CombineRule::Greedy, _) => (Link::Mean, rules::greedy(&gram)),
-            (CombineRule::GreedyMean, _) => (Link::Mean, rules::greedy_mean(&gram)),
-            (CombineRule::Nnls, _) => (Link::Mean, rules::simplex(&gram)),
-            (CombineRule::Stack, Task::Regression) => (Link::Distances, rules::ridge(&gram)),
             (CombineRule::Stack, Task::MultiLabel) => {
                 let (weights, intercept) = self.stack(candidates, parts)?;
-                (Link::LogOdds { intercept }, weights)
+                (Link::LogOdds { intercept }, weights, None)
+            }
+            _ => {
+                let link = match rule {
+                    CombineRule::Stack => Link::Distances,
+                    _ => Link::Mean,
+                };
+                let of_labels = of_labels.as_ref().map(|gram| rule.weights(gram));
+                (link, rule.weights(&of_outputs), of_labels)
             }
         };
-        let mut weights = vec![0.0; self.n_candidates()];
-        for (&candidate, weight) in candidates.iter().zip(found) {
-            weights[candidate] = weight;
+        let mut weights = vec![Weight::default(); self.n_candidates()];
+        for (place, &candidate) in candidates.iter().enumerate() {
+            weights[candidate] = Weight {
+                of_outputs: found[place],
+                of_labels: found_of_labels.as_ref().map(|found| found[place]),
+            };
         }
         Ok(Choice { link, weights })
     }
@@ -121,7 +125,7 @@ impl Pool<'_> {
     pub(crate) fn judge(
         &self,
         rule: CombineRule,
-        grams: &[Gram],
+        grams: &Grams,
         candidates: &[usize],
         choice: &Choice,
         thresholds: Option<ThresholdRule>,
@@ -147,9 +151,9 @@ impl Pool<'_> {
                     .iter()
                     .cloned()
                     .zip(weights)
-                    .filter(|(_, weight)| *weight != 0.0);
+                    .filter(|(_, weight)| weight.size() != 0.0);
                 let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
-                choice.link.combine(members, &means)
+                choice.link.combine(members, &means, self.declared_labels())
             };
             if let Some(choice) = crossed.get(part)
                 && let Some(scores) = combine(choice)?
@@ -241,8 +245,8 @@ mod tests {
         let scores: Vec<Array2<f32>> = models.iter().map(|model| model.predict(x).unwrap()).collect();
         let mut combined = Array2::<f32>::zeros((60, 2));
         for part in 0..4 {
-            let others = grams.iter().enumerate().filter(|(other, _)| *other != part);
-            let weights = rules::greedy(&Gram::sum(others.map(|(_, gram)| gram)).unwrap());
+            let others: Vec<usize> = (0..4).filter(|other| *other != part).collect();
+            let weights = rule.weights(&grams.on(&others, &all).0);
             for (scores, weight) in scores.iter().zip(weights) {
                 let rows = s![part..;4, ..];
                 combined
@@ -280,7 +284,7 @@ mod tests {
             .iter()
             .map(|model| model.predict(x))
             .zip(choice.weights.iter().copied());
-        let judged = choice.link.combine(scores, &means).unwrap().unwrap();
+        let judged = choice.link.combine(scores, &means, &[]).unwrap().unwrap();
         let predicted = model.predict(x).unwrap();
         assert!((judged - predicted).iter().all(|v| v.abs() < 1e-4));
     }

@@ -1,5 +1,6 @@
 //! Combines the predictions of members into that of the ensemble.
 
+use super::Weight;
 use ndarray::{Array2, Zip};
 use rpo_core::math;
 use serde::{Deserialize, Serialize};
@@ -34,30 +35,29 @@ fn probability(z: f32) -> f32 {
 }
 
 impl Link {
-    /// Combines limited predictions with their weights; `means` are the training means of the outputs. Returns `None`
-    /// if there are no predictions.
+    /// Combines limited predictions with their weights; `means` are the training means of the outputs, and `labels` are
+    /// those that are labels. Returns `None` if there are no predictions.
     ///
     /// # Errors
     /// The first error among the predictions.
     pub(super) fn combine<E>(
         self,
-        predictions: impl IntoIterator<Item = (Result<Array2<f32>, E>, f64)>,
+        predictions: impl IntoIterator<Item = (Result<Array2<f32>, E>, Weight)>,
         means: &[f64],
+        labels: &[usize],
     ) -> Result<Option<Array2<f32>>, E> {
         let mut sum: Option<Array2<f32>> = None;
         for (scores, weight) in predictions {
-            let (mut scores, weight) = (scores?, weight as f32);
+            let mut scores = scores?;
             match self {
                 Self::Mean => {}
                 Self::LogOdds { .. } => scores.mapv_inplace(log_odds),
                 Self::Distances => shift(&mut scores, means, -1.0),
             }
+            weight.scale(&mut scores, labels);
             match &mut sum {
-                None => {
-                    scores *= weight;
-                    sum = Some(scores);
-                }
-                Some(sum) => sum.scaled_add(weight, &scores),
+                None => sum = Some(scores),
+                Some(sum) => *sum += &scores,
             }
         }
         if let Some(sum) = &mut sum {

@@ -6,6 +6,7 @@
 
 mod choice;
 mod gram;
+mod grams;
 mod limits;
 mod link;
 mod model;
@@ -14,6 +15,7 @@ mod quantiles;
 mod rules;
 mod stack;
 mod store;
+mod weight;
 
 pub use model::{Candidate, Ensemble, Selection};
 pub use rules::CombineRule;
@@ -22,7 +24,9 @@ pub(crate) use choice::Choice;
 pub(crate) use model::finite;
 pub(crate) use pool::{Folds, Pool};
 pub(crate) use store::restore;
+pub(crate) use weight::Weight;
 
 use gram::Gram;
+use grams::Grams;
 use limits::Limits;
 use link::Link;

@@ -1,11 +1,11 @@
 //! Candidate members of an ensemble, and their predictions for samples that they were not fitted to.
 
-use super::{Gram, Limits};
+use super::Limits;
 use crate::blocks::dense_bytes;
 use crate::evaluate::{OutputKinds, default_metric, fit_without_test};
 use crate::method::{Estimator, FitContext};
-use crate::{Model, ModelError};
-use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
+use crate::{Model, ModelError, Schema};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
 use rpo_core::Predictor;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
@@ -78,8 +78,11 @@ pub(crate) struct Pool<'a> {
     parts: Vec<Part>,
     /// For regression, the mean of each output and the inverse of its standard deviation.
     units: Option<Vec<(f32, f32)>>,
-    /// Which outputs are labels.
+    /// Which outputs are scored as labels.
     kinds: OutputKinds,
+    /// The labels beside numbers that have weights of their own: those that the data declare, whatever members make of
+    /// them.
+    declared_labels: Vec<usize>,
     /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
     levels: Vec<f64>,
     /// Limits of the predictions.
@@ -113,6 +116,7 @@ impl<'a> Pool<'a> {
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
             pool.kinds = OutputKinds::of_model(first);
+            pool.declared_labels = first.schema().declared_labels();
             for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {
                 *mean = of_training as f32;
             }
@@ -132,6 +136,7 @@ impl<'a> Pool<'a> {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
             kinds: OutputKinds::of(data),
+            declared_labels: Schema::from(data).declared_labels(),
             levels: Vec::new(),
             limits,
             data,
@@ -178,6 +183,11 @@ impl<'a> Pool<'a> {
     /// The outputs of the withheld samples.
     pub(super) fn withheld_outputs(&self) -> Matrix {
         self.data.outputs().view().select_rows(&self.withheld())
+    }
+
+    /// The labels beside numbers that have weights of their own, in increasing order.
+    pub(super) fn declared_labels(&self) -> &[usize] {
+        &self.declared_labels
     }
 
     /// The mean of each output.
@@ -393,37 +403,13 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The inner products of all candidates for the samples of each part. Labels are used as they are, and numbers as
-    /// distances from the output's mean in units of its standard deviation. Missing outputs are left out.
-    ///
-    /// # Errors
-    /// None beyond those of scoring the candidates.
-    pub(crate) fn grams(&self) -> Result<Vec<Gram>, ModelError> {
-        let all: Vec<usize> = (0..self.tried.len()).collect();
-        let mut grams = vec![Gram::new(all.len()); self.parts.len()];
-        self.for_each_block(&all, |part, mut scores, truth| {
-            let mut truth = truth.view().to_dense(usize::MAX).expect("a block is small");
-            if let Some(units) = &self.units {
-                let unit = |values: &mut Array2<f32>| {
-                    for mut row in values.rows_mut() {
-                        let pairs = row.iter_mut().zip(units);
-                        pairs.for_each(|(value, (mean, factor))| *value = (*value - mean) * factor);
-                    }
-                };
-                scores.iter_mut().chain([&mut truth]).for_each(unit);
-            }
-            for scores in &mut scores {
-                Zip::from(scores).and(&truth).for_each(|score, y| {
-                    if y.is_nan() {
-                        *score = 0.0;
-                    }
-                });
-            }
-            truth.mapv_inplace(|y| if y.is_nan() { 0.0 } else { y });
-            grams[part].add(&scores, &truth);
-            Ok(())
-        })?;
-        Ok(grams)
+    /// Replaces numbers by their distances from the output's mean in units of its standard deviation.
+    pub(super) fn in_units(&self, values: &mut Array2<f32>) {
+        let Some(units) = &self.units else { return };
+        for mut row in values.rows_mut() {
+            let pairs = row.iter_mut().zip(units);
+            pairs.for_each(|(value, (mean, factor))| *value = (*value - mean) * factor);
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Rule that finds the weights of members. Every rule minimizes the squared error of the weighted mean, over all
-/// outputs together; numbers are measured in units of each output's standard deviation. For members that predict
+/// outputs together; numbers are measured in units of each output's standard deviation. Where labels stand beside
+/// numbers, members have a weight for either, found on outputs of that kind. For members that predict
 /// quantiles, the mean and the greedy rules minimize the pinball loss; the other rules do not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -57,6 +58,19 @@ impl FromStr for CombineRule {
     }
 }
 
+impl CombineRule {
+    /// The weights of members of given inner products. Those of a stack are for numbers: they depend on nothing else.
+    pub(super) fn weights(self, gram: &Gram) -> Vec<f64> {
+        match self {
+            Self::Mean => mean(gram.n_members()),
+            Self::Greedy => greedy(gram),
+            Self::GreedyMean => greedy_mean(gram),
+            Self::Nnls => simplex(gram),
+            Self::Stack => ridge(gram),
+        }
+    }
+}
+
 /// Number of rounds of greedy selection, so weights are multiples of a fiftieth.
 const ROUNDS: usize = 50;
 /// Number of members whose mean is half of [`CombineRule::GreedyMean`].
@@ -70,7 +84,7 @@ pub(super) fn mean(n_members: usize) -> Vec<f64> {
 }
 
 /// The weights of greedy selection, which sum to 1; ties go to the first member.
-pub(super) fn greedy(gram: &Gram) -> Vec<f64> {
+fn greedy(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     // Products of the sum of the members so far with all members, with itself, and with the truth.
     let (mut with, mut square, mut truth) = (vec![0.0; m], 0.0, 0.0);
@@ -117,7 +131,7 @@ pub(super) fn selection<E>(
 }
 
 /// Half greedy weights, half the mean of the best members.
-pub(super) fn greedy_mean(gram: &Gram) -> Vec<f64> {
+fn greedy_mean(gram: &Gram) -> Vec<f64> {
     let errors: Vec<f64> = (0..gram.n_members()).map(|k| gram.error_of(k)).collect();
     half_of_best(greedy(gram), &errors)
 }
@@ -135,7 +149,7 @@ pub(super) fn half_of_best(mut weights: Vec<f64>, errors: &[f64]) -> Vec<f64> {
 
 /// The nonnegative weights that sum to 1 and have the smallest error. Weight moves from one member to another, over all
 /// pairs in turn, until no move helps.
-pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
+fn simplex(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     let mut weights = greedy(gram);
     let mut products: Vec<f64> = (0..m)
@@ -170,7 +184,7 @@ pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
 
 /// The weights of any sign that minimize the error plus λ‖w − 1/M‖², where λ is a thousandth of the mean of the members'
 /// squares.
-pub(super) fn ridge(gram: &Gram) -> Vec<f64> {
+fn ridge(gram: &Gram) -> Vec<f64> {
     let m = gram.n_members();
     let penalty = 1e-3 * (0..m).map(|k| gram.between(k, k)).sum::<f64>() / m as f64;
     let target = penalty / m as f64;

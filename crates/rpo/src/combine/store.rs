@@ -1,6 +1,6 @@
 //! Stores ensembles, with one section per member.
 
-use super::{Ensemble, Limits, Link};
+use super::{Ensemble, Limits, Link, Weight};
 use crate::method::{ModelKind, RestoreContext};
 use crate::{Model, TrainingSummary};
 use rpo_core::store::{Reader, Sharing, Sizes, Store, StoreError, Writer};
@@ -15,6 +15,9 @@ use std::borrow::Cow;
 struct Member<'a> {
     kind: Cow<'a, str>,
     weight: f64,
+    /// The weight of labels beside numbers, if they have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label_weight: Option<f64>,
     software: Cow<'a, str>,
     /// The number of samples that it was fitted to, if fewer than those of the ensemble; its own training summary is
     /// then stored with it.
@@ -25,14 +28,15 @@ struct Member<'a> {
 
 impl Store for Ensemble {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        let about = |(model, weight): (&Model, f64)| Member {
+        let about = |(model, weight): &(Model, Weight)| Member {
             kind: model.predictor().kind().into(),
-            weight,
+            weight: weight.of_outputs,
+            label_weight: weight.of_labels,
             software: model.software.to_owned().into(),
             n_train: self.is_apart(model).then(|| model.training().n_samples),
             parameters: Cow::Owned(model.parameters.clone()),
         };
-        out.field("members", self.members().map(about).collect::<Vec<_>>())?;
+        out.field("members", self.members.iter().map(about).collect::<Vec<_>>())?;
         if self.link != Link::Mean {
             out.field("link", self.link)?;
         }
@@ -102,7 +106,11 @@ pub(crate) fn restore(
         });
         let mut model = model.map_err(|e| invalid(&e))?;
         model.parameters = member.parameters.into_owned();
-        members.push((model, member.weight));
+        let weight = Weight {
+            of_outputs: member.weight,
+            of_labels: member.label_weight,
+        };
+        members.push((model, weight));
     }
     let ensemble = Ensemble {
         members,

@@ -484,13 +484,15 @@ impl Method {
     /// [`MethodError::Data`] for missing values where the method needs all, and for numbers where the method or its
     /// parameters require labels.
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
-        // Compare with the defaults, as the record of a model includes them too.
+        // Compare with the defaults, as the record of a model includes them too; that of a model of numbers has no
+        // thresholds, whatever the default.
         let is_set = |name: &&str| {
             let mut infos = self.entry.parameters().iter();
             let default = infos.find(|info| info.name == **name).map(|info| &info.default);
             let is_none = |given: &Value| given.is_null() || given == "none";
+            let is_default = |given: &Value| *name != "thresholds" && Some(given) == default;
             self.given(name)
-                .is_some_and(|given| !is_none(given) && Some(given) != default)
+                .is_some_and(|given| !is_none(given) && !is_default(given))
         };
         if data.task() == Task::MultiLabel && is_set(&"intervals") {
             return Err(MethodError::Data {

@@ -1,13 +1,14 @@
 //! Models of which some outputs are labels and others numbers.
 
 use ndarray::{Array2, Axis};
+use rpo::combine::{Candidate, CombineRule, Ensemble};
 use rpo::core::{Propensity, Seed};
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{Prevalence, f1_decisions};
 use rpo::metrics::{Metric, Score};
-use rpo::{Decision, EvaluateOptions, Method, Model, ModelError, Predictor};
+use rpo::{Decision, EvaluateOptions, Method, Model, ModelError, Predictor, Registry};
 
 /// Two labels around a number, which all depend on the features.
 fn data(n: usize) -> Dataset {
@@ -199,12 +200,21 @@ fn steps_are_chosen_by_decided_labels() {
 
 /// A grade of three classes and a label that follow from a feature, and a number that hardly does.
 fn table(n: usize) -> Dataset {
+    table_of(n, |x| x > 30, |i, x, _| x + 3 * (i * i % 37))
+}
+
+/// The same with another label and another number.
+fn table_of(
+    n: usize,
+    churns: impl Fn(usize) -> bool,
+    price: impl Fn(usize, usize, usize) -> usize,
+) -> Dataset {
     let mut text = "x,z,grade,churn,price\n".to_owned();
     for i in 0..n {
         let (x, z) = (i * 7 % 60, i * 31 % 97);
         let grade = ["gold", "iron", "wood"][x / 20];
-        let price = x + 3 * (i * i % 37);
-        text += &format!("{x},{z},{grade},{},{price}\n", u8::from(x > 30));
+        let price = price(i, x, z);
+        text += &format!("{x},{z},{grade},{},{price}\n", u8::from(churns(x)));
     }
     let options = ReadOptions {
         targets: Targets::Names(["grade", "churn", "price"].map(str::to_owned).to_vec()),
@@ -234,4 +244,95 @@ fn out_of_bag_scores_are_of_decisions() {
     assert!((found - of_sets(scores.mapv(|s| f32::from(u8::from(s > 0.5))))).abs() > 1e-3);
     let psp = model.oob_score(&data, Metric::PspAt(1)).unwrap().value;
     assert!(psp > 0.0, "{psp}");
+}
+
+/// Weights of numbers do not depend on the labels beside them. A model predicts by both, explains its predictions by
+/// both, and keeps both in its file.
+#[test]
+fn labels_and_numbers_have_weights_of_their_own() {
+    // Trees are better at the classes, a linear model at the number.
+    let linear = |_: usize, x: usize, z: usize| x + 2 * z;
+    let train = table_of(200, |x| x > 30, linear);
+    let later = |churns: fn(usize) -> bool| {
+        let data = table_of(320, churns, linear);
+        data.select_samples(&(200..320).collect::<Vec<_>>()).unwrap()
+    };
+    let (withheld, other) = (later(|x| x > 30), later(|x| x < 10));
+    let price = 4;
+    assert_eq!(train.output_names().iter().nth(price).unwrap(), "price");
+    let texts = ["extra-trees --trees 10 --max-depth 4", "ridge"];
+    let fit = |text: &str| Model::fit(&text.parse::<Method>().unwrap(), &train).unwrap();
+    let models = texts.map(fit);
+    let x = withheld.features().view();
+    for rule in [CombineRule::Greedy, CombineRule::Nnls, CombineRule::Stack] {
+        let combined = |withheld: &Dataset| Model::combine_on(&models, rule, withheld).unwrap();
+        let model = combined(&withheld);
+        let parts = |model: &Model| {
+            let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+            let weights: Vec<f64> = ensemble.members().map(|(_, weight)| weight).collect();
+            let label_weights = ensemble.label_weights().unwrap();
+            (weights, label_weights, ensemble.selection.clone().unwrap())
+        };
+        let (of_numbers, of_labels, selection) = parts(&model);
+        assert_ne!(of_numbers, of_labels, "{rule}");
+        let found = |weight: fn(&Candidate) -> Option<f64>| -> Vec<f64> {
+            selection.candidates.iter().map(|c| weight(c).unwrap()).collect()
+        };
+        assert_eq!(found(|c| c.weight), of_numbers);
+        assert_eq!(found(|c| c.label_weight), of_labels);
+        assert_eq!(parts(&combined(&other)).0, of_numbers, "{rule}");
+        let predicted = model.predict(x).unwrap();
+        if rule != CombineRule::Stack {
+            let of_members = models.each_ref().map(|model| model.predict(x).unwrap());
+            for ((i, j), found) in predicted.indexed_iter() {
+                let weights = if j == price { &of_numbers } else { &of_labels };
+                let terms = of_members.iter().zip(weights).map(|(p, weight)| {
+                    let p = p[[i, j]];
+                    f64::from(if j == price { p } else { p.clamp(0.0, 1.0) }) * weight
+                });
+                let expected: f64 = terms.sum();
+                assert!((f64::from(*found) - expected).abs() < 1e-4, "{rule} {i} {j}");
+            }
+        }
+        assert_eq!(
+            Model::from_bytes(&model.to_bytes().unwrap()).unwrap(),
+            model,
+            "{rule}"
+        );
+        // Forests stay within their limits, so that contributions add up to predictions.
+        let forests = [
+            "extra-trees --trees 10 --max-depth 4",
+            "extra-trees --trees 3 --max-depth 9",
+        ]
+        .map(fit);
+        let model = Model::combine_on(&forests, rule, &withheld).unwrap();
+        let (predicted, all) = (model.predict(x).unwrap(), [0, 1, 2, 3, 4]);
+        let outputs = vec![&all[..]; withheld.n_samples()];
+        let found = model.contributions(x, &outputs, train.features().view()).unwrap();
+        for ((i, j), score) in predicted.indexed_iter() {
+            let row = found.values.outer_view(5 * i + j).unwrap();
+            let sum = found.base[j] + row.iter().map(|(_, &v)| f64::from(v)).sum::<f64>();
+            assert!(
+                (sum - f64::from(*score)).abs() < 1e-4,
+                "{rule} {i} {j}: {sum} {score}"
+            );
+        }
+    }
+}
+
+/// Decision thresholds are for labels alone, whether or not the rule is the default of the method.
+#[test]
+fn thresholds_are_refused_beside_numbers() {
+    for rule in ["macro-f", "rate"] {
+        let method: Method = format!("auto --configurations 2 --thresholds {rule}")
+            .parse()
+            .unwrap();
+        let refused = Model::fit(&method, &table(100)).unwrap_err();
+        assert!(refused.to_string().contains("`thresholds`"), "{refused}");
+    }
+    let method: Method = "auto --configurations 2".parse().unwrap();
+    let model = Model::fit(&method, &table(100)).unwrap();
+    // The record of the model is one of a method that can be fitted.
+    let again = Registry::standard().method_of(&model.parameters).unwrap();
+    assert_eq!(Model::fit(&again, &table(100)).unwrap(), model);
 }

@@ -4,7 +4,7 @@ mod alike;
 mod weighted_sum;
 
 use super::pool::Pool;
-use super::{CombineRule, Limits, Link};
+use super::{CombineRule, Limits, Link, Weight};
 use crate::model::SOFTWARE;
 use crate::{Model, ModelError, Predict, TrainingSummary};
 use alike::{check_columns, of_same_training};
@@ -22,7 +22,7 @@ use weighted_sum::WeightedSum;
 /// clamped to 0 to 1, and numbers, if the ensemble was fitted as a whole, to the range of each output in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
-    pub(super) members: Vec<(Model, f64)>,
+    pub(super) members: Vec<(Model, Weight)>,
     pub(super) link: Link,
     pub(super) limits: Limits,
     /// How the members were found, if they were selected.
@@ -54,9 +54,12 @@ pub struct Candidate {
     /// Its individual score, if it was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Its weight in the ensemble.
+    /// Its weight in the ensemble; 0 where only labels beside numbers have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// Its weight for labels beside numbers, if they have weights of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label_weight: Option<f64>,
     /// Number of models that make up the member, each fitted without the samples of one fold because no time was left
     /// to fit all samples; the weight is divided among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,10 +86,14 @@ impl Ensemble {
             return Err(ParameterError::out_of_range("members", "none", "at least one").into());
         };
         for (member, (model, weight)) in self.members.iter().enumerate() {
-            match self.link {
-                Link::Mean => Domain::Positive.check("weights", *weight)?,
-                // The weights of a stack may be negative.
-                _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
+            for value in [weight.of_outputs].into_iter().chain(weight.of_labels) {
+                match self.link {
+                    Link::Mean if weight.of_labels.is_none() => Domain::Positive.check("weights", value)?,
+                    // A member may be one of labels or of numbers alone.
+                    Link::Mean => Domain::NotNegative.check("weights", value)?,
+                    // The weights of a stack may be negative.
+                    _ => ParameterError::unless(value.is_finite(), "weights", value, "finite")?,
+                }
             }
             if model.predictor().downcast_ref::<Self>().is_some() {
                 let expected = "single models: an ensemble, as auto and blend make, cannot be combined again";
@@ -94,8 +101,15 @@ impl Ensemble {
             }
             check_columns(first, member, model)?;
         }
-        let total: f64 = self.members.iter().map(|(_, weight)| weight).sum();
-        ParameterError::unless(total.is_finite(), "weights", total, "finite in sum")?;
+        let has_own = |(_, weight): &(Model, Weight)| weight.of_labels.is_some();
+        let n_own = self.members.iter().filter(|member| has_own(member)).count();
+        let alike = n_own == 0 || n_own == self.members.len();
+        ParameterError::unless(alike, "weights of labels", n_own, "as many as members, or none")?;
+        let total = self.total();
+        for total in [total.of_outputs].into_iter().chain(total.of_labels) {
+            let is_sum = total.is_finite() && (total > 0.0 || self.link != Link::Mean);
+            ParameterError::unless(is_sum, "weights", total, "positive and finite in sum")?;
+        }
         let is_probable = match self.link {
             Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task == Task::MultiLabel,
             _ => true,
@@ -109,9 +123,16 @@ impl Ensemble {
         Ok(self)
     }
 
-    /// The models, and their weights.
+    /// The models, and their weights; where labels stand beside numbers, those of numbers.
     pub fn members(&self) -> impl Iterator<Item = (&Model, f64)> {
-        self.members.iter().map(|(model, weight)| (model, *weight))
+        self.members
+            .iter()
+            .map(|(model, weight)| (model, weight.of_outputs))
+    }
+
+    /// The weight of each member for labels beside numbers; `None` if they have that of all outputs.
+    pub fn label_weights(&self) -> Option<Vec<f64>> {
+        self.members.iter().map(|(_, weight)| weight.of_labels).collect()
     }
 
     /// The first member, which predicts the same outputs as all members.
@@ -170,7 +191,10 @@ impl Model {
             link: Link::Mean,
             selection: None,
             training,
-            members,
+            members: members
+                .into_iter()
+                .map(|(model, weight)| (model, Weight::same(weight)))
+                .collect(),
         })
     }
 
@@ -209,11 +233,16 @@ impl Model {
         let all: Vec<usize> = (0..models.len()).collect();
         let choice = pool.choose(rule, &grams, &all)?;
         let judged = pool.judge(rule, &grams, &all, &choice, None)?;
-        let candidate = |(index, method): (usize, String)| Candidate {
-            method,
-            score: finite(pool.score(index)),
-            weight: Some(choice.weights[index]).filter(|weight| *weight != 0.0),
-            ..Candidate::default()
+        let candidate = |(index, method): (usize, String)| {
+            let weight = choice.weights[index];
+            let is_member = weight.size() != 0.0;
+            Candidate {
+                method,
+                score: finite(pool.score(index)),
+                weight: is_member.then_some(weight.of_outputs),
+                label_weight: weight.of_labels.filter(|_| is_member),
+                ..Candidate::default()
+            }
         };
         let selection = Selection {
             metric: pool.metric().to_string(),
@@ -246,12 +275,20 @@ fn method_of(model: &Model) -> String {
 }
 
 impl Ensemble {
-    /// What weights are divided by.
-    fn total_weight(&self) -> f64 {
-        match self.link {
-            Link::Mean => self.members().map(|(_, weight)| weight).sum(),
-            Link::LogOdds { .. } | Link::Distances => 1.0,
-        }
+    /// The sum of the weights.
+    fn total(&self) -> Weight {
+        Weight::sum(self.members.iter().map(|(_, weight)| *weight))
+    }
+
+    /// The members with the factors of their predictions.
+    fn factors(&self) -> impl Iterator<Item = (&Model, Weight)> {
+        let total = match self.link {
+            Link::Mean => self.total(),
+            Link::LogOdds { .. } | Link::Distances => Weight::same(1.0),
+        };
+        self.members
+            .iter()
+            .map(move |(model, weight)| (model, weight.over(total)))
     }
 
     /// What the first member has and every other one too.
@@ -283,12 +320,14 @@ impl Predict for Ensemble {
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        let total = self.total_weight();
-        let scores = self.members.iter().map(|(model, weight)| {
+        let scores = self.factors().map(|(model, factor)| {
             let scores = model.predict_with_limit(x, memory_limit);
-            (scores.map(|scores| self.limits.apply(scores)), weight / total)
+            (scores.map(|scores| self.limits.apply(scores)), factor)
         });
-        let combined = self.link.combine(scores, &self.training.output_means())?;
+        let labels = self.first().schema().declared_labels();
+        let combined = self
+            .link
+            .combine(scores, &self.training.output_means(), &labels)?;
         Ok(combined.expect("there is at least one member"))
     }
 
@@ -299,12 +338,14 @@ impl Predict for Ensemble {
         outputs: &[&[u32]],
         background: MatrixView<'_>,
     ) -> Result<Option<Contributions>, ModelError> {
+        let labels = self.first().schema().declared_labels();
+        let by_output = |weight: Weight| weight.by_output(self.n_outputs(), &labels);
         let mut sum = match self.link {
-            Link::Mean => WeightedSum::new(vec![0.0; self.n_outputs()]),
+            Link::Mean => WeightedSum::new(vec![0.0; self.n_outputs()], outputs),
             Link::Distances => {
-                let total: f64 = self.members().map(|(_, weight)| weight).sum();
                 let means = self.training.output_means();
-                WeightedSum::new(means.iter().map(|mean| mean * (1.0 - total)).collect())
+                let bases = means.iter().zip(by_output(self.total()));
+                WeightedSum::new(bases.map(|(mean, total)| mean * (1.0 - total)).collect(), outputs)
             }
             Link::LogOdds { .. } => return Ok(None),
         };
@@ -316,9 +357,9 @@ impl Predict for Ensemble {
                 return Ok(None);
             }
         }
-        for (model, weight) in self.members() {
+        for (model, factor) in self.factors() {
             let found = model.contributions(x, outputs, background)?;
-            sum.add(&found, weight / self.total_weight());
+            sum.add(&found, &by_output(factor));
         }
         Ok(Some(sum.finish(x.n_cols())))
     }
@@ -334,15 +375,18 @@ impl Predict for Ensemble {
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
-        let about = |(model, weight): (&Model, f64)| {
+        let about = |(model, weight): &(Model, Weight)| {
             let mut about = serde_json::Map::new();
             about.insert("method".to_owned(), method_of(model).into());
-            about.insert("weight".to_owned(), json!(weight));
+            about.insert("weight".to_owned(), json!(weight.of_outputs));
+            if let Some(weight) = weight.of_labels {
+                about.insert("label_weight".to_owned(), json!(weight));
+            }
             let summary = model.predictor().summary();
             about.extend(summary.into_iter().map(|(key, value)| (key.to_owned(), value)));
             Value::Object(about)
         };
-        let mut summary = vec![("members", self.members().map(about).collect())];
+        let mut summary = vec![("members", self.members.iter().map(about).collect())];
         if let Some(selection) = &self.selection {
             summary.push(("selection", json!(selection)));
         }

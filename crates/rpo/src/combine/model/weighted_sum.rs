@@ -1,28 +1,32 @@
 //! Weighted sums of the contributions of members.
 
+use ndarray::Array1;
 use rpo_core::{Contributions, InverseLink, csr_of_rows};
 
 /// A weighted sum of contributions to scores that are predictions.
 pub(super) struct WeightedSum {
     base: Vec<f64>,
+    /// The output of each row.
+    outputs: Vec<u32>,
     /// The features and their weighted contributions of each row, member after member.
     rows: Vec<Vec<(u32, f64)>>,
 }
 
 impl WeightedSum {
-    /// Starts from the base of no member.
-    pub(super) fn new(base: Vec<f64>) -> Self {
-        let rows = Vec::new();
-        Self { base, rows }
+    /// Starts from the base of no member, for some outputs of each sample.
+    pub(super) fn new(base: Vec<f64>, outputs: &[&[u32]]) -> Self {
+        let outputs = outputs.concat();
+        let rows = vec![Vec::new(); outputs.len()];
+        Self { base, outputs, rows }
     }
 
-    /// Adds the contributions of a member.
-    pub(super) fn add(&mut self, found: &Contributions, weight: f64) {
-        let bases = self.base.iter_mut().zip(&found.base);
-        bases.for_each(|(sum, base)| *sum += weight * base);
-        self.rows.resize(found.values.rows(), Vec::new());
-        for (sums, row) in self.rows.iter_mut().zip(found.values.outer_iterator()) {
-            let given = row.iter();
+    /// Adds the contributions of a member, with a weight for each output.
+    pub(super) fn add(&mut self, found: &Contributions, weights: &Array1<f64>) {
+        let bases = self.base.iter_mut().zip(&found.base).zip(weights);
+        bases.for_each(|((sum, base), weight)| *sum += weight * base);
+        let rows = self.rows.iter_mut().zip(&self.outputs);
+        for ((sums, &output), row) in rows.zip(found.values.outer_iterator()) {
+            let (given, weight) = (row.iter(), weights[output as usize]);
             sums.extend(given.map(|(feature, &value)| (feature as u32, weight * f64::from(value))));
         }
     }

@@ -339,7 +339,7 @@ impl Search<'_> {
             .judge(rule, &grams, &candidates, &choice, params.thresholds)?;
         for (index, weight) in choice.members() {
             let report = &mut self.reported[self.tried[index].place];
-            report.weight = Some(weight);
+            (report.weight, report.label_weight) = (Some(weight.of_outputs), weight.of_labels);
             let fits = models[&index].len();
             match models[&index][0].training().n_samples == self.data.n_samples() {
                 true => report.seeds = (fits > 1).then_some(fits),
@@ -366,8 +366,9 @@ impl Search<'_> {
     /// Fits the members of a choice to all samples, largest weights first, and returns the members that could not be
     /// fitted. If there is no time left for a member, the models of its folds are used instead.
     fn fit_members(&mut self, choice: &Choice, models: &mut BTreeMap<usize, Vec<Model>>) -> Vec<usize> {
-        let mut members: Vec<(usize, f64)> = choice.members().collect();
-        members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        let members = choice.members().map(|(index, weight)| (index, weight.size()));
+        let mut members: Vec<(usize, f64)> = members.collect();
+        members.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         // A caller who stops the search wants the best result so far.
         let context = FitContext {
             on_step: None,
