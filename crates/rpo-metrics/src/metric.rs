@@ -179,7 +179,8 @@ pub enum Metric {
     Mse,
     /// `rmse`: [`OutputMetric::Rmse`], the mean over outputs.
     Rmse,
-    /// `mae`: [`OutputMetric::Mae`], the mean over outputs.
+    /// `mae`: [`OutputMetric::Mae`], the mean over outputs; of quantiles, over the medians alone, and NaN without any,
+    /// as other quantiles are not meant to be close to the true values.
     Mae,
     /// `pinball`, of quantiles: [`OutputMetric::Pinball`], the mean over outputs.
     Pinball,
@@ -315,7 +316,13 @@ impl Metric {
             }
             Self::Mse => on.sums()?.mean(OutputMetric::Mse)?.value,
             Self::Rmse => on.sums()?.mean(OutputMetric::Rmse)?.value,
-            Self::Mae => on.sums()?.mean(OutputMetric::Mae)?.value,
+            Self::Mae => {
+                let levels = on.options().quantile_levels;
+                let errors = on.sums()?.per_output(OutputMetric::Mae)?;
+                let of_points = errors.into_iter().enumerate();
+                let of_points = of_points.filter(|(output, _)| is_point(levels, *output));
+                Mean::from_iter(of_points.map(|(_, error)| error)).value
+            }
             Self::Pinball => {
                 let levels = on.options().quantile_levels;
                 on.sums()?.mean(OutputMetric::Pinball(levels))?.value
@@ -343,6 +350,13 @@ fn macro_at_k(on: &Evaluation<'_>, metric: SetMetric, k: usize) -> Result<f64, M
 fn macro_area(on: &Evaluation<'_>, curve: Curve) -> Result<f64, MetricError> {
     let areas = ranking::area_per_label(on.labels()?, on.dense_scores()?, curve)?;
     Ok(mean(&areas))
+}
+
+/// Returns true for an output whose predictions are meant to be close to the true values: any but a quantile other than
+/// the median. `levels` are those of the outputs, in turn, if they are quantiles.
+fn is_point(levels: &[f64], output: usize) -> bool {
+    let level = levels.iter().cycle().nth(output % levels.len().max(1));
+    level.is_none_or(|level| (level - 0.5).abs() < 1e-9)
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -61,13 +61,14 @@ impl CrossValidate {
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => {
-                let n_outputs = data.n_outputs();
+                let (n_outputs, levels) = (data.n_outputs(), estimator.quantile_levels());
                 default_metrics(&Predicted {
-                    first: default_metric(data.task(), n_outputs, &estimator.quantile_levels()),
+                    first: default_metric(data.task(), n_outputs, &levels),
                     n_outputs,
                     has_labels: data.has_declared_labels(),
                     has_classes: !data.class_columns().is_empty(),
                     has_intervals: method.given("intervals").is_some_and(|level| !level.is_null()),
+                    has_median: levels.contains(&0.5),
                 })
             }
             given => given.to_vec(),

@@ -86,7 +86,12 @@ impl Method {
     pub fn with(self, name: &str, text: &str) -> Result<Self, MethodError> {
         let scalar = match serde_json::from_str(text) {
             Ok(value @ (Value::Bool(_) | Value::Number(_))) => Some(value),
-            _ => None,
+            // Other forms of numbers than those of JSON, such as .5.
+            _ => text
+                .parse()
+                .ok()
+                .and_then(serde_json::Number::from_f64)
+                .map(Value::Number),
         };
         let none = (text == "none").then_some(Value::Null);
         let readings = scalar.into_iter().chain([Value::from(text)]).chain(none);

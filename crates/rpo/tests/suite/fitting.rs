@@ -364,3 +364,17 @@ fn samples_without_any_output_are_as_if_they_did_not_exist() {
         assert_eq!(fit(&all), fit(&without), "{name} {options:?}");
     }
 }
+
+/// Numbers may be written as in other programs, not only as in JSON.
+#[test]
+fn numbers_need_no_leading_zero() {
+    for (given, plain) in [(".5", "0.5"), ("+0.5", "0.5"), ("5e-1", "0.5"), ("1.", "1.0")] {
+        let method = |text: &str| Method::named("gbmort").unwrap().with("subsample", text).unwrap();
+        assert_eq!(
+            method(given).given("subsample"),
+            method(plain).given("subsample"),
+            "{given}"
+        );
+    }
+    assert!(Method::named("gbmort").unwrap().with("subsample", "nan").is_err());
+}

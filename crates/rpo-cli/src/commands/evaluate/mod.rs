@@ -31,13 +31,14 @@ pub(crate) struct Evaluate {
     /// psp@K, psndcg@K, macro-p@K, macro-r@K, macro-f1@K (means over labels, for the best K labels), macro-auc,
     /// micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1, mcc, g-mean,
     /// balanced-accuracy; log-loss, brier and ece (expected calibration error) for methods whose scores are
-    /// probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (for quantiles),
+    /// probabilities (means over labels); r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae (of
+    /// quantiles, that of the medians), pinball (for quantiles),
     /// interval-coverage and interval-width (for models trained with --intervals).
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels,
     /// macro-auc,average-precision,hamming,micro-f1,mcc for a single label,
     /// macro-auc,average-precision,lrap,p@1,hamming,micro-f1,macro-f1 for two to four, r2,arrmse,mse,mae for numbers,
     /// macro-auc,average-precision,hamming,r2,arrmse,mse,mae for labels and numbers in one model,
-    /// pinball,mae for quantiles, interval-coverage,interval-width beside those of numbers for models with intervals,
+    /// pinball,mae for quantiles (mae if the median is one), interval-coverage,interval-width beside those of numbers for models with intervals,
     /// and subset-accuracy before the others for models with classes.
     /// With --rerank, which is only for metrics of the best K labels, p@1,p@3,p@5,psp@1,psp@3,psp@5.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
@@ -186,6 +187,7 @@ impl Evaluate {
                     has_labels: !model.labels().is_empty(),
                     has_classes: !schema.class_columns.is_empty(),
                     has_intervals: model.intervals().is_some(),
+                    has_median: model.quantile_levels().contains(&0.5),
                 })
             }
             given => given.to_vec(),
@@ -246,13 +248,16 @@ pub(crate) struct Predicted {
     pub(crate) has_classes: bool,
     /// True if numbers have prediction intervals.
     pub(crate) has_intervals: bool,
+    /// True if one of several quantiles of each number is the median.
+    pub(crate) has_median: bool,
 }
 
 /// The default metrics.
 pub(crate) fn default_metrics(of: &Predicted) -> Vec<Metric> {
     let mut metrics = match of.first {
         // Means of squared errors are not informative for quantiles, and ranks not for a single label.
-        Metric::Pinball => vec![Metric::Pinball, Metric::Mae],
+        Metric::Pinball if of.has_median => vec![Metric::Pinball, Metric::Mae],
+        Metric::Pinball => vec![Metric::Pinball],
         Metric::MacroAuc if of.n_outputs > 1 => vec![
             Metric::MacroAuc,
             Metric::AveragePrecision,

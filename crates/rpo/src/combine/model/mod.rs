@@ -57,7 +57,7 @@ pub struct Candidate {
     /// Its weight in the ensemble; 0 where only labels beside numbers have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Its weight for labels beside numbers, if they have weights of their own.
+    /// Its weight for labels beside numbers, where these have another weight than numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_weight: Option<f64>,
     /// Number of models that make up the member, each fitted without the samples of one fold because no time was left
