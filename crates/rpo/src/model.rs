@@ -292,10 +292,11 @@ impl Model {
         })
     }
 
-    /// Sets the score from which each label is predicted, to given values or those found by a rule.
+    /// Sets the score from which each label is predicted, to given values or those found by a rule. Numbers beside labels
+    /// have a threshold that is not used.
     ///
     /// # Errors
-    /// [`ModelError::Task`] if the outputs are not labels, [`ModelError::Mismatch`] if there is not one score per output,
+    /// [`ModelError::Task`] if no output is a label, [`ModelError::Mismatch`] if there is not one score per output,
     /// [`ModelError::Threshold`] for NaN. For a rule: data without the columns of the model, or other samples than
     /// those of the training set; [`ModelError::Ensemble`] if the model has no out-of-bag predictions, or scores take
     /// more than 4 GiB.
@@ -481,14 +482,14 @@ impl Model {
         Some(ModelError::MissingFeature { row, name })
     }
 
-    /// Checks that the model predicts labels.
+    /// Checks that some outputs of the model are labels.
     pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
         match self.schema.task {
-            Task::MultiLabel => Ok(()),
-            expected => Err(ModelError::Task {
+            expected @ Task::Regression if self.labels().is_empty() => Err(ModelError::Task {
                 expected,
                 given: Task::MultiLabel,
             }),
+            _ => Ok(()),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::options::{DataOptions, GroupOptions, ThreadOptions};
 use crate::output::{Report, note};
 use clap::Args;
 use rpo::combine::{Candidate, CombineRule, Ensemble};
-use rpo::data::{Dataset, Task};
+use rpo::data::Dataset;
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::{Decision, Model, ModelError, ThresholdSource};
 use serde_json::{Map, Value, json};
@@ -88,7 +88,7 @@ impl Combine {
             .iter()
             .map(Model::load)
             .collect::<Result<Vec<_>, _>>()?;
-        let of_numbers = |model: &Model| model.schema().task == Task::Regression;
+        let of_numbers = |model: &Model| model.labels().is_empty();
         if self.thresholds.is_some() && models.iter().any(of_numbers) {
             let message = "--thresholds is for labels; the models predict numbers";
             return Err(CliError::Usage(message.to_owned()));

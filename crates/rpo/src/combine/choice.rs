@@ -2,8 +2,9 @@
 
 use super::{CombineRule, Ensemble, Grams, Link, Pool, Selection, Weight};
 use crate::blocks::dense_bytes;
+use crate::decision::for_labels;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
-use ndarray::{Array2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rpo_core::MatrixView;
 use rpo_data::Task;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
@@ -34,7 +35,7 @@ pub(crate) struct Judged {
     /// Score of the predictions for each part of the withheld samples, with weights found on the other parts; NaN if
     /// undefined.
     pub(crate) score: f64,
-    /// Decision thresholds found on the withheld samples.
+    /// Decision thresholds found on the withheld samples, one for every output.
     pub(crate) thresholds: Option<Vec<f64>>,
 }
 
@@ -141,7 +142,8 @@ impl Pool<'_> {
             _ => crossed.collect::<Result<_, _>>()?,
         };
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
-        let rule = thresholds.filter(|_| fits && self.task() == Task::MultiLabel);
+        let labels = self.labels();
+        let rule = thresholds.filter(|_| fits && !labels.is_empty());
         let mut scores_of_choice = Vec::new();
         let mut scoring = self.scoring();
         self.for_each_block(candidates, |part, scores, truth| {
@@ -174,17 +176,26 @@ impl Pool<'_> {
                 scoring.value()?
             },
             thresholds: rule
-                .map(|rule| find(rule, &scores_of_choice, self.withheld_outputs().view()))
+                .map(|rule| {
+                    let views: Vec<_> = scores_of_choice.iter().map(Array2::view).collect();
+                    let scores = concatenate(Axis(0), &views).expect("blocks have a column for each output");
+                    let truth = self.withheld_outputs();
+                    for_labels(&labels, scores.view(), truth.view(), |scores, truth| {
+                        find(rule, scores, truth)
+                    })
+                })
                 .transpose()?,
         })
     }
 }
 
 /// Finds thresholds by a rule; rare labels use the rate rule.
-fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> Result<Vec<f64>, ModelError> {
-    let views: Vec<_> = scores.iter().map(Array2::view).collect();
-    let scores = concatenate(Axis(0), &views).expect("blocks have a column for each label");
-    let mut found = thresholds::find(rule, scores.view(), truth)?;
+fn find(
+    rule: ThresholdRule,
+    scores: ArrayView2<'_, f32>,
+    truth: MatrixView<'_>,
+) -> Result<Vec<f64>, ModelError> {
+    let mut found = thresholds::find(rule, scores, truth.reborrow())?;
     let mut positives = vec![0; found.len()];
     for row in 0..truth.n_rows() {
         truth.for_each_in_row(row, |label, value| {
@@ -192,7 +203,7 @@ fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> R
         });
     }
     if rule == ThresholdRule::MacroF {
-        let by_rate = thresholds::find(ThresholdRule::Rate, scores.view(), truth)?;
+        let by_rate = thresholds::find(ThresholdRule::Rate, scores, truth)?;
         for ((threshold, rate), n) in found.iter_mut().zip(by_rate).zip(positives) {
             if (1..RARE).contains(&n) {
                 *threshold = rate;
@@ -320,12 +331,7 @@ mod tests {
             }
         };
         let labels = Array2::from_shape_fn((20, 2), |(i, j)| f32::from(u8::from(has(i, j))));
-        let found = find(
-            ThresholdRule::MacroF,
-            std::slice::from_ref(&scores),
-            (&labels).into(),
-        )
-        .unwrap();
+        let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into()).unwrap();
         let by = |rule| thresholds::find(rule, scores.view(), (&labels).into()).unwrap();
         let (rate, best) = (by(ThresholdRule::Rate), by(ThresholdRule::MacroF));
         assert_ne!(rate[0], best[0]);

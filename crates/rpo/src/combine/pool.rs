@@ -80,7 +80,7 @@ pub(crate) struct Pool<'a> {
     units: Option<Vec<(f32, f32)>>,
     /// Which outputs are scored as labels.
     kinds: OutputKinds,
-    /// The labels beside numbers that have weights of their own: those that the data declare, whatever members make of
+    /// The labels beside numbers that have their own weights: those that the data declare, whatever members make of
     /// them.
     declared_labels: Vec<usize>,
     /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
@@ -185,7 +185,12 @@ impl<'a> Pool<'a> {
         self.data.outputs().view().select_rows(&self.withheld())
     }
 
-    /// The labels beside numbers that have weights of their own, in increasing order.
+    /// The outputs that are labels, in increasing order.
+    pub(super) fn labels(&self) -> Vec<usize> {
+        self.kinds.labels().to_vec()
+    }
+
+    /// The labels beside numbers that have their own weights, in increasing order.
     pub(super) fn declared_labels(&self) -> &[usize] {
         &self.declared_labels
     }

@@ -1,7 +1,9 @@
 //! Sources of a model's decision thresholds.
 
+use crate::align::dense_columns;
 use crate::{Model, ModelError};
-use rpo_core::Predictor;
+use ndarray::{ArrayView2, Axis};
+use rpo_core::{MatrixView, Predictor};
 use rpo_data::Dataset;
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{ThresholdRule, find};
@@ -10,7 +12,7 @@ use rpo_ensemble::thresholds::{ThresholdRule, find};
 /// [`ThresholdSource::Given`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ThresholdSource<'a> {
-    /// The score from which each label is predicted; `None` means 0.5.
+    /// The score from which each output is predicted that is a label, one for every output; `None` means 0.5.
     Given(Option<Vec<f64>>),
     /// Found by a rule on the out-of-bag predictions for the training set, which is passed again, with the samples in the
     /// same order; columns are found by name. Data with groups are refused.
@@ -57,15 +59,48 @@ impl Model {
                 let y = self.schema().align_outputs(&training)?;
                 let found = self.oob_predictions(x.view())?;
                 let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
-                find(rule, scores.view(), y.view())
+                self.thresholds_by(rule, scores.view(), y.view())
             }
             ThresholdSource::Withheld(rule, withheld) => {
                 self.check_labels()?;
                 let x = self.schema().align_features(withheld)?;
                 let y = self.schema().align_outputs(withheld)?;
-                find(rule, self.predict(x.view())?.view(), y.view())
+                self.thresholds_by(rule, self.predict(x.view())?.view(), y.view())
             }
         };
         Ok(Some(found?))
     }
+
+    fn thresholds_by(
+        &self,
+        rule: ThresholdRule,
+        scores: ArrayView2<'_, f32>,
+        truth: MatrixView<'_>,
+    ) -> Result<Vec<f64>, ModelError> {
+        for_labels(&self.labels(), scores, truth, |scores, truth| {
+            Ok(find(rule, scores, truth)?)
+        })
+    }
+}
+
+/// The threshold of an output that is no label, which is compared with nothing.
+const UNUSED: f64 = 0.5;
+
+/// The threshold of each output, where `find` finds those of the labels, given the scores and the truth of these outputs
+/// alone.
+pub(crate) fn for_labels(
+    labels: &[usize],
+    scores: ArrayView2<'_, f32>,
+    truth: MatrixView<'_>,
+    find: impl FnOnce(ArrayView2<'_, f32>, MatrixView<'_>) -> Result<Vec<f64>, ModelError>,
+) -> Result<Vec<f64>, ModelError> {
+    if labels.len() == scores.ncols() {
+        return find(scores, truth);
+    }
+    let (of_labels, truth) = (scores.select(Axis(1), labels), dense_columns(truth, labels));
+    let found = find(of_labels.view(), (&truth).into())?;
+    let mut thresholds = vec![UNUSED; scores.ncols()];
+    let pairs = labels.iter().zip(found);
+    pairs.for_each(|(&label, threshold)| thresholds[label] = threshold);
+    Ok(thresholds)
 }

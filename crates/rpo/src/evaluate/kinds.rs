@@ -53,6 +53,11 @@ impl OutputKinds {
         (0..self.n_outputs).filter(is_number).collect()
     }
 
+    /// The outputs that are labels, in increasing order.
+    pub(crate) fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
     pub(crate) fn have_labels(&self) -> bool {
         !self.labels.is_empty()
     }

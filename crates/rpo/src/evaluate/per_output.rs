@@ -201,7 +201,9 @@ impl Model {
             dense_columns((&decided).into(), labels),
         );
         let scores = scores.select(Axis(1), labels);
-        let thresholds = vec![self.default_threshold(); labels.len()];
+        let thresholds = self.thresholds().filter(|_| self.decision == Decision::Threshold);
+        let threshold = |&label: &usize| thresholds.map_or(self.default_threshold(), |found| found[label]);
+        let thresholds = labels.iter().map(threshold).collect();
         let columns = of_labels((&truth).into(), scores.view(), (&decided).into(), thresholds)?;
         let of_all = |values: Vec<f64>| {
             let mut of_all = vec![f64::NAN; self.n_outputs()];

@@ -96,6 +96,7 @@ impl Configured {
     fn recorded(&self, data: &Dataset) -> Map<String, Value> {
         let mut parameters = self.parameters.clone();
         if data.task() == Task::Regression
+            && !data.has_declared_labels()
             && let Some(thresholds) = parameters.get_mut("thresholds")
         {
             *thresholds = Value::Null;

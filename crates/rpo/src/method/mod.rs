@@ -491,31 +491,37 @@ impl Method {
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         // Compare with the defaults, as the record of a model includes them too; that of a model of numbers has no
         // thresholds, whatever the default.
-        let is_set = |name: &&str| {
+        let is_set = |name: &str| {
             let mut infos = self.entry.parameters().iter();
-            let default = infos.find(|info| info.name == **name).map(|info| &info.default);
+            let default = infos.find(|info| info.name == name).map(|info| &info.default);
             let is_none = |given: &Value| given.is_null() || given == "none";
-            let is_default = |given: &Value| *name != "thresholds" && Some(given) == default;
+            let is_default = |given: &Value| name != "thresholds" && Some(given) == default;
             self.given(name)
                 .is_some_and(|given| !is_none(given) && !is_default(given))
         };
-        if data.task() == Task::MultiLabel && is_set(&"intervals") {
+        if data.task() == Task::MultiLabel && is_set("intervals") {
             return Err(MethodError::Data {
                 method: self.entry.name.to_owned(),
                 problem: "cannot use `intervals`, which is for numbers: the outputs are labels".to_owned(),
             });
         }
-        let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
-        if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
-            return Err(MethodError::Data {
-                method: self.entry.name.to_owned(),
-                problem: match data.has_declared_labels() {
-                    true => {
-                        format!("cannot use `{name}`, which is for labels alone: some outputs are numbers")
-                    }
-                    false => format!("cannot use `{name}`, which is for labels: the outputs are numbers"),
-                },
-            });
+        if data.task() == Task::Regression {
+            let refused = match data.has_declared_labels() {
+                true if is_set("decide") => {
+                    Some("`decide`, which is for labels alone: some outputs are numbers")
+                }
+                false if is_set("decide") => Some("`decide`, which is for labels: the outputs are numbers"),
+                false if is_set("thresholds") => {
+                    Some("`thresholds`, which is for labels: the outputs are numbers")
+                }
+                _ => None,
+            };
+            if let Some(refused) = refused {
+                return Err(MethodError::Data {
+                    method: self.entry.name.to_owned(),
+                    problem: format!("cannot use {refused}"),
+                });
+            }
         }
         estimator.needs().check(self.entry.name, data)
     }

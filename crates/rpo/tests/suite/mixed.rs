@@ -6,6 +6,7 @@ use rpo::core::{Propensity, Seed};
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
+use rpo::ensemble::thresholds::{ThresholdRule, find};
 use rpo::linear::{Prevalence, f1_decisions};
 use rpo::metrics::{Metric, Score};
 use rpo::{Decision, EvaluateOptions, Method, Model, ModelError, Predictor, Registry};
@@ -320,19 +321,56 @@ fn labels_and_numbers_have_weights_of_their_own() {
     }
 }
 
-/// Decision thresholds are for labels alone, whether or not the rule is the default of the method.
+/// Thresholds of labels beside numbers are those that the rule finds on the labels alone, by which the model decides;
+/// numbers alone have none, whether or not the rule is the default of the method.
 #[test]
-fn thresholds_are_refused_beside_numbers() {
-    for rule in ["macro-f", "rate"] {
-        let method: Method = format!("auto --configurations 2 --thresholds {rule}")
-            .parse()
-            .unwrap();
-        let refused = Model::fit(&method, &table(100)).unwrap_err();
-        assert!(refused.to_string().contains("`thresholds`"), "{refused}");
+fn labels_beside_numbers_have_thresholds() {
+    let data = table(200);
+    let numbers = data.select_outputs(&[4]).unwrap();
+    for name in [
+        "random-forest --trees 15",
+        "gbmort --iterations 10",
+        "auto --configurations 2",
+    ] {
+        for rule in [ThresholdRule::MacroF, ThresholdRule::Rate] {
+            let text = match rule {
+                ThresholdRule::MacroF => "macro-f",
+                _ => "rate",
+            };
+            let method: Method = format!("{name} --thresholds {text}").parse().unwrap();
+            let model = Model::fit(&method, &data).unwrap();
+            let thresholds = model.thresholds().unwrap();
+            assert_eq!((thresholds.len(), thresholds[4]), (5, 0.5), "{name}");
+            let scores = model.predict(data.features().view()).unwrap();
+            let decided = model.decide(scores.view()).unwrap().to_dense();
+            for (score, decided) in scores.column(3).iter().zip(decided.column(3)) {
+                assert_eq!(f64::from(*score) >= thresholds[3], *decided > 0.0, "{name}");
+            }
+            let by_output = model.evaluate_outputs(&data).unwrap();
+            let column = by_output
+                .measures
+                .iter()
+                .position(|name| *name == "threshold")
+                .unwrap();
+            assert_eq!(by_output.values[3][column], thresholds[3]);
+            assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+            let again = Registry::standard().method_of(&model.parameters).unwrap();
+            assert_eq!(Model::fit(&again, &data).unwrap(), model, "{name}");
+            let refused = Model::fit(&method, &numbers).unwrap_err();
+            assert!(refused.to_string().contains("`thresholds`"), "{name}: {refused}");
+            if name.starts_with("random") {
+                let (scores, _) = model.oob_predictions(data.features().view()).unwrap().unwrap();
+                let labels = [0, 1, 2, 3];
+                let of_labels = data.select_outputs(&labels).unwrap();
+                let scores = scores.select(Axis(1), &labels);
+                let found = find(rule, scores.view(), of_labels.outputs().view()).unwrap();
+                assert_eq!(thresholds[..4], found);
+            }
+        }
     }
-    let method: Method = "auto --configurations 2".parse().unwrap();
-    let model = Model::fit(&method, &table(100)).unwrap();
-    // The record of the model is one of a method that can be fitted.
+    // The record of a model of numbers is one of a method that can be fitted.
+    let model = Model::fit(&"auto --configurations 2".parse::<Method>().unwrap(), &numbers).unwrap();
+    assert!(model.thresholds().is_none());
     let again = Registry::standard().method_of(&model.parameters).unwrap();
-    assert_eq!(Model::fit(&again, &table(100)).unwrap(), model);
+    assert_eq!(Model::fit(&again, &numbers).unwrap(), model);
 }
