@@ -25,7 +25,16 @@ from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
 from ._categories import FROM_DTYPE, are_numbers, categories_of, chosen, numbers_of
-from ._frames import Nominal, column_names, is_frame, library, read_frame, without_batches
+from ._frames import (
+    Nominal,
+    check_order,
+    column_names,
+    is_frame,
+    library,
+    numbered,
+    read_frame,
+    without_batches,
+)
 from ._matrix import check_finite, check_real
 from ._parameters import in_own_terms
 from ._precision import check_features, weights_in_single
@@ -74,6 +83,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     """The selection of categories, for estimators that have it as a parameter."""
 
     _nominal: Nominal
+    _columns: list[str] | None = None
+    """The names of a table's columns that scikit-learn takes for none, as they are no text."""
     _digests: Mapping[str, bytes]
     """Digests of the samples, for estimators with a warm start."""
 
@@ -133,6 +144,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
 
     def _features(self, X: Any, *, reset: bool) -> Any:
         """Return features as float32, C-ordered or CSR; when fitting, remember the columns."""
+        if not reset and is_frame(X) and not hasattr(self, "feature_names_in_"):
+            # The model would find them by name.
+            check_order(column_names(X), self._feature_names() or numbered(self.n_features_in_))
         try:
             values = self._read(X, reset=reset)
         except ValueError as error:
@@ -149,6 +163,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             raise
         if reset:
             names = getattr(self, "feature_names_in_", None)
+            self._columns = column_names(X) if names is None and is_frame(X) else None
             check_features(X, values, names, self._nominal, stacklevel=5)
         return values
 
@@ -204,17 +219,25 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         mask[list(self._nominal)] = True
         return mask if self._nominal else None
 
+    def _feature_names(self) -> list[str] | None:
+        """Return the names by which the model finds features; none if columns are numbered from 0, or not unique."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return [str(name) for name in names]
+        names = self._columns
+        has_names = names is not None and names != numbered(len(names)) and len(set(names)) == len(names)
+        return names if has_names else None
+
     def _samples(
         self, X: Any, Y: Any, names: list[str] | None, weights: Any, groups: NDArray[np.uint32] | None = None
     ) -> Samples:
         """Return features and outputs with their names and kinds."""
-        feature_names = getattr(self, "feature_names_in_", None)
         return Samples(
             X,
             Y,
             labels=self._labels,
             missing_outputs=flag("missing_outputs", self.missing_outputs),
-            feature_names=None if feature_names is None else [str(name) for name in feature_names],
+            feature_names=self._feature_names(),
             output_names=names,
             nominal=self._nominal,
             weights=weights,

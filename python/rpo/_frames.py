@@ -100,6 +100,27 @@ def are_numbered(x: Any) -> bool:
     return bool(names) and all(isinstance(name, Integral) for name in names) and names == list(range(len(names)))
 
 
+def numbered(n: int) -> list[str]:
+    """Return the names of columns that have none: their numbers."""
+    return [str(j) for j in range(n)]
+
+
+def check_order(names: list[str], expected: list[str]) -> None:
+    """Refuse a table with the columns of training in another order.
+
+    Raises
+    ------
+    ValueError
+        With the first that differs.
+    """
+    if names != expected and sorted(names) == sorted(expected):
+        j = next(j for j, name in enumerate(names) if name != expected[j])
+        raise ValueError(
+            f"X has the columns of training in another order: column {j} is {names[j]}, and was {expected[j]}; give "
+            "them in the same order"
+        )
+
+
 def selected(x: Any, names: list[str]) -> Any:
     """Return the columns of a table with these names, in this order."""
     if library(x) != "pandas":

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._arguments import flag, names_of, numbers_of, threads, whole
-from ._frames import column_names, is_frame, read_frame, selected
+from ._frames import column_names, is_frame, numbered, read_frame, selected
 from ._groups import group_numbers
 from ._matrix import borrow, check_finite, csr, dense
 from ._outputs import as_columns, check_outputs, outputs_as_array
@@ -177,9 +177,9 @@ class Model:
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features in the model's order; the columns of a DataFrame are found by name. For a feature that is a
-            category, other forms have positions in the list of its values in training: whole numbers from 0, or NaN
-            where missing.
+            Features in the model's order; the columns of a DataFrame are found by name, or by position if the model
+            was fitted without names. For a feature that is a category, other forms have positions in the list of its
+            values in training: whole numbers from 0, or NaN where missing.
         n_threads : int, default=0
             Number of threads; 0 means one for each core.
         memory_limit : int, optional
@@ -665,12 +665,12 @@ class Model:
     @property
     def feature_names(self) -> list[str]:
         """The names of the features."""
-        return self._native.feature_names or [str(j) for j in range(self.n_features)]
+        return self._native.feature_names or numbered(self.n_features)
 
     @property
     def output_names(self) -> list[str]:
         """The names of the outputs."""
-        return self._native.output_names or [str(j) for j in range(self.n_outputs)]
+        return self._native.output_names or numbered(self.n_outputs)
 
     @property
     def is_multilabel(self) -> bool:
@@ -719,14 +719,24 @@ class Model:
     def _ordered(self, X: Any) -> Borrowed:
         if not is_frame(X):
             return borrow(X, "X")
-        wanted, present = self.feature_names, set(column_names(X))
+        return borrow(read_frame(self._columns_of(X), self._native.nominal).values, "X")
+
+    def _columns_of(self, X: Any) -> Any:
+        """Return the columns of a table that are features, found by name, or by position if neither has names."""
+        wanted, names = self.feature_names, column_names(X)
+        present = set(names)
+        # Numbered columns have the numbers as names, as in the command.
+        if self._native.feature_names is None and not present.issuperset(wanted):
+            if len(names) == len(wanted):
+                return X
+            raise ValueError(f"X has {len(names)} columns; the model has {len(wanted)} features, without names")
         if missing := [name for name in wanted if name not in present]:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             # The command names what it makes of a text or a date `column[part]`.
             of_command = "; the command made it of texts or dates, from which `rpo predict` and `rpo serve` predict"
             made = of_command if missing[0].endswith("]") else ""
             raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs{made}")
-        return borrow(read_frame(selected(X, wanted), self._native.nominal).values, "X")
+        return selected(X, wanted)
 
     def __getstate__(self) -> bytes:
         """Return the content of the model's file, so that a model can be kept wherever bytes can."""

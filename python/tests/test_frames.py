@@ -227,3 +227,68 @@ def test_sets_of_labels_of_numbered_columns_are_indices(labels):
         named = forest.fit(X, pd.DataFrame(Y, columns=names)).predict_sets(X)
         words = np.array([str(name) for name in names])
         assert all(np.array_equal(found, words[row]) for found, row in zip(named, expected, strict=True))
+
+
+def numbered_samples(n=150):
+    """Samples with features of different weight, so that another order gives other predictions."""
+    X = np.random.default_rng(5).normal(size=(n, 4)).astype(np.float32)
+    return X, X @ [4.0, 1.0, -2.0, 0.5]
+
+
+@pytest.mark.parametrize("form", ["numbers", "categories"])
+@pytest.mark.parametrize("names", [[3, 2, 1, 0], [10, 20, 30, 40], [0.5, 1.5, 2.5, 3.5]])
+def test_columns_whose_names_are_numbers_are_found_by_name(form, names, command, tmp_path):
+    X, y = numbered_samples()
+    table = pd.DataFrame(X, columns=names)
+    if form == "categories":
+        table[names[1]] = pd.Categorical(np.where(X[:, 1] > 0, "high", "low"))
+    forest = rpo.RandomForestRegressor(5, random_state=0).fit(table, y)
+    assert not hasattr(forest, "feature_names_in_")
+    assert forest.model_.feature_names == [str(name) for name in names]
+    expected = forest.predict(table)
+    model = forest.model_
+    for given in (table, table[names[::-1]], table.assign(other=1.0)):
+        assert np.array_equal(model.predict(given)[:, 0], expected)
+        assert model.evaluate(given, y)["r2"] == pytest.approx(forest.score(table, y))
+        assert np.array_equal(model.oob_predictions(given)[0], model.oob_predictions(table)[0], equal_nan=True)
+        found, base = model.contributions(given, given)
+        assert np.allclose(base + found.sum(axis=1), model.predict(table), atol=1e-4)
+    with pytest.raises(ValueError, match=rf"in another order: column 0 is {names[3]}, and was {names[0]}"):
+        forest.predict(table[names[::-1]])
+    if form == "numbers":
+        # As in scikit-learn, which takes such columns for unnamed ones, other names and arrays count by position.
+        assert np.array_equal(forest.predict(X), expected)
+        assert np.array_equal(forest.predict(pd.DataFrame(X, columns=[5, 6, 7, 8])), expected)
+    if names[0] == 0.5:
+        return  # The command refuses a first line of such numbers.
+    path, data = tmp_path / "forest.rpo", tmp_path / "data.csv"
+    model.save(path)
+    table.to_csv(data, index=False)
+    lines = command("predict", "--model", path, "--data", data).split()[1:]
+    assert np.allclose([float(line) for line in lines], expected, rtol=1e-5)
+
+
+def test_columns_of_a_model_without_names_are_found_by_position():
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    X, y = numbered_samples()
+    forest = rpo.RandomForestRegressor(5, random_state=0).fit(X, y)
+    model = forest.model_
+    assert rpo.RandomForestRegressor(5, random_state=0).fit(pd.DataFrame(X), y).model_ == model
+    expected = model.predict(X)
+    named = pd.DataFrame(X, columns=list("abcd"))
+    for table in (
+        pd.DataFrame(X),
+        named,
+        pd.DataFrame(X, columns=[1, 2, 3, 4]),
+        pl.from_pandas(named),
+        pl.DataFrame(X),
+        pa.Table.from_pandas(named),
+        pd.DataFrame(X).assign(other=1.0)[["other", 3, 2, 1, 0]],
+        pd.DataFrame(X)[[3, 2, 1, 0]],
+    ):
+        assert np.array_equal(model.predict(table), expected)
+        assert model.evaluate(table, y) == model.evaluate(X, y)
+    with pytest.raises(ValueError, match="in another order: column 0 is 3, and was 0"):
+        forest.predict(pd.DataFrame(X)[[3, 2, 1, 0]])
+    with pytest.raises(ValueError, match="X has 3 columns; the model has 4 features, without names"):
+        model.predict(named[["a", "b", "c"]])
