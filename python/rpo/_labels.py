@@ -73,7 +73,10 @@ class Labels:
         return sp.csr_array((ones, indices.ravel(), indptr), shape=(n, int(starts[-1])))
 
     def names(self, outputs: list[str] | None) -> list[str] | None:
-        """Return the names of the labels, given those of the outputs."""
+        """Return the names of the labels, given those of the outputs: `output=class`, as the command names them.
+
+        The classes of a single column without a name are names themselves.
+        """
         if self.kind == MULTILABEL:
             return outputs
         if self.kind == MULTIOUTPUT:
@@ -84,7 +87,8 @@ class Labels:
             return outputs
         else:
             classes = self.classes[0]
-            names = [str(value) for value in (classes[1:] if self.kind == "binary" else classes)]
+            of = "" if outputs is None else f"{outputs[0]}="
+            names = [f"{of}{value}" for value in (classes[1:] if self.kind == "binary" else classes)]
         return names if len(set(names)) == len(names) else None
 
     def columns(self, outputs: list[str] | None) -> list[ClassColumn]:

@@ -266,7 +266,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     n_estimators_ : int
         Number of steps of the model; if steps were scored, those up to the best.
     validation_score_ : ndarray of shape (n_steps,)

@@ -77,7 +77,7 @@ class RandomForestClassifier(ForestClassifier):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
@@ -351,7 +351,7 @@ class ExtraTreesClassifier(ForestClassifier):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
     is_categorical_ : ndarray of bool of shape (n_features,) or None

@@ -71,7 +71,7 @@ class LinearOneVsRestClassifier(_LinearMethod):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
 
@@ -150,7 +150,7 @@ class LabelTreeClassifier(_LinearMethod):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
 

@@ -83,7 +83,7 @@ class StructuredForestClassifier(LabelMethod):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
 
@@ -172,7 +172,7 @@ class CraftmlClassifier(LabelMethod):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
 
@@ -250,7 +250,7 @@ class LabelEmbeddingClassifier(LabelMethod):
     feature_names_in_ : ndarray of str
         Names of the columns of X, if they are strings.
     output_names_ : list of str or None
-        Names of the labels.
+        Names of the labels; those of classes are `column=class` if the column of y has a name.
     is_categorical_ : ndarray of bool of shape (n_features,) or None
         Mask of the features that are categories; None if there are none.
 

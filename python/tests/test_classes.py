@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 
 import rpo
 from rpo import _native
@@ -78,7 +79,7 @@ def test_values_have_the_types_and_names_of_targets(labels, numbers, classes):
     model = rpo.RandomForestClassifier(5, random_state=0).fit(X, pd.Series(grade, name="grade")).model_
     assert [value.dtype for value in model.predict_values(X[:0]).values()] == [np.dtype(object)]
     assert list(model.predict_values(X)) == ["grade"]
-    assert model.output_names == ["bronze", "gold", "iron", "silver"]
+    assert model.output_names == ["grade=bronze", "grade=gold", "grade=iron", "grade=silver"]
     assert list(
         rpo.RandomForestClassifier(2).fit(X, pd.DataFrame(both, columns=["a", "b"])).model_.predict_values(X)
     ) == [
@@ -121,7 +122,7 @@ def test_the_command_predicts_and_evaluates_classes_of_an_estimator(command, cla
     found = command("predict", "--model", model, "--data", path, "--values").split()
     assert found == ["grade", *fitted.predict(table[100:])]
     decided = command("predict", "--model", model, "--data", path, "--decide").split()
-    assert [line.split(",")[1] for line in decided[1:]] == list(fitted.predict(table[100:]))
+    assert [line.split(",")[1] for line in decided[1:]] == [f"grade={value}" for value in fitted.predict(table[100:])]
     found = command("evaluate", "--model", model, "--data", path, "--metrics", "subset-accuracy", "--json")
     assert json.loads(found)["subset-accuracy"] == pytest.approx(fitted.score(table[100:], grade[100:]))
 
@@ -146,7 +147,7 @@ def test_two_classes_of_a_named_column_are_what_the_command_makes_of_them(values
     table = pd.DataFrame(X).add_prefix("x")
     fitted = rpo.RandomForestClassifier(5, random_state=0).fit(table[:100], y[:100])
     is_label = values not in (("die", "live"), (1, 2))
-    assert fitted.output_names_ == (["survived"] if is_label else [str(value) for value in values])
+    assert fitted.output_names_ == (["survived"] if is_label else [f"survived={value}" for value in values])
     predicted = fitted.model_.predict_values(table[100:])["survived"]
     second = values[1] if is_label else str(values[1])
     assert np.array_equal(predicted if is_label else predicted == second, fitted.predict(table[100:]) == values[1])
@@ -171,5 +172,31 @@ def test_two_classes_are_one_label_without_a_name_and_with_a_rule(classes):
     named = pd.Series(words, name="grade")
     assert np.allclose(rpo.RandomForestClassifier(5, random_state=0).fit(X, named).predict_proba(X), plain)
     ruled = rpo.RandomForestClassifier(5, random_state=0, params={"decide": "f1"}).fit(X, named)
-    assert ruled.output_names_ == ["other"]
+    assert ruled.output_names_ == ["grade=other"]
     assert set(ruled.predict(X)) == {"gold", "other"}
+
+
+@pytest.mark.parametrize("form", ["series", "frame"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_named_column_of_classes_gives_the_file_of_the_command(form, n_classes, command, classes, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, grade, _ = classes
+    grade = np.where(grade == "gold", "gold", "other") if n_classes == 2 else grade
+    table, y = pd.DataFrame(X).add_prefix("x"), pd.Series(grade, name="grade")
+    forest = rpo.RandomForestClassifier(5, random_state=3)
+    if form == "series":
+        forest.fit(table, y)
+    else:
+        with pytest.warns(DataConversionWarning):
+            forest.fit(table, y.to_frame())
+    names = np.unique(grade).tolist()
+    assert forest.classes_.tolist() == names
+    assert forest.output_names_ == forest.model_.output_names == [f"grade={name}" for name in names]
+    data, model = tmp_path / "grades.csv", tmp_path / "grades.rpo"
+    table.assign(grade=y).to_csv(data, index=False)
+    parameters = ["--method", "random-forest", "--trees", 5, "--bootstrap", "--seed", 3]
+    command("train", "--data", data, "--targets", "grade", "--model", model, *parameters)
+    assert model.read_bytes() == forest.model_.to_bytes()
+    plain = rpo.RandomForestClassifier(5, random_state=3).fit(table, grade)
+    assert plain.output_names_ == (names if n_classes > 2 else names[1:])
+    assert np.allclose(plain.predict_proba(table), forest.predict_proba(table))
