@@ -236,6 +236,7 @@ class ForestRegressor(Regressor, Forest):
 
     def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
         self.oob_prediction_ = self._decoded(scores)
+        y = y.toarray() if hasattr(y, "toarray") else y
         score = self.oob_score if callable(self.oob_score) else r2
         self.oob_score_ = float(score(y[:, 0] if self._is_vector else y, self.oob_prediction_))
 

@@ -33,10 +33,8 @@ def outputs_as_array(y: Any) -> Any:
 
 
 def _as_array(y: Any) -> Any:
-    matrix = y
     if sp.issparse(y):
-        # Not all formats hold their numbers in an array, as callers expect.
-        return matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+        return _canonical(y)
     if (table := of_table(y)) is not None:
         return _without_none(table)
     sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"
@@ -49,6 +47,17 @@ def _as_array(y: Any) -> Any:
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
     return _without_none(y)
+
+
+def _canonical(y: Any) -> Any:
+    """Return a sparse matrix with one entry for each number: callers compare the entries."""
+    # Not all formats hold their numbers in an array.
+    matrix = y if y.format in ("csr", "csc") else y.tocsr()
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy() if matrix is y else matrix
+    matrix.sum_duplicates()
+    return matrix
 
 
 def check_outputs(y: Any, name: str, names: list[str] | None, advice: str | None) -> None:

@@ -452,6 +452,52 @@ def test_missing_outputs_are_refused_with_their_place_and_what_helps(labels, num
     assert forest(missing_outputs=True).fit(X, objects).model_ == expected
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_array, sp.coo_matrix])
+@pytest.mark.parametrize("missing", [False, True])
+def test_sparse_numbers_have_an_out_of_bag_score(form, missing, numbers):
+    X, Y = numbers
+    Y = np.where(np.abs(Y) < 1, 0.0, Y)
+    if missing:
+        Y[::9, 1] = np.nan
+    for columns in (Y, Y[:, :1]):
+        forest = rpo.RandomForestRegressor(30, oob_score=True, missing_outputs=missing, random_state=0)
+        expected = forest.fit(X, columns).oob_score_
+        found = forest.fit(X, form(columns)).oob_score_
+        # Sums in another order choose other splits of equal quality.
+        assert found == pytest.approx(expected, abs=0.05)
+        truth = columns[:, 0] if forest.oob_prediction_.ndim == 1 else columns
+        assert found == pytest.approx(rpo.metrics.r2(truth.reshape(100, -1), forest.oob_prediction_.reshape(100, -1)))
+        forest.set_params(oob_score=lambda y, predicted: float(np.nansum(y - predicted)))
+        assert np.isfinite(forest.fit(X, form(columns)).oob_score_)
+
+
+def test_entries_of_sparse_outputs_are_summed(labels, numbers):
+    X, Y = labels
+    # The first label of each sample is -1 and 2, or 1 and -1.
+    first = np.where(Y[:, :1] == 1, [[-1, 2]], [[1, -1]])
+    values = np.column_stack([first, Y[:, 1:]])
+    y = sp.csr_array((values.ravel(), np.tile([0, *range(6)], 120), np.arange(0, 841, 7)), shape=(120, 6))
+    assert np.array_equal(y.toarray(), Y)
+    assert not y.has_canonical_format
+    before = y.data.copy()
+    model = forest().fit(X, Y)
+    assert forest().fit(X, y).model_ == model.model_
+    for score in (
+        lambda y: model.score(X, y),
+        lambda y: model.score(X, y.tocoo()),
+        lambda y: forest(missing_outputs=True).fit(X, Y).score(X, y.astype(float)),
+        lambda y: forest(oob_score=True).fit(X, y).oob_score_,
+        lambda y: model.model_.evaluate(X, y, ["subset-accuracy"])["subset-accuracy"],
+    ):
+        assert score(y) == score(sp.csr_array(Y))
+    assert len(y.data) == 840
+    assert np.array_equal(y.data, before)
+    X, Y = numbers
+    halves = sp.csr_array((np.repeat(Y / 2, 2), np.tile(np.repeat(range(3), 2), 100), np.arange(0, 601, 6)))
+    model = rpo.RandomForestRegressor(5, random_state=0).fit(X, halves)
+    assert model.score(X, halves) == pytest.approx(model.score(X, Y))
+
+
 def test_missing_labels_beside_truth_values_are_described():
     pl = pytest.importorskip("polars")
     for y in (
