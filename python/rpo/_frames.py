@@ -66,6 +66,11 @@ def is_series_of_pandas(x: Any) -> bool:
     return type(x).__name__ == "Series" and type(x).__module__.split(".", maxsplit=1)[0] == "pandas"
 
 
+def is_nested(dtype: Any) -> bool:
+    """Return true for the type of a column of polars that holds lists or arrays."""
+    return type(dtype).__name__ in ("List", "Array") and type(dtype).__module__.split(".", maxsplit=1)[0] == "polars"
+
+
 def check_in_memory(x: Any) -> None:
     """Refuse a table whose values are not in memory; see `library`."""
     library(x)
@@ -256,7 +261,8 @@ def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
     else:
         is_number = column.dtype.is_numeric() or kind == "Boolean"
         if not is_number or (exact and column.null_count() and not column.dtype.is_float()):
-            return np.array(column.to_list(), object), None
+            # A vector also of lists, of which np.array would make a matrix.
+            return np.fromiter(column.to_list(), object, len(column)), None
         if column.dtype.is_float() or (not column.null_count() and kind != "Decimal"):
             return column.to_numpy(), None
         # numpy lacks some types, such as decimal numbers.

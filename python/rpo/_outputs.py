@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._categories import is_missing, numbers_of
-from ._frames import are_numbered, column_names, is_frame, is_series_of_pandas, outputs_of
+from ._frames import are_numbered, column_names, is_frame, is_nested, is_series_of_pandas, outputs_of
 from ._matrix import check_finite
 
 
@@ -36,17 +36,39 @@ def _as_array(y: Any) -> Any:
     if sp.issparse(y):
         return _canonical(y)
     if (table := of_table(y)) is not None:
+        _check_cells(table, column_names(y) if is_frame(y) else None)
         return _without_none(table)
-    sets = "y is a list of lists or sets, not a matrix; convert lists of labels with scikit-learn's MultiLabelBinarizer"
+    if is_nested(getattr(y, "dtype", None)):
+        raise ValueError(_lists(None))
     try:
         y = np.asarray(y)
     except ValueError as error:
-        raise ValueError(sets) from error
-    if y.ndim == 1 and y.dtype.kind == "O" and any(isinstance(value, list | tuple | set | frozenset) for value in y):
-        raise ValueError(sets)
+        raise ValueError(_lists(None)) from error
+    _check_cells(y, None)
     if y.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
     return _without_none(y)
+
+
+def _check_cells(y: NDArray[Any], names: list[str] | None) -> None:
+    """Refuse lists, sets and arrays where a value is expected."""
+    if y.dtype.kind != "O":
+        return
+    places = np.argwhere(np.frompyfunc(_is_collection, 1, 1)(y).astype(bool))
+    if len(places):
+        raise ValueError(_lists(None if names is None else names[places[0, 1]]))
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, list | tuple | set | frozenset | np.ndarray)
+
+
+def _lists(column: str | None) -> str:
+    what = "y is a list of lists or sets, not a matrix" if column is None else f"column {column!r} of y holds lists"
+    return (
+        f"{what}; convert lists of labels with scikit-learn's MultiLabelBinarizer, and lists of numbers to a matrix "
+        "with one column for each number"
+    )
 
 
 def _canonical(y: Any) -> Any:

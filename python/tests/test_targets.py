@@ -86,6 +86,43 @@ def test_sets_of_labels_are_refused_with_what_makes_a_matrix_of_them(y):
         forest().fit(np.eye(2, dtype=np.float32), y)
 
 
+@pytest.mark.parametrize(
+    "lists", [[["a"], [], ["b", "c"], []], [["a", "b"], ["b", "c"]] * 2, [["a"], ["b"]] * 2, [[1.0, 2.0]] * 4]
+)
+@pytest.mark.parametrize("form", ["polars", "array of polars", "pandas", "pandas of arrays", "pyarrow"])
+def test_columns_of_lists_are_refused_with_what_makes_a_matrix_of_them(lists, form):
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    if form == "array of polars":
+        if len({len(values) for values in lists}) > 1:
+            pytest.skip("arrays have equal sizes")
+        kind = pl.Array(pl.Float64 if lists[0][0] == 1.0 else pl.String, len(lists[0]))
+        column = pl.Series("tags", lists, dtype=kind)
+        tables = [
+            column.to_frame(),
+            column.to_frame().with_columns(pl.lit(1.0).alias("number")).select("number", "tags"),
+        ]
+    elif form == "polars":
+        column = pl.Series("tags", lists)
+        tables = [column.to_frame(), pl.DataFrame({"number": [1.0, 2.0] * 2, "tags": lists})]
+    elif form.startswith("pandas"):
+        column = pd.Series([np.array(values) for values in lists] if form.endswith("arrays") else lists, name="tags")
+        tables = [column.to_frame(), column.to_frame().assign(number=1)]
+    else:
+        column = pa.array(lists)
+        tables = [pa.table({"tags": column}), pa.table({"number": [1, 2] * 2, "tags": column})]
+    X = np.eye(4, dtype=np.float32)
+    helped = ".* lists of labels with scikit-learn's MultiLabelBinarizer, and lists of numbers to a matrix"
+    for y, what in ((column, "y is a list of lists"), *((table, "column 'tags' of y holds lists") for table in tables)):
+        for call in (
+            forest().fit,
+            rpo.RandomForestRegressor(2).fit,
+            rpo.describe,
+            lambda X, y: rpo.Model.fit(X, y, labels=True),
+        ):
+            with pytest.raises(ValueError, match=what + helped):
+                call(X, y)
+
+
 @pytest.mark.parametrize("values", [[0, 1], ["no", "yes"], [3, 7, 11], ["a", "b", "c", "d"], [1.0, 2.0], [True, False]])
 def test_classes_are_predicted_as_they_were_given(labels, values):
     X, _ = labels
