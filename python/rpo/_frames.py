@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Integral
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -61,14 +62,15 @@ def library(x: Any) -> str | None:
     return None
 
 
-def is_series_of_pandas(x: Any) -> bool:
-    """Return true for a column of pandas."""
-    return type(x).__name__ == "Series" and type(x).__module__.split(".", maxsplit=1)[0] == "pandas"
-
-
 def is_nested(dtype: Any) -> bool:
     """Return true for the type of a column of polars that holds lists or arrays."""
     return type(dtype).__name__ in ("List", "Array") and type(dtype).__module__.split(".", maxsplit=1)[0] == "polars"
+
+
+def is_readable_series(x: Any) -> bool:
+    """Return true for a column of pandas, or one of numbers of polars, for some types of which numpy has none."""
+    name, module = type(x).__name__, type(x).__module__.split(".", maxsplit=1)[0]
+    return name == "Series" and (module == "pandas" or (module == "polars" and x.dtype.is_numeric()))
 
 
 def check_in_memory(x: Any) -> None:
@@ -263,7 +265,13 @@ def _of_polars(x: Any, j: int, exact: bool) -> tuple[NDArray[Any], list[Any] | N
         if not is_number or (exact and column.null_count() and not column.dtype.is_float()):
             # A vector also of lists, of which np.array would make a matrix.
             return np.fromiter(column.to_list(), object, len(column)), None
-        if column.dtype.is_float() or (not column.null_count() and kind != "Decimal"):
+        if not column.null_count() and kind in ("Int128", "UInt128"):
+            whole = np.fromiter(column.to_list(), object, len(column))
+            with suppress(OverflowError):
+                return whole.astype(np.int64), None
+            if exact:
+                return whole, None
+        elif column.dtype.is_float() or (not column.null_count() and kind != "Decimal"):
             return column.to_numpy(), None
         # numpy lacks some types, such as decimal numbers.
         return column.cast(float).to_numpy(), None

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._categories import is_missing, numbers_of
-from ._frames import are_numbered, column_names, is_frame, is_nested, is_series_of_pandas, outputs_of
+from ._frames import are_numbered, column_names, is_frame, is_nested, is_readable_series, outputs_of
 from ._matrix import check_finite
 
 
@@ -104,10 +104,10 @@ def as_columns(y: Any) -> Any:
 
 
 def of_table(values: Any) -> NDArray[Any] | None:
-    """Return a table, or a column of pandas, as an array; None for other objects."""
+    """Return a table, or a column of pandas or of numbers of polars, as an array; None for other objects."""
     if is_frame(values):
         return outputs_of(values)
-    return outputs_of(values.to_frame())[:, 0] if is_series_of_pandas(values) else None
+    return outputs_of(values.to_frame())[:, 0] if is_readable_series(values) else None
 
 
 def _without_none(y: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 
 import rpo
 from rpo import metrics
@@ -164,6 +165,30 @@ def test_decimal_numbers_are_numbers(table):
     assert rpo.RandomForestClassifier(3, random_state=0).fit(whole, y).score(whole, y) > 0.5
     with pytest.raises(ValueError, match="column 'a' holds Date"):
         expected.predict(floats.with_columns(pl.date(2020, 1, 1).alias("a")))
+
+
+@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
+def test_whole_numbers_of_128_bits_are_numbers(kind, table):
+    pl = pytest.importorskip("polars")
+    if not hasattr(pl, kind):
+        pytest.skip(f"polars has no {kind}")
+    _, y = table
+    classifier = rpo.RandomForestClassifier(3, random_state=0)
+    regressor = rpo.RandomForestRegressor(3, random_state=0, missing_outputs=True)
+    coded = rpo.RandomForestClassifier(3, random_state=0, categorical_features=["a"])
+    for first in (0, None, 2**70):
+        wide = pl.DataFrame({"a": [first, *range(1, 150)]}, schema={"a": getattr(pl, kind)})
+        floats = wide.cast(pl.Float64)
+        assert classifier.fit(wide, y).model_ == classifier.fit(floats, y).model_
+        expected = regressor.fit(floats, floats["a"]).model_
+        assert regressor.fit(floats, wide["a"]).model_ == expected
+        with pytest.warns(DataConversionWarning):
+            assert regressor.fit(floats, wide).model_ == expected
+        values = coded.fit(wide, y).model_._native.nominal[0]
+        assert values == [str(i) for i in (*range(0 if first == 0 else 1, 150), *([first] if first else []))]
+    classes = pl.Series("big", y).cast(getattr(pl, kind))
+    assert classifier.fit(floats, classes).model_ == classifier.fit(floats, pd.Series(y, name="big")).model_
+    assert classifier.classes_.dtype.kind == "i"
 
 
 def test_values_beyond_numbers_are_said_to_be_of_the_features(table):
