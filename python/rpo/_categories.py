@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Integral, Real
+from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,9 +66,21 @@ class Categories(NamedTuple):
 
 
 def categories_of(column: NDArray[Any], name: str) -> Categories:
-    """Return the values of a column of numbers or words as categories: numbers in increasing order, words by text."""
+    """Return the values of a column of numbers or words as categories: numbers in increasing order, words by text.
+
+    Raises
+    ------
+    ValueError
+        For lists, arrays and the like, and for different values that are the same as text, such as 1 and "1".
+    """
     observed = observed_in(column)
     present = column[observed]
+    for row, value in enumerate(column if column.dtype.kind == "O" else ()):
+        if isinstance(value, list | set | dict | np.ndarray):
+            raise ValueError(
+                f"column {name} has {shortened(value)} in row {row}; a category is a number, a text or another single "
+                f"value, not an object of {type(value).__name__}"
+            )
     if column.dtype.kind in "biuf" or all(_is_number(value) for value in present):
         values, codes = np.unique(present, return_inverse=True)
         words = [text_of(value) for value in values]

@@ -124,6 +124,31 @@ def test_a_single_index_is_no_list_of_categories(labels):
             rpo.RandomForestClassifier(2, categorical_features=choice).fit(*labels)
 
 
+@pytest.mark.parametrize("form", ["lists", "arrays", "list of polars", "array of polars", "pyarrow", "sets"])
+def test_lists_are_no_categories(form):
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    lists = [[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]] * 4
+    table = {
+        "lists": lambda: pd.DataFrame({"size": 1.0, "pair": lists}),
+        "arrays": lambda: pd.DataFrame({"size": 1.0, "pair": [np.array(pair) for pair in lists]}),
+        "list of polars": lambda: pl.DataFrame({"size": [1.0] * 12, "pair": lists}),
+        "array of polars": lambda: pl.DataFrame(
+            {"size": [1.0] * 12, "pair": lists}, schema={"size": pl.Float64, "pair": pl.Array(pl.Float64, 2)}
+        ),
+        "pyarrow": lambda: pa.table({"size": [1.0] * 12, "pair": lists}),
+        "sets": lambda: pd.DataFrame({"size": 1.0, "pair": [set(pair) for pair in lists]}),
+    }[form]()
+    with pytest.raises(ValueError, match=r"column 'pair' has .*1\..*, 2\..* in row 0; a category is a number, a text"):
+        rpo.RandomForestClassifier(2, categorical_features=["pair"]).fit(table, [0, 1] * 6)
+    with pytest.raises(ValueError, match=r"column 'pair' holds .*, neither numbers nor categories"):
+        rpo.RandomForestClassifier(2).fit(table, [0, 1] * 6)
+    if form in ("lists", "arrays", "sets"):
+        words = pd.DataFrame({"size": 1.0, "pair": ["a", "b", "c"] * 4})
+        model = rpo.RandomForestClassifier(2, categorical_features=["pair"]).fit(words, [0, 1] * 6)
+        with pytest.raises(ValueError, match=r"column 'pair' has .* a category is a number, a text"):
+            model.predict(table)
+
+
 def test_outputs_without_columns_are_named(labels):
     X, Y = labels
     for y in (Y[:, :0], sp.csr_array(Y[:, :0]), Y[:, :0].astype(float)):
