@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 _MOST = 2**63 - 1
 """The largest whole number that is passed on."""
 
@@ -33,7 +35,7 @@ def threads(given: Any) -> int:
 
 def flag(name: str, given: Any) -> bool:
     """Return a truth value; refuse what is none, such as words."""
-    if not isinstance(given, Integral) or given not in (0, 1):
+    if not isinstance(given, Integral | np.bool_) or given not in (0, 1):
         raise ValueError(f"{name} must be True or False, got {given!r}")
     return bool(given)
 

@@ -122,7 +122,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         if not hasattr(self, "warm_start"):
             return
         self._digests = digests(data)
-        if self.warm_start and "model_" in before:
+        if flag("warm_start", self.warm_start) and "model_" in before:
             check_same_data(self, before)
 
     @property

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._arguments import flag
 from ._estimator import Estimator
 from ._labels import MULTIOUTPUT
-from ._parameters import count, not_negative
+from ._parameters import check_least, count, not_negative
 from ._samples import Samples
 from ._scores import accuracy, r2
 from ._supervised import Classifier, Regressor
@@ -62,6 +62,7 @@ class Forest(Estimator):
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
         self._check_oob()
+        check_tree_size(self)
         if self.criterion not in self._criteria:
             raise ValueError(f"criterion must be one of {', '.join(self._criteria)}, got {self.criterion!r}")
         given["criterion"] = self._criteria[self.criterion]
@@ -241,8 +242,19 @@ class ForestRegressor(Regressor, Forest):
         self.oob_score_ = float(score(y[:, 0] if self._is_vector else y, self.oob_prediction_))
 
 
+def check_tree_size(estimator: Any) -> None:
+    """Refuse limits of trees that leave no split, as scikit-learn does."""
+    check_least("max_depth", estimator.max_depth, 1)
+    check_least("max_leaf_nodes", estimator.max_leaf_nodes, 2)
+
+
 def projection_parameters(projection: str | None, n_components: int | str | None) -> dict[str, Any]:
     """Return the parameters of a projection of the outputs, if any; without one the components have no effect."""
     if projection is None:
+        number = str(n_components)
+        if n_components is not None and number not in ("ln", "d") and not (number.isdecimal() and int(number) > 0):
+            raise ValueError(
+                f"`n_components` must be a whole number of at least 1, ln for round(ln d), or d, got {n_components!r}"
+            )
         return {}
     return {"projection": projection} | ({} if n_components is None else {"components": n_components})

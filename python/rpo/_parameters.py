@@ -64,6 +64,12 @@ def count(name: str, given: Any, n_samples: int, least: int) -> int:
     return max(math.ceil(float(given) * n_samples), least)
 
 
+def check_least(name: str, given: Any, least: int) -> None:
+    """Refuse whole numbers that are too small; the method refuses what is no whole number."""
+    if isinstance(given, Integral) and not isinstance(given, bool) and given < least:
+        raise ValueError(f"`{name}` must be at least {least}, got {given!r}")
+
+
 def not_negative(name: str, given: Any) -> float:
     """Return a number; refuse negative ones."""
     if not isinstance(given, Real) or not 0.0 <= float(given) < math.inf:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import Estimator
-from ._forest import projection_parameters
+from ._forest import check_tree_size, projection_parameters
 from ._labels import MULTIOUTPUT, Labels
 from ._samples import Samples
 from ._supervised import Classifier, Regressor
@@ -90,6 +90,7 @@ class _GradientBoosting(Estimator):
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
+        check_tree_size(self)
         given |= self._loss_parameters(n_labels)
         given["max_features"] = "all" if self.max_features is None else self.max_features
         if self.n_iter_no_change is not None:

@@ -208,6 +208,32 @@ def test_numbers_of_numpy_are_named_as_numbers(labels):
         rpo.GradientBoostingClassifier(5, subsample=np.int64(2)).fit(X, Y)
 
 
+@pytest.mark.parametrize("name", ["RandomForest", "ExtraTrees", "GradientBoosting"])
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_parameters_that_scikit_learn_refuses_are_refused(name, kind, labels):
+    X, Y = labels
+    estimator, theirs = getattr(rpo, name + kind), getattr(ensemble, name + kind)
+    for parameter, value, message in (
+        ("warm_start", "no", "must be True or False, got 'no'"),
+        ("warm_start", None, "must be True or False, got None"),
+        ("max_depth", 0, "must be at least 1, got 0"),
+        ("max_leaf_nodes", 1, "must be at least 2, got 1"),
+        ("max_leaf_nodes", np.int64(0), "must be at least 2, got"),
+        ("n_components", 0, "must be a whole number of at least 1, .* got 0"),
+        ("n_components", "all", "must be a whole number of at least 1, .* got 'all'"),
+    ):
+        with pytest.raises(ValueError, match=f"`?{parameter}`? {message}"):
+            estimator(2, **{parameter: value}).fit(X, Y)
+        if parameter != "n_components":
+            with pytest.raises(ValueError, match=parameter):
+                theirs(n_estimators=2, **{parameter: value}).fit(X, Y[:, 0])
+    for parameter, value in (("max_features", 100), ("max_depth", 1), ("max_leaf_nodes", 2), ("warm_start", np.True_)):
+        theirs(n_estimators=2, **{parameter: value}).fit(X, Y[:, 0])
+        estimator(2, **{parameter: value}).fit(X, Y)
+    for n_components in (1, "ln", "d"):
+        estimator(2, n_components=n_components).fit(X, Y)
+
+
 def test_forests_with_thresholds_do_not_grow_further(labels):
     X, Y = labels
     forest = rpo.RandomForestClassifier(5, warm_start=True, random_state=0, params={"thresholds": "macro-f"}).fit(X, Y)

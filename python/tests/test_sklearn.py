@@ -309,7 +309,7 @@ def test_importances_and_leaves(numbers):
         (rpo.RandomForestClassifier, {"n_estimators": 0}, "`n_estimators` must be at least 1, got 0"),
         (rpo.RandomForestClassifier, {"n_estimators": None}, "`n_estimators` must .* got None"),
         (rpo.RandomForestClassifier, {"params": {"trees": 0}}, "`trees` must be at least 1, got 0"),
-        (rpo.RandomForestClassifier, {"max_leaf_nodes": 0}, "`max_leaf_nodes` must be at least 1, got 0"),
+        (rpo.RandomForestClassifier, {"max_leaf_nodes": 0}, "`max_leaf_nodes` must be at least 2, got 0"),
         (rpo.RandomForestClassifier, {"min_samples_split": 1}, "min_samples_split must be at least 2"),
         (rpo.RandomForestClassifier, {"min_samples_leaf": "a"}, "min_samples_leaf must be a whole number"),
         (rpo.RandomForestClassifier, {"min_impurity_decrease": -1}, "min_impurity_decrease must be .* got -1"),
