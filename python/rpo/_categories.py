@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from reprlib import repr as shortened
@@ -224,6 +224,35 @@ def numbers_of(column: NDArray[Any], dtype: Any = np.float32) -> NDArray[Any] | 
         return None
     with np.errstate(over="ignore"):
         return np.array([np.nan if absent else value for value, absent in pairs], np.float64).astype(dtype)
+
+
+def objects_of(x: Any) -> NDArray[Any] | None:
+    """Return a matrix of objects or texts, as an array or as lists, as a matrix of objects; None for other features."""
+    if isinstance(x, (list, tuple)):
+        try:
+            x = np.array(x, object)
+        except ValueError:
+            return None
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.dtype.kind not in "OUT":
+        return None
+    return x.astype(object, copy=False)
+
+
+def has_words(column: NDArray[Any]) -> bool:
+    """Return true if a column of objects has values that do not stand for numbers."""
+    try:
+        with np.errstate(over="ignore"):
+            column.astype(np.float32)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def without_words(x: Any, columns: Collection[int]) -> NDArray[Any]:
+    """Return a matrix of objects whose columns of words are zeros."""
+    numbers = np.array(x, object)
+    numbers[:, list(columns)] = 0.0
+    return numbers
 
 
 def observed_in(column: NDArray[Any]) -> NDArray[np.bool_]:

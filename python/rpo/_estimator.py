@@ -24,7 +24,16 @@ from sklearn.utils.validation import (
 from ._arguments import flag
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
-from ._categories import FROM_DTYPE, are_numbers, categories_of, chosen, numbers_of
+from ._categories import (
+    FROM_DTYPE,
+    are_numbers,
+    categories_of,
+    chosen,
+    has_words,
+    numbers_of,
+    objects_of,
+    without_words,
+)
 from ._frames import (
     Nominal,
     check_order,
@@ -151,9 +160,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             values = self._read(X, reset=reset)
         except ValueError as error:
             if "could not convert string" in str(error):
+                named = "categorical_features" in self.get_params(deep=False)
                 raise ValueError(
-                    f"X has words ({error}); give a DataFrame, whose columns of words may be categories, by the dtype "
-                    "'category' or by categorical_features"
+                    f"X has words ({error}); give a DataFrame, whose columns of words may be categories by the dtype "
+                    f"'category'{', or select the columns by categorical_features' if named else ''}"
                 ) from error
             if not self._takes_missing and str(error).startswith("Input X contains NaN"):
                 raise ValueError(
@@ -183,19 +193,34 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             check_finite(frame.values, "X", frame.names, allow_nan=self._takes_missing)
             return check_array(frame.values, dtype=np.float32, ensure_all_finite=False, estimator=self, input_name="X")
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": False}
+        given, words = X, self._words(X, reset=reset)
         with np.errstate(over="ignore"):
-            given, X = X, validate_data(self, X, reset=reset, **options)
+            X = validate_data(self, without_words(X, words) if words else X, reset=reset, **options)
         check_finite(X, "X", column_names(given) if is_frame(given) else None, allow_nan=self._takes_missing)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
             self._nominal = {}
             columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
         else:
-            # An array has no words, but positions of them.
-            columns = [j for j, values in nominal.items() if are_numbers(values)]
-        return self._encoded(X, given, columns, reset=reset) if columns else X
+            # Numbers in place of words are positions of them.
+            columns = [j for j, values in nominal.items() if j in words or are_numbers(values)]
+        return self._encoded(X, given, words, columns, reset=reset) if columns else X
 
-    def _encoded(self, X: Any, given: Any, columns: list[int], *, reset: bool) -> Any:
+    def _words(self, X: Any, *, reset: bool) -> dict[int, NDArray[Any]]:
+        """Return the columns of an array that are categories and hold words."""
+        objects = objects_of(X)
+        if objects is None:
+            return {}
+        if reset:
+            mask = chosen(self.categorical_features, objects.shape[1], None)
+            columns = [] if mask is None else np.flatnonzero(mask).tolist()
+        else:
+            columns = [j for j in self._nominal if j < objects.shape[1]]
+        return {j: objects[:, j] for j in columns if has_words(objects[:, j])}
+
+    def _encoded(
+        self, X: Any, given: Any, words: Mapping[int, NDArray[Any]], columns: list[int], *, reset: bool
+    ) -> Any:
         """Return an array with the positions of the values of categories; when fitting, remember the values.
 
         The values are those of the array as it was given, as single precision makes large numbers equal.
@@ -205,7 +230,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         X = X.copy()
         given = np.asarray(given)
         for j in columns:
-            column = categories_of(given[:, j] if numbers_of(given[:, j]) is not None else X[:, j], str(j))
+            values = given[:, j] if numbers_of(given[:, j]) is not None else X[:, j]
+            column = categories_of(words.get(j, values), str(j))
             if reset:
                 self._nominal[j] = column.values
             X[:, j] = column.positions(str(j), self._nominal[j])

@@ -249,8 +249,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 
@@ -477,8 +477,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`.
 

@@ -58,8 +58,8 @@ class RandomForestClassifier(ForestClassifier):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -197,8 +197,8 @@ class RandomForestRegressor(ForestRegressor):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -332,8 +332,8 @@ class ExtraTreesClassifier(ForestClassifier):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -470,8 +470,8 @@ class ExtraTreesRegressor(ForestRegressor):
         The features that are categories, which are split between subsets of their values: those declared as such in
         a DataFrame, none, or those selected by a mask, indices or names. A selected column may hold numbers or words.
         Values unseen in training count as missing, with a warning.
-        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and positions in
-        the list of other categories.
+        To a model fitted on a DataFrame, an array gives the numbers of categories that are numbers, and words of other
+        categories, or positions in their list.
     params : dict, optional
         Other parameters of the method, under their names in the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.

@@ -98,6 +98,37 @@ def test_words_are_categories_where_they_are_chosen(coded):
             assert np.array_equal(expected.predict(other), expected.predict(given))
 
 
+@pytest.mark.parametrize("form", ["objects", "texts", "lists"])
+@pytest.mark.parametrize("choice", [[1], [False, True, False]])
+def test_selected_columns_of_arrays_may_hold_words(form, choice, coded):
+    X, y = coded
+    words = np.array(["red", "green", "blue", "pink", "grey", "12"], object)[np.searchsorted(np.sort(VALUES), X[:, 1])]
+    frame = pd.DataFrame({"size": X[:, 0], "color": words, "width": X[:, 2]})
+    made = {"objects": np.asarray, "texts": lambda x: np.asarray(x).astype(str), "lists": lambda x: x.tolist()}[form]
+    array = made(frame.to_numpy(object))
+    expected = rpo.ExtraTreesClassifier(10, categorical_features=[1], random_state=0).fit(frame, y)
+    model = rpo.ExtraTreesClassifier(10, categorical_features=choice, random_state=0).fit(array, y)
+    assert model.is_categorical_.tolist() == [False, True, False]
+    assert model.model_._native.nominal == expected.model_._native.nominal
+    assert np.array_equal(model.predict_proba(array), expected.predict_proba(frame))
+    # After a fit on a table, too; and positions in place of words.
+    with pytest.warns(UserWarning, match="feature names"):
+        assert np.array_equal(expected.predict_proba(array), expected.predict_proba(frame))
+    positions = X.astype(float)
+    positions[:, 1] = np.searchsorted(np.unique(words.astype(str)), words.astype(str))
+    assert np.array_equal(model.predict_proba(positions), model.predict_proba(array))
+    unseen = frame.to_numpy(object)
+    unseen[::5, 1] = "violet"
+    with pytest.warns(UserWarning, match="row 0 has the value 'violet' of column 1, .*; 48 such values count as miss"):
+        found = model.predict_proba(made(unseen))
+    unseen[::5, 1] = None
+    if form != "texts":
+        assert np.array_equal(found, model.predict_proba(made(unseen)))
+        unseen[3, 1] = 12
+        with pytest.raises(ValueError, match=r"column 1 has the categories .*12.* and .*12.*, which are one as text"):
+            rpo.ExtraTreesClassifier(2, categorical_features=[1]).fit(made(np.vstack([unseen, array])), np.tile(y, 2))
+
+
 def test_values_of_arrays_are_those_of_training(coded):
     X, y = coded
     model = rpo.GradientBoostingRegressor(30, categorical_features=[1]).fit(X, y)

@@ -12,10 +12,10 @@ from sklearn import ensemble
 import rpo
 
 
-@pytest.mark.parametrize("options", [{}, {"categorical_features": [0]}])
-def test_words_in_an_array_belong_into_a_table(options):
+@pytest.mark.parametrize("options", [{}, {"categorical_features": [1]}])
+def test_words_in_an_array_that_are_not_selected_belong_into_a_table(options):
     X = np.array([["red", 1.0], ["blue", 2.0]] * 20, object)
-    for given in (X, X.astype(str)):
+    for given in (X, X.astype(str), X.tolist()):
         with pytest.raises(ValueError, match=r"X has words \(could not convert .*\); give a DataFrame"):
             rpo.RandomForestClassifier(2, **options).fit(given, [0, 1] * 20)
 
