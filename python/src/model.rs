@@ -18,12 +18,18 @@ use rpo::metrics::Metric;
 use rpo::{EvaluateOptions, FrequencyScores, Intervals, ModelError, Predictor, TargetValue};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Number of samples that are predicted at once, at first; the number doubles until a block takes long enough.
+/// Number of samples that are predicted at once, at first; the number grows until a block takes long enough.
 const FIRST_BLOCK: usize = 1 << 12;
+
+/// Number of samples that each thread explains at once, at first: as many as share the values of leaves.
+const FIRST_EXPLAINED: usize = 8;
+
+/// Largest factor by which a block has more samples than the one before.
+const MOST_GROWTH: f64 = 8.0;
 
 /// Time that a block of samples should take: short for whoever presses Ctrl-C, and long compared with what a block
 /// costs beside its samples.
@@ -68,17 +74,39 @@ impl Model {
         x: &Borrowed<'_>,
         n_threads: usize,
         f: impl Fn(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Sync,
+        take: impl FnMut(usize, T),
+    ) -> PyResult<()> {
+        let of_block = |model: &rpo::Model, x: MatrixView<'_>, _| f(model, x);
+        self.in_ranges(py, x, n_threads, Pace::default(), of_block, take)
+    }
+
+    /// Like [`in_blocks`](Self::in_blocks), for a function that is also given the range of the samples of its block.
+    fn in_ranges<T: Send>(
+        &self,
+        py: Python<'_>,
+        x: &Borrowed<'_>,
+        n_threads: usize,
+        pace: Pace,
+        f: impl Fn(&rpo::Model, MatrixView<'_>, Range<usize>) -> Result<T, ModelError> + Sync,
         mut take: impl FnMut(usize, T),
     ) -> PyResult<()> {
         let n = x.view()?.n_rows();
-        let (mut start, mut size) = (0, FIRST_BLOCK);
+        let (mut start, mut size) = (0, pace.first);
         loop {
             let clock = Instant::now();
             let end = (start + size).min(n);
             let block = |model: &rpo::Model, x: MatrixView<'_>| match x {
-                _ if (start, end) == (0, n) => f(model, x),
-                MatrixView::Dense(x) => f(model, x.slice_axis(Axis(0), (start..end).into()).into()),
-                x => f(model, x.select_rows(&(start..end).collect::<Vec<_>>()).view()),
+                _ if (start, end) == (0, n) => f(model, x, 0..n),
+                MatrixView::Dense(x) => f(
+                    model,
+                    x.slice_axis(Axis(0), (start..end).into()).into(),
+                    start..end,
+                ),
+                x => f(
+                    model,
+                    x.select_rows(&(start..end).collect::<Vec<_>>()).view(),
+                    start..end,
+                ),
             };
             let part = self.attempt(py, x, n_threads, block)?;
             take(start, part.map_err(|e| model_error(e.in_block(start)))?);
@@ -87,10 +115,34 @@ impl Model {
             }
             py.check_signals()?;
             start = end;
-            if clock.elapsed() < LONG {
-                size *= 2;
-            }
+            size = pace.next(size, clock.elapsed());
         }
+    }
+}
+
+/// The sizes of blocks of samples.
+struct Pace {
+    /// Number of samples of the first block.
+    first: usize,
+    /// What a block costs beside its samples.
+    cost: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        let (first, cost) = (FIRST_BLOCK, Duration::ZERO);
+        Self { first, cost }
+    }
+}
+
+impl Pace {
+    /// The size of the block after one that took some time: blocks should take [`LONG`], and most of their time for their
+    /// samples.
+    fn next(&self, size: usize, elapsed: Duration) -> usize {
+        let wanted = LONG.max(4 * self.cost).saturating_sub(self.cost);
+        let taken = elapsed.saturating_sub(self.cost);
+        let growth = wanted.as_secs_f64() / taken.as_secs_f64().max(1e-9);
+        size.saturating_mul(growth.clamp(1.0, MOST_GROWTH) as usize)
     }
 }
 
@@ -122,6 +174,37 @@ impl<T: Copy + Default> Rows<T> {
         }
         let rows = start..start + block.nrows();
         self.all.slice_axis_mut(Axis(0), rows.into()).assign(&block);
+    }
+}
+
+/// The rows of a CSR matrix that is computed in blocks.
+struct CsrRows {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl CsrRows {
+    fn new() -> Self {
+        Self {
+            starts: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, block: CsrMatrix) {
+        let before = self.columns.len();
+        let (starts, columns, values) = block.into_raw_storage();
+        self.starts
+            .extend(starts.iter().skip(1).map(|start| before + start));
+        self.columns.extend(columns);
+        self.values.extend(values);
+    }
+
+    fn finish(self, n_columns: usize) -> CsrMatrix {
+        let shape = (self.starts.len() - 1, n_columns);
+        CsrMatrix::new(shape, self.starts, self.columns, self.values)
     }
 }
 
@@ -263,16 +346,9 @@ impl Model {
     ) -> PyResult<CsrArrays<'py>> {
         let rerank = rerank.map(propensity);
         let top = |model: &rpo::Model, x: MatrixView<'_>| model.predict_top_k_ranked(x, k, rerank);
-        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        self.in_blocks(py, &x, n_threads, top, |_, part| {
-            let before = columns.len();
-            let (of_part, its_columns, its_values) = part.into_raw_storage();
-            starts.extend(of_part.iter().skip(1).map(|start| before + start));
-            columns.extend(its_columns);
-            values.extend(its_values);
-        })?;
-        let shape = (starts.len() - 1, self.0.n_outputs());
-        Ok(hand_csr(py, CsrMatrix::new(shape, starts, columns, values)))
+        let mut best = CsrRows::new();
+        self.in_blocks(py, &x, n_threads, top, |_, part| best.push(part))?;
+        Ok(hand_csr(py, best.finish(self.0.n_outputs())))
     }
 
     /// Decides which labels to predict for samples with these scores; returns a CSR matrix of ones.
@@ -370,9 +446,32 @@ impl Model {
     ) -> PyResult<(CsrArrays<'py>, Bound<'py, PyArray1<f64>>)> {
         let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
         let background = background.view()?;
-        let explain = |model: &rpo::Model, x: MatrixView<'_>| model.contributions(x, &outputs, background);
-        let found = self.on(py, &x, n_threads, explain)?;
-        Ok((hand_csr(py, found.values), found.base.into_pyarray(py)))
+        let explain = |model: &rpo::Model, x: MatrixView<'_>, rows: Range<usize>| {
+            // A wrong number of lists is refused with all of them.
+            model.contributions(x, outputs.get(rows).unwrap_or(&outputs), background)
+        };
+        let (n, p) = (x.view()?.n_rows(), self.0.n_features());
+        let first = FIRST_EXPLAINED * threads::pool(n_threads)?.current_num_threads();
+        let mut pace = Pace {
+            first,
+            cost: Duration::ZERO,
+        };
+        if n > first {
+            // Each block evaluates the background.
+            let clock = Instant::now();
+            let none = |model: &rpo::Model, x: MatrixView<'_>| {
+                model.contributions(x.select_rows(&[]).view(), &[], background)
+            };
+            self.on(py, &x, n_threads, none)?;
+            py.check_signals()?;
+            pace.cost = clock.elapsed();
+        }
+        let (mut values, mut base) = (CsrRows::new(), Vec::new());
+        self.in_ranges(py, &x, n_threads, pace, explain, |_, part| {
+            values.push(part.values);
+            base = part.base;
+        })?;
+        Ok((hand_csr(py, values.finish(p)), base.into_pyarray(py)))
     }
 
     /// The predictions after each step (n x d), one after the other; `None` if the model is not additive.

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import rpo
 
@@ -30,6 +30,26 @@ def test_contributions_add_up(method):
     each, bases = model.contributions(X[:7], X, outputs=np.arange(7)[:, None] % 3)
     assert bases.shape == (7, 1)
     assert_allclose(each[4, :, 0], found[4, :, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("method", ["random-forest", "gbmort", "ridge"])
+def test_contributions_to_many_samples_are_those_to_each(form, method):
+    X, Y = _data()
+    model = rpo.Model.fit(X, Y, labels=False, method=method, seed=1)
+    many = np.tile(X, (3, 1))
+    each = np.arange(600)[:, None] % 3
+    for outputs in (None, [2, 0], each):
+        found, base = model.contributions(form(many), X, outputs=outputs, n_threads=1)
+        for rows in (slice(0, 5), slice(5, 80), slice(300, 301), slice(590, 600)):
+            of_rows = outputs[rows] if outputs is each else outputs
+            expected, bases = model.contributions(many[rows], X, outputs=of_rows, n_threads=2)
+            assert_array_equal(found[rows], expected)
+            assert_array_equal(base[rows] if outputs is each else base, bases)
+    many[555, 1] = np.nan
+    if method == "ridge":
+        with pytest.raises(ValueError, match=r"row 555 lacks feature \"1\""):
+            model.contributions(form(many), X, n_threads=1)
 
 
 def test_categories_have_the_sum_of_their_columns():

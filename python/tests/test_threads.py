@@ -233,6 +233,32 @@ def test_a_signal_ends_a_prediction(labels):
         assert time.perf_counter() - start < whole / 2
 
 
+def test_a_signal_ends_an_explanation(labels):
+    X, Y = labels
+    model = rpo.RandomForestClassifier(200, random_state=0).fit(X, Y).model_
+    many = np.tile(X, (12, 1))
+    start = time.perf_counter()
+    model.contributions(many, X, n_threads=1)
+    whole = time.perf_counter() - start
+
+    class GivenUpError(Exception):
+        pass
+
+    def give_up(*_):
+        raise GivenUpError
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    start = time.perf_counter()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, whole / 20)
+        with pytest.raises(GivenUpError):
+            model.contributions(many, X, n_threads=1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - start < whole / 2
+
+
 def test_blocks_of_samples_make_up_a_prediction(labels):
     """Predictions of many samples are made in blocks, between which signals are checked."""
     X, Y = labels
