@@ -62,9 +62,8 @@ impl Weight {
         match self.of_labels {
             None => *scores *= self.of_outputs as f32,
             Some(_) => {
-                *scores *= &self
-                    .by_output(scores.ncols(), labels)
-                    .mapv(|weight| weight as f32)
+                let weights = self.by_output(scores.ncols(), labels);
+                *scores *= &weights.mapv(|weight| weight as f32);
             }
         }
     }
