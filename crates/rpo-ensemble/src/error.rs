@@ -50,9 +50,6 @@ pub enum EnsembleError {
     /// Projecting the outputs failed.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-    /// A custom projection returned a value that is NaN or infinite.
-    #[error("projected outputs: {0}")]
-    Projected(#[source] MatrixError),
     /// A custom loss returned a number that is NaN or infinite.
     #[error(
         "the {what} of the loss is {value} for output {output} of sample {row}, with target {target} and score {score}; it must \

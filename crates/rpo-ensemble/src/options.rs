@@ -31,7 +31,7 @@ pub struct FitOptions<'a> {
     /// Called before every tree, from any thread. If it returns true, the fit ends with [`EnsembleError::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// A custom family of projections, in place of the one that the parameters name. Its maps must have the number of
-    /// components that the parameters name, and finite values ([`EnsembleError::Projected`]). CRAFTML, structured forests
+    /// components that the parameters name, and finite values ([`ProjectionError::NotFinite`](rpo_projections::ProjectionError::NotFinite)). CRAFTML, structured forests
     /// and single-target forests refuse it.
     pub projection: Option<Arc<dyn Projection>>,
 }

@@ -1,8 +1,7 @@
 //! Projections of the outputs on which trees grow.
 
 use crate::error::EnsembleError;
-use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MatrixView, MemoryLimit, Mismatch, ParameterError, Seed};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch, ParameterError, Seed};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,13 +144,4 @@ impl OutputProjection {
         Mismatch::check("components of the projection", m, map.n_components())?;
         Ok(map)
     }
-}
-
-/// Applies a map, whose values must be finite.
-pub(crate) fn apply(map: &dyn LinearMap, outputs: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-    let projected = map.apply(outputs)?;
-    MatrixView::from(&projected)
-        .check_values(f32::is_finite)
-        .map_err(EnsembleError::Projected)?;
-    Ok(projected)
 }

@@ -66,9 +66,13 @@ pub enum ProjectionError {
     /// A value that is not finite.
     #[error(transparent)]
     Matrix(#[from] MatrixError),
-    /// Finite outputs whose projection exceeds the range of `f32`.
-    #[error("component {component} of row {row} overflows: the outputs are too large for f32, rescale them")]
-    Overflow {
+    /// Finite outputs with a projection that is infinite or NaN: it exceeds the range of `f32`, or a custom map has such
+    /// coefficients.
+    #[error(
+        "component {component} of row {row} is not finite: rescale the outputs, unless the map itself has coefficients \
+         that are not finite"
+    )]
+    NotFinite {
         /// Row, from 0.
         row: usize,
         /// Component, from 0.

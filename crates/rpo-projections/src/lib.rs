@@ -57,14 +57,25 @@ pub trait LinearMap: Debug + Send + Sync {
     /// Number of components m.
     fn n_components(&self) -> usize;
 
+    /// Writes the m components of each of the n rows of Y (n x d) to `z`, one row after the other, overwriting it.
+    ///
+    /// A map implements this method; [`apply_into`](Self::apply_into) calls it, with arguments that it has checked: Y has
+    /// d columns and finite values, is stored by rows, and `z` holds n m numbers.
+    ///
+    /// # Errors
+    /// [`ProjectionError::OutOfMemory`] if a table does not fit in memory. Whether Z is finite is checked by the caller.
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError>;
+
     /// Writes Z (n x m, row-major and contiguous) for Y (n x d), overwriting it.
     ///
     /// # Errors
-    /// For a wrong size, shape or layout ([`ProjectionError::Mismatch`],
-    /// [`ProjectionError::TargetShape`], [`ProjectionError::TargetLayout`], [`ProjectionError::NotCsr`]), if a
-    /// value of Y is not finite ([`ProjectionError::Matrix`]) or one of Z would not be
-    /// ([`ProjectionError::Overflow`]). The content of Z after an error is unspecified.
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError>;
+    /// As for [`LinearMap::project`]; for a wrong size, shape or layout ([`ProjectionError::Mismatch`],
+    /// [`ProjectionError::TargetShape`], [`ProjectionError::TargetLayout`], [`ProjectionError::NotCsr`]); if a value of Y
+    /// ([`ProjectionError::Matrix`]) or of Z ([`ProjectionError::NotFinite`]) is not finite. The content of Z after an
+    /// error is unspecified.
+    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+        maps::apply_checked(self, y, z)
+    }
 
     /// Returns Z (n x m) for Y (n x d).
     ///
@@ -122,8 +133,8 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 /// crate can, boxed or in an `Arc`.
 ///
 /// ```
-/// use ndarray::{ArrayViewMut2, array};
-/// use rpo_core::{MatrixView, Mismatch, Seed};
+/// use ndarray::array;
+/// use rpo_core::{MatrixView, Seed};
 /// use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 ///
 /// /// Sums of neighbours: output j of d goes to component ⌊j m / d⌋ of m.
@@ -145,11 +156,10 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 ///         self.m
 ///     }
 ///
-///     fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-///         Mismatch::check("outputs", self.d, y.n_cols())?;
+///     fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
 ///         z.fill(0.0);
-///         for i in 0..y.n_rows() {
-///             y.for_each_in_row(i, |j, value| z[[i, j as usize * self.m / self.d]] += value);
+///         for (i, z) in z.chunks_exact_mut(self.m).enumerate() {
+///             y.for_each_in_row(i, |j, value| z[j as usize * self.m / self.d] += value);
 ///         }
 ///         Ok(())
 ///     }

@@ -1,7 +1,7 @@
 //! A custom projection that uses the features: it keeps the outputs that they explain best.
 
-use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
-use rpo::core::{Domain, MatrixView, Mismatch, Seed};
+use ndarray::{Array1, Array2, Axis};
+use rpo::core::{Domain, MatrixView, Seed};
 use rpo::data::Dataset;
 use rpo::ensemble::{Components, FitOptions, ForestParams, Learner};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
@@ -85,13 +85,12 @@ impl LinearMap for Kept {
         self.n_components
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        Mismatch::check("outputs", self.n_outputs(), y.n_cols())?;
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
         z.fill(0.0);
-        for sample in 0..y.n_rows() {
+        for (sample, z) in z.chunks_exact_mut(self.n_components).enumerate() {
             y.for_each_in_row(sample, |j, value| {
                 if let Some(component) = self.component_of[j as usize] {
-                    z[[sample, component]] = value;
+                    z[component] = value;
                 }
             });
         }

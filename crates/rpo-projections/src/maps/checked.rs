@@ -1,16 +1,15 @@
-//! Checks around the projection of every map: of the outputs, the target matrix and the result.
+//! Checks around [`LinearMap::project`]: of the outputs, the target matrix and the result.
 
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Mismatch};
 
 use crate::{LinearMap, ProjectionError};
 
-/// Runs `project`, which writes Z row by row, after checking the arguments of a map and before checking its result.
-pub(crate) fn checked(
-    map: &impl LinearMap,
+/// Checks the arguments of a map, applies it, and checks that its result is finite.
+pub(crate) fn apply_checked(
+    map: &(impl LinearMap + ?Sized),
     y: MatrixView<'_>,
     mut z: ArrayViewMut2<'_, f32>,
-    project: impl FnOnce(&mut [f32]) -> Result<(), ProjectionError>,
 ) -> Result<(), ProjectionError> {
     Mismatch::check("outputs", map.n_outputs(), y.n_cols())?;
     let (found, expected) = (z.dim(), (y.n_rows(), map.n_components()));
@@ -26,14 +25,14 @@ pub(crate) fn checked(
     if !finite {
         y.check_values(f32::is_finite)?;
     }
-    project(z)?;
+    map.project(y, z)?;
     if !all_finite(z) {
         let at = z
             .iter()
             .position(|v| !v.is_finite())
             .expect("one of them is not finite");
         let (row, component) = (at / expected.1, at % expected.1);
-        return Err(ProjectionError::Overflow { row, component });
+        return Err(ProjectionError::NotFinite { row, component });
     }
     Ok(())
 }

@@ -2,10 +2,8 @@
 
 use std::fmt::Debug;
 
-use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
 
-use super::checked::checked;
 use super::label_table::LabelTable;
 use crate::{LinearMap, ProjectionError, check_sizes};
 
@@ -73,15 +71,13 @@ impl<R: LabelRows> LinearMap for DenseMap<R> {
         self.n_components
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            if self.table.covers(y) {
-                self.table.project(y, self.scale, z);
-            } else {
-                let shape = (self.n_outputs, self.n_components);
-                Self::table(&self.rows, shape, Some(y))?.project(y, self.scale, z);
-            }
-            Ok(())
-        })
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        if self.table.covers(y) {
+            self.table.project(y, self.scale, z);
+        } else {
+            let shape = (self.n_outputs, self.n_components);
+            Self::table(&self.rows, shape, Some(y))?.project(y, self.scale, z);
+        }
+        Ok(())
     }
 }

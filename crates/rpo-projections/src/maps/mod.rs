@@ -6,7 +6,7 @@ mod label_table;
 mod sparse;
 mod table;
 
-pub(crate) use checked::checked;
+pub(crate) use checked::apply_checked;
 pub(crate) use dense::{DenseMap, LabelRows};
 pub(crate) use label_table::{LabelTable, stored};
 pub(crate) use sparse::Entry;

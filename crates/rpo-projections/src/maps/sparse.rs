@@ -1,9 +1,7 @@
 //! Maps with few nonzero entries, stored by output.
 
-use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
 
-use super::checked::checked;
 use crate::{LinearMap, ProjectionError, check_sizes, memory};
 
 /// Output, component and value of a nonzero entry.
@@ -72,14 +70,12 @@ impl LinearMap for SparseMap {
         self.n_components
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
-                z.fill(0.0);
-                y.for_each_in_row(i, |j, v| self.add(j, v, z));
-                z.iter_mut().for_each(|z| *z *= self.scale);
-            }
-            Ok(())
-        })
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
+            z.fill(0.0);
+            y.for_each_in_row(i, |j, v| self.add(j, v, z));
+            z.iter_mut().for_each(|z| *z *= self.scale);
+        }
+        Ok(())
     }
 }

@@ -1,9 +1,8 @@
 //! Learned maps, stored as a table.
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::ArrayView2;
 use rpo_core::MatrixView;
 
-use super::checked::checked;
 use super::label_table::LabelTable;
 use crate::{LinearMap, ProjectionError};
 
@@ -41,10 +40,8 @@ impl LinearMap for TableMap {
         self.n_components
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            self.table.project(y, 1.0, z);
-            Ok(())
-        })
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        self.table.project(y, 1.0, z);
+        Ok(())
     }
 }

@@ -1,11 +1,9 @@
 //! Sub-sampled Hadamard projection, by fast transforms.
 
-use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
 use super::choice;
 use crate::linalg::fwht;
-use crate::maps::checked;
 use crate::maps::{LabelTable, stored};
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, memory};
 
@@ -113,26 +111,24 @@ impl LinearMap for HadamardMap {
         self.rows.len()
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            let (m, scale) = (self.rows.len(), (self.rows.len() as f64).sqrt().recip() as f32);
-            let short = (0..y.n_rows()).filter(|&i| self.is_short(y, i));
-            if short.clone().next().is_some() {
-                self.sign_table(y, short.clone())?
-                    .project_some(y, &short, scale, z);
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        let (m, scale) = (self.rows.len(), (self.rows.len() as f64).sqrt().recip() as f32);
+        let short = (0..y.n_rows()).filter(|&i| self.is_short(y, i));
+        if short.clone().next().is_some() {
+            self.sign_table(y, short.clone())?
+                .project_some(y, &short, scale, z);
+        }
+        let mut long = (0..y.n_rows()).filter(|&i| !self.is_short(y, i)).peekable();
+        let mut buffer = memory::filled(0.0_f32, if long.peek().is_some() { self.order } else { 0 }, 1)?;
+        for i in long {
+            buffer.fill(0.0);
+            y.for_each_in_row(i, |j, v| buffer[self.columns[j as usize] as usize] = v);
+            fwht(&mut buffer);
+            for (z, &a) in z[i * m..][..m].iter_mut().zip(&self.rows) {
+                *z = buffer[a as usize] * scale;
             }
-            let mut long = (0..y.n_rows()).filter(|&i| !self.is_short(y, i)).peekable();
-            let mut buffer = memory::filled(0.0_f32, if long.peek().is_some() { self.order } else { 0 }, 1)?;
-            for i in long {
-                buffer.fill(0.0);
-                y.for_each_in_row(i, |j, v| buffer[self.columns[j as usize] as usize] = v);
-                fwht(&mut buffer);
-                for (z, &a) in z[i * m..][..m].iter_mut().zip(&self.rows) {
-                    *z = buffer[a as usize] * scale;
-                }
-            }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 

@@ -1,9 +1,7 @@
 //! Hashing projection (count sketch).
 
-use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
-use crate::maps::checked;
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
 /// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), where h is uniform and ξ = ±1, both
@@ -76,16 +74,14 @@ impl LinearMap for HashingMap {
         self.n_components
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            z.fill(0.0);
-            for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
-                y.for_each_in_row(i, |j, v| {
-                    let (component, sign) = self.entry(j);
-                    z[component as usize] += sign * v;
-                });
-            }
-            Ok(())
-        })
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        z.fill(0.0);
+        for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
+            y.for_each_in_row(i, |j, v| {
+                let (component, sign) = self.entry(j);
+                z[component as usize] += sign * v;
+            });
+        }
+        Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! The identity, the baseline for every other projection.
 
-use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
-use crate::maps::checked;
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
 /// The identity map, with as many components as outputs: Z = Y, bit for bit. It ignores the seed.
@@ -42,12 +40,10 @@ impl LinearMap for IdentityMap {
         self.n_outputs
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            z.chunks_exact_mut(self.n_outputs)
-                .enumerate()
-                .for_each(|(i, z)| y.copy_row(i, z));
-            Ok(())
-        })
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        z.chunks_exact_mut(self.n_outputs)
+            .enumerate()
+            .for_each(|(i, z)| y.copy_row(i, z));
+        Ok(())
     }
 }

@@ -189,7 +189,7 @@ fn sums_beyond_f32() {
     let signs = crate::common::dense_matrix(&*map);
     // Both outputs go to the one component: their signs agree, or the sum would be 0.
     assert_eq!(signs[[0, 0]], signs[[0, 1]]);
-    let expected = ProjectionError::Overflow { row: 1, component: 0 };
+    let expected = ProjectionError::NotFinite { row: 1, component: 0 };
     assert_eq!(map.apply(MatrixView::from(&y)), Err(expected));
 }
 

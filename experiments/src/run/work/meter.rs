@@ -1,6 +1,5 @@
 //! Measures time, memory, and the time that a fit spends on projections.
 
-use ndarray::ArrayViewMut2;
 use rpo::core::{MatrixView, Seed};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use rustix::time::{ClockId, clock_gettime};
@@ -109,7 +108,7 @@ impl LinearMap for TimedMap {
         self.map.n_components()
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        self.time.time(|| self.map.apply_into(y, z))
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
+        self.time.time(|| self.map.project(y, z))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Real, write};
 use crate::error::EnsembleError;
-use crate::projection::apply;
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_projections::LinearMap;
 
@@ -30,7 +29,7 @@ impl Coefficients {
     pub(in crate::boosting) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
         let (d, q) = (map.n_outputs(), map.n_components());
         let unit = CsrMatrix::new((d, d), (0..=d).collect(), (0..d as u32).collect(), vec![1.0; d]);
-        let columns = apply(map, MatrixView::Sparse(unit.view()))?;
+        let columns = map.apply(MatrixView::Sparse(unit.view()))?;
         let stored = columns.iter().filter(|v| **v != 0.0).count();
         if stored * Self::SPARSE > q * d {
             let phi = (0..q).flat_map(|k| columns.column(k).to_vec()).collect();

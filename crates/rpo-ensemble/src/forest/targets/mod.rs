@@ -8,7 +8,7 @@ use super::choices::CriterionKind;
 use super::params::ForestParams;
 use crate::error::EnsembleError;
 use crate::missing;
-use crate::projection::{OutputProjection, ProjectionScope, apply};
+use crate::projection::{OutputProjection, ProjectionScope};
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis};
 use rounding::Rounding;
 use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
@@ -180,7 +180,7 @@ fn project(
 ) -> Result<Array2<f32>, EnsembleError> {
     let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
     let map = projection.fit(data, seed)?;
-    let mut projected = apply(map.as_ref(), data.outputs)?;
+    let mut projected = map.apply(data.outputs)?;
     rounding.round_dense(&mut projected);
     Ok(projected)
 }

@@ -1,6 +1,6 @@
 //! Helpers shared by the tests of this crate. Every test file compiles this module and uses a part of it.
 
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayViewMut1};
 use rand::RngCore;
 use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Seed};
 use rpo_ensemble::{FitOptions, Forest, ForestParams, ForestPreset, ProjectionChoice, ProjectionScope};
@@ -146,9 +146,10 @@ impl LinearMap for Given {
         self.0.nrows()
     }
 
-    fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+    fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError> {
         z.fill(0.0);
-        for (i, mut row) in z.rows_mut().into_iter().enumerate() {
+        for (i, z) in z.chunks_exact_mut(self.0.nrows()).enumerate() {
+            let mut row = ArrayViewMut1::from(z);
             y.for_each_in_row(i, |j, v| row.scaled_add(v, &self.0.column(j as usize)));
         }
         Ok(())
