@@ -35,7 +35,7 @@ pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, NotCsr, check_dense, csr_row,
     finite_or_missing, product, product_into,
 };
-pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError};
+pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError, TooFew};
 pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};
 pub use propensity::Propensity;
 pub use resources::{MemoryLimit, useful_threads};

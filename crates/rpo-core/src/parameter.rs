@@ -121,6 +121,50 @@ impl Mismatch {
     }
 }
 
+/// A count below the one that is needed. Every crate's error has a variant for it if it refuses such counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: expected at least {needed}, got {given}")]
+pub struct TooFew {
+    /// What is counted, in the plural: "features".
+    pub what: &'static str,
+    /// The number that is needed.
+    pub needed: usize,
+    /// The number that was given.
+    pub given: usize,
+}
+
+impl TooFew {
+    /// Returns an error if there are fewer than needed.
+    ///
+    /// ```
+    /// use rpo_core::TooFew;
+    /// assert_eq!(TooFew::check("trees", 1, 3), Ok(()));
+    /// assert_eq!(TooFew::check("trees", 1, 0).unwrap_err().to_string(), "trees: expected at least 1, got 0");
+    /// ```
+    ///
+    /// # Errors
+    /// [`TooFew`].
+    pub fn check(what: &'static str, needed: usize, given: usize) -> Result<(), Self> {
+        if given >= needed {
+            Ok(())
+        } else {
+            Err(Self { what, needed, given })
+        }
+    }
+
+    /// Returns an error unless all indices are below `given`, the number of things that they refer to.
+    ///
+    /// # Errors
+    /// [`TooFew`], with the number of things that would make the largest index valid.
+    pub fn check_indices(what: &'static str, indices: &[u32], given: usize) -> Result<(), Self> {
+        Self::check(
+            what,
+            indices.iter().max().map_or(0, |&last| last as usize + 1),
+            given,
+        )
+    }
+}
+
 /// The ranges that parameters usually have. For other ranges use [`ParameterError::unless`].
 ///
 /// ```

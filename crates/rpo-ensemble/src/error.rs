@@ -1,6 +1,6 @@
 //! Errors of fitting ensembles and predicting with them.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, WeightError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, NotCsr, ParameterError, TooFew, WeightError};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -14,6 +14,15 @@ pub enum EnsembleError {
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// Fewer trees, features, outputs or samples than are needed.
+    #[error(transparent)]
+    TooFew(#[from] TooFew),
+    /// There is no output.
+    #[error("there must be at least one output")]
+    NoOutputs,
+    /// A tree refers to training samples that are not stored.
+    #[error("a tree refers to training samples, but the model stores none")]
+    NoTrainingSamples,
     /// A sparse matrix that is stored by columns.
     #[error(transparent)]
     NotCsr(#[from] NotCsr),
@@ -175,24 +184,4 @@ pub enum EnsembleError {
     /// The ensembles cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),
-}
-
-/// Returns the error of a size that differs from the expected one.
-pub(crate) fn mismatch<T>(what: &'static str, expected: usize, given: usize) -> Result<T, EnsembleError> {
-    Err(Mismatch {
-        what,
-        expected,
-        given,
-    }
-    .into())
-}
-
-/// Checks sizes, each given as its description, the expected size and the given size.
-pub(crate) fn check_lengths<const N: usize>(
-    lengths: [(&'static str, usize, usize); N],
-) -> Result<(), EnsembleError> {
-    for (what, expected, given) in lengths {
-        Mismatch::check(what, expected, given)?;
-    }
-    Ok(())
 }

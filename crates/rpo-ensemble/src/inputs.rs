@@ -1,7 +1,7 @@
 //! Checks of the data that ensembles are fitted to.
 
-use crate::error::{EnsembleError, mismatch};
-use rpo_core::{CsrMatrix, Domain, MatrixView, ParameterError, WeightError, finite_or_missing};
+use crate::error::EnsembleError;
+use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, ParameterError, WeightError, finite_or_missing};
 use rpo_tree::TreeError;
 
 /// Checks shapes, outputs and weights.
@@ -38,10 +38,8 @@ pub const MAX_OUTPUTS: usize = 1 << 27;
 /// Checks that features and outputs have the same number of samples and are stored by rows, and that there are 1 to
 /// [`MAX_OUTPUTS`] outputs.
 pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
-    if x.n_rows() != y.n_rows() {
-        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
-    }
-    Domain::Count.check("the number of outputs", y.n_cols())?;
+    Mismatch::check("rows of outputs for the rows of features", x.n_rows(), y.n_rows())?;
+    check_some_outputs(y.n_cols())?;
     if y.n_cols() > MAX_OUTPUTS {
         let (what, given, limit) = ("the number of outputs", y.n_cols(), MAX_OUTPUTS);
         return Err(TreeError::TooLarge { what, given, limit }.into());
@@ -51,11 +49,17 @@ pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), E
     Ok(())
 }
 
+/// Refuses a number of outputs of 0.
+pub(crate) fn check_some_outputs(n_outputs: usize) -> Result<(), EnsembleError> {
+    if n_outputs == 0 {
+        return Err(EnsembleError::NoOutputs);
+    }
+    Ok(())
+}
+
 /// Checks that there is one weight per sample, that weights are finite and not negative, and that not all are zero.
 pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), EnsembleError> {
-    if weights.len() != n_rows {
-        return mismatch("weights for the rows of features", n_rows, weights.len());
-    }
+    Mismatch::check("weights for the rows of features", n_rows, weights.len())?;
     Ok(WeightError::check(weights.iter().copied())?)
 }
 

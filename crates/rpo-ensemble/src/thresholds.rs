@@ -20,9 +20,8 @@
 //! ```
 
 use crate::error::EnsembleError;
-use crate::error::check_lengths;
 use ndarray::ArrayView2;
-use rpo_core::{MatrixView, ParameterError};
+use rpo_core::{MatrixView, Mismatch, ParameterError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -68,18 +67,16 @@ pub fn find(
     scores: ArrayView2<'_, f32>,
     labels: MatrixView<'_>,
 ) -> Result<Vec<f64>, EnsembleError> {
-    check_lengths([
-        (
-            "rows of labels for the rows of scores",
-            scores.nrows(),
-            labels.n_rows(),
-        ),
-        (
-            "labels for the columns of scores",
-            scores.ncols(),
-            labels.n_cols(),
-        ),
-    ])?;
+    Mismatch::check(
+        "rows of labels for the rows of scores",
+        scores.nrows(),
+        labels.n_rows(),
+    )?;
+    Mismatch::check(
+        "labels for the columns of scores",
+        scores.ncols(),
+        labels.n_cols(),
+    )?;
     let mut pairs: Vec<Vec<(f32, bool)>> = vec![Vec::with_capacity(scores.nrows()); scores.ncols()];
     let mut row_labels = vec![0.0; scores.ncols()];
     for (row, scores) in scores.rows().into_iter().enumerate() {

@@ -1,10 +1,10 @@
 //! Bootstrap intervals.
 
-use crate::error::{check_enough, check_finite};
+use crate::error::check_finite;
 use crate::{ConfidenceInterval, StatsError};
 use rand::Rng;
 use rayon::prelude::*;
-use rpo_core::{Domain, Seed};
+use rpo_core::{Domain, Seed, TooFew};
 
 /// A statistic of the data and of bootstrap resamples (Efron 1979).
 ///
@@ -33,8 +33,8 @@ impl Bootstrap {
         seed: Seed,
         statistic: impl Fn(&[usize]) -> f64 + Sync,
     ) -> Result<Self, StatsError> {
-        check_enough("samples", n, 1)?;
-        check_enough("resamples", n_resamples, 1)?;
+        TooFew::check("samples", 1, n)?;
+        TooFew::check("resamples", 1, n_resamples)?;
         let all: Vec<usize> = (0..n).collect();
         let observed = statistic(&all);
         check_finite(&[observed])?;
@@ -65,7 +65,7 @@ impl Bootstrap {
 impl ConfidenceInterval for Bootstrap {
     fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
         Domain::Level.check("level", level)?;
-        check_enough("resamples", self.resampled.len(), 1)?;
+        TooFew::check("resamples", 1, self.resampled.len())?;
         let mut sorted = self.resampled.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let quantile = |p: f64| {
@@ -110,7 +110,7 @@ mod tests {
         };
         assert!(matches!(
             none.interval(0.5),
-            Err(StatsError::TooFew { given: 0, .. })
+            Err(StatsError::TooFew(TooFew { given: 0, .. }))
         ));
     }
 }

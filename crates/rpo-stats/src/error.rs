@@ -1,6 +1,6 @@
 //! Errors of the arguments of a test.
 
-use rpo_core::{Mismatch, ParameterError};
+use rpo_core::{Mismatch, ParameterError, TooFew};
 
 /// An argument that a test refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -13,15 +13,8 @@ pub enum StatsError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// Fewer values than a test needs.
-    #[error("{what}: at least {needed} needed, got {given}")]
-    TooFew {
-        /// Name of the counted values, in the plural.
-        what: &'static str,
-        /// The number that was given.
-        given: usize,
-        /// The number that is needed.
-        needed: usize,
-    },
+    #[error(transparent)]
+    TooFew(#[from] TooFew),
     /// A value that is NaN or infinite.
     #[error("value {index} must be finite, got {value}")]
     NonFinite {
@@ -48,11 +41,4 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), StatsError> {
         }),
         None => Ok(()),
     }
-}
-
-pub(crate) fn check_enough(what: &'static str, given: usize, needed: usize) -> Result<(), StatsError> {
-    if given < needed {
-        return Err(StatsError::TooFew { what, given, needed });
-    }
-    Ok(())
 }

@@ -2,10 +2,10 @@
 
 use crate::StatsError;
 use crate::distributions::{chi2_survival, f_survival, studentized_range_survival};
-use crate::error::check_enough;
 use crate::post_hoc::rank_difference_unit;
 use crate::ranks::{doubled_ranks, tie_sum};
 use ndarray::{Array2, ArrayView2};
+use rpo_core::TooFew;
 use std::f64::consts::SQRT_2;
 
 /// The direction in which scores improve.
@@ -82,8 +82,8 @@ impl Friedman {
     /// Fewer than two methods or two data sets, values that are not finite.
     pub fn new(scores: ArrayView2<'_, f64>, better: Better) -> Result<Self, StatsError> {
         let (n, k) = scores.dim();
-        check_enough("methods", k, 2)?;
-        check_enough("data sets", n, 2)?;
+        TooFew::check("methods", 2, k)?;
+        TooFew::check("data sets", 2, n)?;
         if let Some((index, &value)) = scores.iter().enumerate().find(|(_, v)| !v.is_finite()) {
             return Err(StatsError::NonFinite { index, value });
         }
@@ -167,11 +167,11 @@ mod tests {
     #[test]
     fn bad_tables_are_refused() {
         let short = Friedman::new(array![[1.0, 2.0]].view(), Better::Higher);
-        let expected = StatsError::TooFew {
+        let expected = StatsError::TooFew(TooFew {
             what: "data sets",
-            given: 1,
             needed: 2,
-        };
+            given: 1,
+        });
         assert_eq!(short, Err(expected));
         let found = Friedman::new(array![[1.0, 2.0], [1.0, f64::INFINITY]].view(), Better::Higher);
         let expected = StatsError::NonFinite {

@@ -1,9 +1,8 @@
 //! Student's t test of paired samples.
 
 use crate::distributions::{t_two_sided, t_two_sided_quantile};
-use crate::error::check_enough;
 use crate::{ConfidenceInterval, PValues, StatsError, differences};
-use rpo_core::Domain;
+use rpo_core::{Domain, TooFew};
 
 /// The t test of paired samples.
 ///
@@ -39,7 +38,7 @@ impl PairedT {
     pub fn new(x: &[f64], y: &[f64], overlap: f64) -> Result<Self, StatsError> {
         Domain::NotNegative.check("overlap", overlap)?;
         let differences = differences(x, y)?;
-        check_enough("pairs", differences.len(), 2)?;
+        TooFew::check("pairs", 2, differences.len())?;
         let n = differences.len() as f64;
         // Relative to the first difference, so that equal differences have a standard deviation of exactly 0.
         let first = differences[0];
@@ -123,11 +122,11 @@ mod tests {
             PairedT::new(&[1.0], &[], 0.0),
             Err(StatsError::Mismatch(expected))
         );
-        let expected = StatsError::TooFew {
+        let expected = StatsError::TooFew(TooFew {
             what: "pairs",
-            given: 1,
             needed: 2,
-        };
+            given: 1,
+        });
         assert_eq!(PairedT::new(&[1.0], &[2.0], 0.0), Err(expected));
         let found = PairedT::new(&[1.0, f64::INFINITY], &[2.0, 1.0], 0.0);
         let expected = StatsError::NonFinite {

@@ -2,8 +2,7 @@
 
 use crate::StatsError;
 use crate::distributions::{normal_quantile, studentized_range_quantile};
-use crate::error::check_enough;
-use rpo_core::Domain;
+use rpo_core::{Domain, TooFew};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// A comparison of methods by their mean ranks, after Friedman's test has found a difference.
@@ -31,8 +30,8 @@ impl PostHoc {
     /// # Errors
     /// Fewer than two methods, no data set, a level outside (0, 1).
     pub fn critical_difference(self, k: usize, n: usize, alpha: f64) -> Result<f64, StatsError> {
-        check_enough("methods", k, 2)?;
-        check_enough("data sets", n, 1)?;
+        TooFew::check("methods", 2, k)?;
+        TooFew::check("data sets", 1, n)?;
         Domain::Level.check("alpha", alpha)?;
         Ok(self.quantile(k, alpha) * rank_difference_unit(k, n))
     }
@@ -63,11 +62,11 @@ mod tests {
 
     #[test]
     fn bounds() {
-        let too_few = StatsError::TooFew {
+        let too_few = StatsError::TooFew(TooFew {
             what: "methods",
-            given: 1,
             needed: 2,
-        };
+            given: 1,
+        });
         for test in [PostHoc::Nemenyi, PostHoc::BonferroniDunn] {
             assert_eq!(test.critical_difference(1, 3, 0.05), Err(too_few.clone()));
             for alpha in [0.0, 1.0, -0.5, f64::NAN] {

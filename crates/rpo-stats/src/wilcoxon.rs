@@ -1,9 +1,9 @@
 //! Wilcoxon's signed-rank test of paired samples.
 
 use crate::distributions::normal_cdf;
-use crate::error::check_enough;
 use crate::ranks::{doubled_ranks, tie_sum};
 use crate::{PValues, StatsError, differences};
+use rpo_core::TooFew;
 
 /// The largest number of differences for the exact test. Its cost grows with the cube of this number, and beyond a few
 /// dozen the normal approximation is as good.
@@ -72,7 +72,7 @@ impl SignedRanks {
     /// Lengths that differ, no pair, values that are not finite.
     pub fn new(x: &[f64], y: &[f64]) -> Result<Self, StatsError> {
         let differences = differences(x, y)?;
-        check_enough("pairs", differences.len(), 1)?;
+        TooFew::check("pairs", 1, differences.len())?;
         let sums = sums(&differences, Zeros::Drop);
         let (r_plus, r_minus) = (sums.plus as f64 / 2.0, sums.minus as f64 / 2.0);
         Ok(Self {
@@ -241,11 +241,11 @@ mod tests {
         assert_eq!(test.exact(), Err(expected));
         let at_limit = SignedRanks::new(&x[..500], &[0.0; 500]).unwrap();
         assert!(at_limit.exact().unwrap().less >= 1.0 - 1e-12);
-        let empty = StatsError::TooFew {
+        let empty = StatsError::TooFew(TooFew {
             what: "pairs",
-            given: 0,
             needed: 1,
-        };
+            given: 0,
+        });
         assert_eq!(SignedRanks::new(&[], &[]), Err(empty));
     }
 }

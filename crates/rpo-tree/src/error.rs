@@ -1,6 +1,6 @@
 //! Errors of growing, labelling and applying trees.
 
-use rpo_core::{MatrixError, Mismatch, NotCsr, ParameterError, WeightError};
+use rpo_core::{MatrixError, Mismatch, NotCsr, ParameterError, TooFew, WeightError};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -76,6 +76,9 @@ pub enum TreeError {
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// Fewer samples, features or leaves than an index or a rule refers to.
+    #[error(transparent)]
+    TooFew(#[from] TooFew),
     /// A weight of a sample that cannot be used.
     #[error(transparent)]
     Weight(#[from] WeightError),
@@ -90,14 +93,4 @@ pub enum TreeError {
         /// Why it is invalid.
         why: &'static str,
     },
-}
-
-/// Returns [`TreeError::Mismatch`] unless all indices are below `n`.
-pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Result<(), TreeError> {
-    check_at_least(what, indices.iter().max().map_or(0, |&last| last as usize + 1), n)
-}
-
-/// Returns [`TreeError::Mismatch`] unless there are as many as needed, or more.
-pub(crate) fn check_at_least(what: &'static str, needed: usize, given: usize) -> Result<(), TreeError> {
-    Ok(Mismatch::check(what, needed.max(given), given)?)
 }

@@ -1,9 +1,9 @@
 //! The structure of a tree: rules without predictions.
 
-use crate::error::{TreeError, check_at_least};
+use crate::error::TreeError;
 use crate::input::RowBlock;
 use crate::rule::{AxisRule, Row, Rule};
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, TooFew};
 
 /// A node: a rule with children, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,11 +180,11 @@ impl<R: Rule> Structure<R> {
     /// Returns the leaf that each sample of `x` (samples x features, NaN for missing) reaches.
     ///
     /// # Errors
-    /// [`TreeError::NotCsr`], and [`TreeError::Mismatch`] if `x` has fewer [features](Self::n_features) than the rules
+    /// [`TreeError::NotCsr`], and [`TreeError::TooFew`] if `x` has fewer [features](Self::n_features) than the rules
     /// read.
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Vec<u32>, TreeError> {
         x.check_csr("features")?;
-        check_at_least("features", self.n_features, x.n_cols())?;
+        TooFew::check("features", self.n_features, x.n_cols())?;
         let mut leaves = vec![0; x.n_rows()];
         let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
         for (i, leaves) in leaves.chunks_mut(size).enumerate() {

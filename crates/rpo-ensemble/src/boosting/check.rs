@@ -7,11 +7,10 @@ use super::options::{BoostingOptions, Validation};
 use super::resolved::Resolved;
 use super::state::{Outputs, check_memory};
 use crate::error::EnsembleError;
-use crate::error::mismatch;
 use crate::inference::mean::check_features;
 use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
-use rpo_core::{Domain, MatrixError, MatrixView, Predictor};
+use rpo_core::{Domain, MatrixError, MatrixView, Mismatch, Predictor};
 
 /// Checks the data and options of a fit, and returns the objective of all outputs, which include all levels of each
 /// target.
@@ -164,12 +163,8 @@ fn check_groups(
 }
 
 fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
-    if weights.nrows() != y.n_rows() {
-        return mismatch("samples of the cell weights", y.n_rows(), weights.nrows());
-    }
-    if weights.ncols() != y.n_cols() {
-        return mismatch("outputs of the cell weights", y.n_cols(), weights.ncols());
-    }
+    Mismatch::check("samples of the cell weights", y.n_rows(), weights.nrows())?;
+    Mismatch::check("outputs of the cell weights", y.n_cols(), weights.ncols())?;
     let bad = weights
         .indexed_iter()
         .find(|(_, w)| !(w.is_finite() && **w >= 0.0));
@@ -214,9 +209,7 @@ fn check_start(
             start.trees_per_step(),
         ),
     ] {
-        if expected != given {
-            return mismatch(what, expected, given);
-        }
+        Mismatch::check(what, expected, given)?;
     }
     if start.links() != objective.links() {
         return Err(EnsembleError::Merge(

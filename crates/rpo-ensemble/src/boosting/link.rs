@@ -1,9 +1,9 @@
 //! Conversion of scores to predictions.
 
 use super::loss::Softmax;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use ndarray::ArrayViewMut1;
-use rpo_core::{Domain, InverseLink, ParameterError, math};
+use rpo_core::{InverseLink, Mismatch, ParameterError, TooFew, math};
 use serde::{Deserialize, Serialize};
 
 /// The function that converts the scores of consecutive outputs to predictions.
@@ -34,14 +34,12 @@ impl Links {
     /// Creates links, whose blocks must add up to `n_outputs` outputs.
     pub(super) fn new(blocks: Vec<LinkBlock>, n_outputs: usize) -> Result<Self, EnsembleError> {
         for block in &blocks {
-            Domain::Count.check("the number of outputs of a link", block.n_outputs)?;
+            TooFew::check("outputs of a link", 1, block.n_outputs)?;
         }
         let given = blocks
             .iter()
             .fold(0_usize, |sum, block| sum.saturating_add(block.n_outputs));
-        if given != n_outputs {
-            return mismatch("outputs of the links", n_outputs, given);
-        }
+        Mismatch::check("outputs of the links", n_outputs, given)?;
         Ok(Self(blocks))
     }
 

@@ -4,10 +4,10 @@ use super::link::{LinkBlock, Links};
 use super::routing::WIDE;
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
-use crate::error::mismatch;
 use crate::forest::check_rules;
 use crate::inference::traversal::{LazyTraversal, Traversal};
-use rpo_core::{Domain, FeatureImportances, TreeEnsemble};
+use crate::inputs::check_some_outputs;
+use rpo_core::{FeatureImportances, Mismatch, TreeEnsemble};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl Boosted {
     /// links, and the numbers of features p and training samples n.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if the links or a tree do not
+    /// [`EnsembleError::NoOutputs`]; [`EnsembleError::Mismatch`] or [`EnsembleError::TooFew`] if the links or a tree do not
     /// match the numbers of leaves, features or outputs, or the trees do not form whole steps;
     /// [`EnsembleError::Diverged`] for a number that is not finite, or a negative gain.
     pub(super) fn from_parts(
@@ -77,40 +77,32 @@ impl Boosted {
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
-        Domain::Count.check("the number of outputs", n_outputs)?;
+        check_some_outputs(n_outputs)?;
         let links = Links::new(links, n_outputs)?;
         let may_be_one = trees
             .iter()
             .all(|tree| !matches!(tree.values, StepValues::Single { .. }));
-        if !(trees_per_step == n_outputs || trees_per_step == 1 && may_be_one) {
-            return mismatch("trees of a step", n_outputs, trees_per_step);
+        if !(trees_per_step == 1 && may_be_one) {
+            Mismatch::check("trees of a step", n_outputs, trees_per_step)?;
         }
-        if !trees.len().is_multiple_of(trees_per_step) {
-            let expected = trees.len().next_multiple_of(trees_per_step);
-            return mismatch("trees of whole steps", expected, trees.len());
-        }
+        let whole_steps = trees.len().next_multiple_of(trees_per_step);
+        Mismatch::check("trees of whole steps", whole_steps, trees.len())?;
         if initial.iter().any(|v| !v.is_finite()) {
             return Err(EnsembleError::Diverged { step: 0 });
         }
         for (i, tree) in trees.iter_mut().enumerate() {
             tree.values.lay_out();
-            let (leaves, given) = (tree.structure.n_leaves(), tree.values.n_leaves());
-            if leaves != given {
-                return mismatch("leaves of a tree with values", leaves, given);
-            }
+            let leaves = tree.structure.n_leaves();
+            Mismatch::check("leaves of a tree with values", leaves, tree.values.n_leaves())?;
             let given = match &tree.values {
                 StepValues::Single {
                     output, n_outputs, ..
                 } => (*n_outputs).max(*output as usize + 1),
                 values => values.n_outputs(),
             };
-            if given != n_outputs {
-                return mismatch("outputs of a tree", n_outputs, given);
-            }
+            Mismatch::check("outputs of a tree", n_outputs, given)?;
             let splits = tree.structure.nodes().len() - leaves;
-            if splits != tree.gains.len() {
-                return mismatch("splits of a tree with gains", splits, tree.gains.len());
-            }
+            Mismatch::check("splits of a tree with gains", splits, tree.gains.len())?;
             if !tree.values.is_finite() || tree.gains.iter().any(|g| !(0.0..f64::INFINITY).contains(g)) {
                 return Err(EnsembleError::Diverged {
                     step: i / trees_per_step,

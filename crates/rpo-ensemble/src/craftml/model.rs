@@ -3,12 +3,13 @@
 use super::hashed::{FeatureMap, HashTable, HashedRows, Hasher};
 use super::training_set::TrainingSet;
 use crate::error::EnsembleError;
-use crate::error::check_lengths;
 use crate::inference::block::Routed;
 use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{Apply, CsrMatrix, Matrix, MatrixView, Merge, Mismatch, Predictor, Seed, TreeEnsemble};
+use rpo_core::{
+    Apply, CsrMatrix, Matrix, MatrixView, Merge, Mismatch, Predictor, Seed, TooFew, TreeEnsemble,
+};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::{CentroidRule, RecordedTree, RouteBuffers};
 use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Structure, Tree};
@@ -46,7 +47,7 @@ impl CraftmlTree {
     /// some feature is mapped to, numbered in order.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a rule refers to a column that hashing does not have.
+    /// [`EnsembleError::TooFew`] if a rule refers to a column that hashing does not have.
     pub(super) fn new(
         hasher: Option<Hasher>,
         tree: Tree<CentroidRule>,
@@ -76,7 +77,7 @@ impl CraftmlTree {
         leaves: Leaves,
         seed: Seed,
     ) -> Result<Self, EnsembleError> {
-        check_lengths([("leaves of a tree", nodes.members().n_leaves(), leaves.n_leaves())])?;
+        Mismatch::check("leaves of a tree", nodes.members().n_leaves(), leaves.n_leaves())?;
         Ok(Self {
             features: FeatureMap::Hashed(hasher.map()),
             n_nodes: nodes.n_nodes,
@@ -129,14 +130,7 @@ impl CraftmlTree {
 
     fn check_width(&self, width: usize) -> Result<(), EnsembleError> {
         let needed = self.structure().map_or(0, Structure::n_features);
-        if needed > width {
-            return Err(EnsembleError::Mismatch(Mismatch {
-                what: "columns of the features for the rules of a tree",
-                expected: needed,
-                given: width,
-            }));
-        }
-        Ok(())
+        Ok(TooFew::check("features for the rules of a tree", needed, width)?)
     }
 
     /// Writes the leaf of each row of `x`.
@@ -231,8 +225,9 @@ impl Craftml {
     /// any tree has a record.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not match the numbers of
-    /// training samples n, features p and outputs d.
+    /// [`EnsembleError::TooFew`] or [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does
+    /// not match the numbers of training samples n, features p and outputs d; [`EnsembleError::NoTrainingSamples`] if a
+    /// tree has a record but there is no training set.
     pub(crate) fn from_parts(
         trees: Vec<CraftmlTree>,
         training: Option<Arc<TrainingSet>>,
@@ -240,46 +235,34 @@ impl Craftml {
         n_features: usize,
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
-        let same = |what, expected, given| {
-            let mismatch = EnsembleError::Mismatch(Mismatch {
-                what,
-                expected,
-                given,
-            });
-            (expected == given).then_some(()).ok_or(mismatch)
-        };
-        if trees.is_empty() {
-            return Err(EnsembleError::Mismatch(Mismatch {
-                what: "number of trees of at least",
-                expected: 1,
-                given: 0,
-            }));
-        }
+        TooFew::check("trees", 1, trees.len())?;
         if let Some(training) = &training {
-            same("training samples", n_train, training.features().rows())?;
-            same(
+            Mismatch::check("training samples", n_train, training.features().rows())?;
+            Mismatch::check(
                 "features of the training samples",
                 n_features,
                 training.features().cols(),
             )?;
-            same(
+            Mismatch::check(
                 "outputs of the training samples",
                 n_outputs,
                 training.outputs().n_cols(),
             )?;
         }
         for tree in &trees {
-            let is_recorded = matches!(tree.nodes, Nodes::Recorded { .. });
-            let n_sets = usize::from(training.is_some() || !is_recorded);
-            same("training sets that a tree refers to", 1, n_sets)?;
-            same("outputs of a tree", n_outputs, tree.leaves().n_outputs())?;
+            if training.is_none() && matches!(tree.nodes, Nodes::Recorded { .. }) {
+                return Err(EnsembleError::NoTrainingSamples);
+            }
+            Mismatch::check("outputs of a tree", n_outputs, tree.leaves().n_outputs())?;
             match tree.features {
                 FeatureMap::Identity => tree.check_width(n_features)?,
-                FeatureMap::Hashed(map) => same("features that a tree hashes", n_features, map.n_outputs())?,
+                FeatureMap::Hashed(map) => {
+                    Mismatch::check("features that a tree hashes", n_features, map.n_outputs())?;
+                }
             }
             if let Leaves::Samples(leaves) = tree.leaves() {
                 let given = leaves.outputs().n_rows();
-                same("training samples that a tree refers to", n_train, given)?;
+                Mismatch::check("training samples that a tree refers to", n_train, given)?;
             }
         }
         Ok(Self {

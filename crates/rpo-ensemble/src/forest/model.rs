@@ -1,10 +1,10 @@
 //! The fitted forest.
 
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
-use rpo_core::{Domain, FeatureImportances, Matrix, Merge, Seed, TreeEnsemble};
+use rpo_core::{FeatureImportances, Matrix, Merge, Mismatch, Seed, TooFew, TreeEnsemble};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
@@ -111,7 +111,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Creates a forest from its parts, as stored in a model file.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the
+    /// [`EnsembleError::TooFew`] or [`EnsembleError::Mismatch`] if there is no tree, or a tree, the importances or the
     /// bags do not match the numbers of training samples n, features p and outputs d.
     pub(crate) fn from_parts(
         trees: Vec<ForestTree<R, L>>,
@@ -121,24 +121,17 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         n_features: usize,
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
-        Domain::Count.check("the number of trees", trees.len())?;
-        if importances.0.len() > n_features {
-            return mismatch("features with an importance", n_features, importances.0.len());
-        }
-        if let Bag::Subsample(rows) = bag
-            && !(1..=n_train).contains(&rows)
-        {
-            return mismatch("training samples for the rows of a tree", rows, n_train);
+        TooFew::check("trees", 1, trees.len())?;
+        TooFew::check("features for the importances", importances.0.len(), n_features)?;
+        if let Bag::Subsample(rows) = bag {
+            TooFew::check("training samples of a tree", 1, rows)?;
+            TooFew::check("training samples for those of a tree", rows, n_train)?;
         }
         for ForestTree { tree, .. } in &trees {
-            if tree.leaves().n_outputs() != n_outputs {
-                return mismatch("outputs of a tree", n_outputs, tree.leaves().n_outputs());
-            }
+            Mismatch::check("outputs of a tree", n_outputs, tree.leaves().n_outputs())?;
             if let Some(leaves) = tree.leaves().as_samples() {
                 let given = leaves.outputs().n_rows();
-                if given != n_train {
-                    return mismatch("training samples that a tree refers to", n_train, given);
-                }
+                Mismatch::check("training samples that a tree refers to", n_train, given)?;
             }
             check_rules(tree.structure(), n_features)?;
         }
@@ -244,8 +237,9 @@ fn label_sets(trees: &[ForestTree<impl Rule, impl LeafModel>], n_outputs: usize)
 /// Checks that rules refer only to existing features.
 pub(crate) fn check_rules(structure: &Structure<impl Rule>, n_features: usize) -> Result<(), EnsembleError> {
     let needed = structure.n_features();
-    if needed > n_features {
-        return mismatch("features for the rules of a tree", needed, n_features);
-    }
-    Ok(())
+    Ok(TooFew::check(
+        "features for the rules of a tree",
+        needed,
+        n_features,
+    )?)
 }

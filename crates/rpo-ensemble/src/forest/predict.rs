@@ -1,7 +1,7 @@
 //! Predicting with a forest.
 
 use super::model::Forest;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use crate::inference::block::{BlockPredictor, Routed};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::mean::{
@@ -11,7 +11,7 @@ use crate::inference::traversal::TraversalScratch;
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, TreeEnsemble};
+use rpo_core::{Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Mismatch, Predictor, TreeEnsemble};
 use rpo_tree::{LeafModel, Rule};
 use std::ops::Range;
 
@@ -41,10 +41,8 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             .iter()
             .filter(|t| t.tree.leaves().as_samples().is_some())
             .count();
-        if with_rows < self.trees().len() {
-            let what = "trees whose leaves refer to training samples";
-            return mismatch(what, self.trees().len(), with_rows);
-        }
+        let what = "trees whose leaves refer to training samples";
+        Mismatch::check(what, self.trees().len(), with_rows)?;
         let n_train = self.n_train();
         Ok(sparse_rows(
             self,

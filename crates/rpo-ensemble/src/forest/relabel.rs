@@ -5,13 +5,13 @@ use super::grow::leaf_kind;
 use super::model::{Forest, ForestTree};
 use super::single_target::SingleTargetForest;
 use super::weights::GivenWeights;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use crate::inference::mean::check_features;
 use crate::inputs::{check_observed, check_partial};
 use crate::missing;
 use crate::sampling::bag::Bag;
 use rayon::prelude::*;
-use rpo_core::{Matrix, MatrixView, TreeEnsemble};
+use rpo_core::{Matrix, MatrixView, Mismatch, TreeEnsemble};
 use rpo_tree::{LeafBuilder, LeafKind, LeafModel, Leaves, Rule, Tree};
 use std::sync::Arc;
 
@@ -89,8 +89,10 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         let n = x.n_rows();
         let bag = match options.samples {
             LeafSamples::Any => Bag::All,
-            LeafSamples::Training if n == self.n_train => self.bag(),
-            LeafSamples::Training => return mismatch("training samples", self.n_train, n),
+            LeafSamples::Training => {
+                Mismatch::check("training samples", self.n_train, n)?;
+                self.bag()
+            }
         };
         let is_partial = options.missing_outputs && y.has_missing();
         let n_leaves: usize = self.trees().iter().map(|t| t.tree.structure().n_leaves()).sum();

@@ -7,9 +7,10 @@ use super::model::{Forest, ForestTree, Importances};
 use super::params::ForestParams;
 use super::targets::have_extremes;
 use crate::bins::Bins;
-use crate::error::{EnsembleError, check_lengths, mismatch};
+use crate::error::EnsembleError;
 use crate::inference::mean::{check_features, spans, zeros};
 use crate::inference::traversal::TraversalScratch;
+use crate::inputs::check_some_outputs;
 use crate::options::FitOptions;
 use crate::projection::ProjectionChoice;
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
@@ -17,7 +18,7 @@ use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
     Apply, CheckParams, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, FeatureImportances, ForestLearner, Learner,
-    Matrix, MatrixView, Merge, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
+    Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble, csr_of_rows, top_of,
 };
 use rpo_tree::LeafModel;
 use schemars::JsonSchema;
@@ -153,20 +154,14 @@ impl SingleTargetForest {
     /// of output 0 first.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if the trees do not have exactly one output, there is no output, or outputs do not
-    /// have the same number of trees.
+    /// [`EnsembleError::NoOutputs`]; [`EnsembleError::Mismatch`] if the trees do not have exactly one output, or outputs
+    /// do not have the same number of trees.
     pub(crate) fn from_forest(forest: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
+        check_some_outputs(n_outputs)?;
+        Mismatch::check("outputs of a tree of a single target", 1, forest.n_outputs())?;
         let n_trees = forest.trees().len();
-        let per_output = n_trees / n_outputs.max(1);
-        check_lengths([
-            ("outputs of a tree of a single target", 1, forest.n_outputs()),
-            (
-                "trees of single targets",
-                per_output.max(1) * n_outputs.max(1),
-                n_trees,
-            ),
-            ("outputs that have trees", n_outputs.max(1), n_outputs),
-        ])?;
+        let per_output = (n_trees / n_outputs).max(1);
+        Mismatch::check("trees of single targets", per_output * n_outputs, n_trees)?;
         Ok(Self { forest, n_outputs })
     }
 
@@ -259,9 +254,7 @@ impl Merge for SingleTargetForest {
 
     fn merge(self, other: Self) -> Result<Self, EnsembleError> {
         let n_outputs = self.n_outputs;
-        if other.n_outputs != n_outputs {
-            return mismatch("outputs of the other forests", n_outputs, other.n_outputs);
-        }
+        Mismatch::check("outputs of the other forests", n_outputs, other.n_outputs)?;
         let forest = self.forest.merge_groups(other.forest, n_outputs)?;
         Ok(Self { forest, n_outputs })
     }

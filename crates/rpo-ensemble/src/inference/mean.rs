@@ -7,10 +7,10 @@
 use super::block::{BlockPredictor, Routed};
 use super::label_sets::LabelSets;
 use super::sums::SparseSums;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Domain, MatrixView, check_dense, csr_of_rows, keep_top, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, check_dense, csr_of_rows, keep_top, top_of};
 
 /// Returns the means over trees (n x d), within a memory limit in bytes.
 pub(crate) fn mean_of_trees(
@@ -203,10 +203,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
 /// Checks that the number of features is that of the fitted model, and that CSR features are stored by rows.
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
     x.check_csr("features")?;
-    if x.n_cols() != n_features {
-        return mismatch("features", n_features, x.n_cols());
-    }
-    Ok(())
+    Ok(Mismatch::check("features", n_features, x.n_cols())?)
 }
 
 /// Refuses samples with too many features to be made dense, which rules on unhashed features require.

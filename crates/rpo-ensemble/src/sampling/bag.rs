@@ -2,11 +2,10 @@
 
 use super::subset::{size, subset};
 use crate::error::EnsembleError;
-use crate::error::mismatch;
 use ndarray::Array2;
 use rand::Rng;
 use rayon::prelude::*;
-use rpo_core::{MatrixView, Predictor, Seed};
+use rpo_core::{MatrixView, Mismatch, Predictor, Seed};
 use serde::{Deserialize, Serialize};
 
 /// The kind of sample that each tree of a fitted forest grew on.
@@ -87,9 +86,7 @@ impl OutOfBag {
         if bag == Bag::All {
             return Err(EnsembleError::NoBootstrap);
         }
-        if given != n_train {
-            return mismatch("training samples", n_train, given);
-        }
+        Mismatch::check("training samples", n_train, given)?;
         let seeds: Vec<Seed> = seeds.collect();
         let of_tree = |seed: &Seed| bag.counts(*seed, n_train).into_iter().map(|c| c == 0.0).collect();
         let out: Vec<Vec<bool>> = seeds.par_iter().map(of_tree).collect();

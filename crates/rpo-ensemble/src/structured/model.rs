@@ -1,10 +1,10 @@
 //! The fitted structured forest.
 
 use super::params::check_label_weight;
-use crate::error::{EnsembleError, mismatch};
+use crate::error::EnsembleError;
 use crate::forest::{Forest, ForestTree, RelabelOptions};
 use crate::sampling::bag::Bag;
-use rpo_core::{MatrixView, Merge, ParameterError, Predictor, Seed, TreeEnsemble};
+use rpo_core::{MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TooFew, TreeEnsemble};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 
@@ -21,29 +21,21 @@ impl StructuredForest {
     /// Combines trees, the labels that each tree clustered, and the weight of its predictions of these labels.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is not one list of labels per tree, or a label does not exist;
-    /// [`EnsembleError::Parameter`] for labels that do not increase, and a weight outside 1 to 1e9.
+    /// [`EnsembleError::Mismatch`] if there is not one list of labels per tree, [`EnsembleError::TooFew`] if a label does
+    /// not exist, [`EnsembleError::Parameter`] for labels that do not increase, and a weight outside 1 to 1e9.
     pub(crate) fn from_forest(
         forest: Forest<LinearRule>,
         clustered: Vec<Vec<u32>>,
         label_weight: f64,
     ) -> Result<Self, EnsembleError> {
         check_label_weight(label_weight)?;
-        if clustered.len() != forest.trees().len() {
-            return mismatch("label sets of trees", forest.trees().len(), clustered.len());
-        }
+        Mismatch::check("label sets of trees", forest.trees().len(), clustered.len())?;
         for labels in &clustered {
             if let Some(pair) = labels.windows(2).find(|w| w[0] >= w[1]) {
                 let given = format!("{} before {}", pair[0], pair[1]);
                 return Err(ParameterError::out_of_range("the labels of a tree", given, "increasing").into());
             }
-            if let Some(&label) = labels
-                .last()
-                .filter(|label| **label as usize >= forest.n_outputs())
-            {
-                let needed = label as usize + 1;
-                return mismatch("outputs for the labels of a tree", needed, forest.n_outputs());
-            }
+            TooFew::check_indices("outputs for the labels of a tree", labels, forest.n_outputs())?;
         }
         Ok(Self {
             forest,

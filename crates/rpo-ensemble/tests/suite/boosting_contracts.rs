@@ -531,10 +531,7 @@ fn training_sets_are_checked() {
         ));
         assert!(matches!(
             refusal(&params, &x, &Array2::zeros((10, 0))),
-            EnsembleError::Parameter(ParameterError::OutOfRange {
-                name: "the number of outputs",
-                ..
-            })
+            EnsembleError::NoOutputs
         ));
         assert!(matches!(
             refusal(&params, &Array2::zeros((0, 5)), &Array2::zeros((0, 8))),

@@ -95,10 +95,7 @@ fn training_sets_are_checked() {
     ));
     assert!(matches!(
         refusal(&x, &Array2::ones((3, 0))),
-        EnsembleError::Parameter(ParameterError::OutOfRange {
-            name: "the number of outputs",
-            ..
-        })
+        EnsembleError::NoOutputs
     ));
     for (rows, columns) in [(0, 2), (3, 0)] {
         let expected = TreeError::Empty { rows, columns };

@@ -5,7 +5,8 @@ use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
 use rpo_core::{
-    Apply, Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble,
+    Apply, Learner, Matrix, MatrixView, Merge, Mismatch, ParameterError, Predictor, Seed, TooFew,
+    TreeEnsemble,
 };
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
@@ -489,7 +490,7 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         Craftml::from_parts(vec![], None, 1, 1, 1),
-        Err(EnsembleError::Mismatch(_))
+        Err(EnsembleError::TooFew(TooFew { what: "trees", .. }))
     ));
     let trees = forest.trees().to_vec();
     let set = forest.training().cloned();
@@ -499,10 +500,10 @@ fn what_does_not_fit_is_refused() {
         build(&set, 50, 31, 24),
         build(&set, 49, 30, 24),
         build(&set, 50, 30, 25),
-        build(&None, 50, 30, 24),
     ] {
         assert!(matches!(wrong, Err(EnsembleError::Mismatch(_))));
     }
+    assert!(build(&None, 50, 30, 24) == Err(EnsembleError::NoTrainingSamples));
 }
 
 #[test]

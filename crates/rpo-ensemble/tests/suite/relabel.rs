@@ -270,7 +270,7 @@ fn what_is_no_training_set_is_refused() {
     let empty = Array2::zeros((60, 0));
     assert!(matches!(
         relabel(&x, &empty, &TRAINING),
-        Err(EnsembleError::Parameter(_))
+        Err(EnsembleError::NoOutputs)
     ));
 }
 

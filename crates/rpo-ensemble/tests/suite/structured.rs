@@ -202,13 +202,7 @@ fn what_does_not_fit_is_refused() {
         })
     ));
     let none = Array2::zeros((20, 0));
-    assert!(matches!(
-        refused(&x, &none),
-        EnsembleError::Parameter(ParameterError::OutOfRange {
-            name: "the number of outputs",
-            ..
-        })
-    ));
+    assert!(matches!(refused(&x, &none), EnsembleError::NoOutputs));
     let mut half = y.clone();
     half[[4, 2]] = 0.5;
     let expected = EnsembleError::Label {

@@ -29,7 +29,10 @@ fn models_are_put_together_of_parts_that_fit() {
         let per_step = model.trees_per_step();
         assert_eq!(with(model.trees().to_vec(), per_step, 5), Ok(model.clone()));
         let mismatch = |result: Result<Boosted, EnsembleError>| {
-            assert!(matches!(result, Err(EnsembleError::Mismatch(_))), "{result:?}");
+            assert!(
+                matches!(result, Err(EnsembleError::Mismatch(_) | EnsembleError::TooFew(_))),
+                "{result:?}"
+            );
         };
         mismatch(with(model.trees().to_vec(), 3, 5));
         mismatch(with(model.trees().to_vec(), per_step, 1));
@@ -68,5 +71,5 @@ fn models_are_put_together_of_parts_that_fit() {
         assert!(matches!(result, Err(EnsembleError::Mismatch(_))), "{result:?}");
     }
     let empty = without_trees(vec![0.0; 3], vec![link(3), link(0)]);
-    assert!(matches!(empty, Err(EnsembleError::Parameter(_))));
+    assert!(matches!(empty, Err(EnsembleError::TooFew(_))));
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
-use rpo_core::{Learner, Mismatch, ParameterError, Predictor, Seed, TreeEnsemble};
+use rpo_core::{Learner, Mismatch, Predictor, Seed, TooFew, TreeEnsemble};
 use rpo_tree::leaves::DenseLeaves;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};
@@ -35,7 +35,14 @@ fn forest(x: &Array2<f32>, y: &Array2<f32>) -> Forest {
 
 fn sizes_differ<T: std::fmt::Debug>(found: Result<T, EnsembleError>, numbers: (usize, usize)) {
     match found {
-        Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
+        Err(
+            EnsembleError::Mismatch(Mismatch { expected, given, .. })
+            | EnsembleError::TooFew(TooFew {
+                needed: expected,
+                given,
+                ..
+            }),
+        ) => {
             assert_eq!((expected, given), numbers);
         }
         other => panic!("{other:?}"),
@@ -57,12 +64,13 @@ fn parts_of_a_forest_are_checked() {
     assert_eq!(with(bag, 20).unwrap(), forest);
     assert!(matches!(
         from_parts(vec![], 5, 5, 8),
-        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
-            name: "the number of trees",
-            ..
+        Err(EnsembleError::TooFew(TooFew {
+            what: "trees",
+            needed: 1,
+            given: 0
         }))
     ));
-    sizes_differ(from_parts(trees(), 6, 5, 8), (5, 6));
+    sizes_differ(from_parts(trees(), 6, 5, 8), (6, 5));
     // Features beyond the last importance have none.
     assert!(from_parts(trees(), 0, 5, 8).is_ok());
     sizes_differ(from_parts(trees(), 5, 5, 9), (9, 8));
@@ -119,7 +127,10 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
     assert!(with(8).is_ok());
     for n_outputs in [0, 3, 17] {
         let found = with(n_outputs);
-        assert!(matches!(found, Err(EnsembleError::Mismatch(_))), "{n_outputs}");
+        match n_outputs {
+            0 => assert_eq!(found, Err(EnsembleError::NoOutputs)),
+            _ => assert!(matches!(found, Err(EnsembleError::Mismatch(_))), "{n_outputs}"),
+        }
     }
 }
 

@@ -11,14 +11,13 @@ pub use subtree::Subtree;
 pub(crate) use team::threads;
 pub use team::{Team, grow_together};
 
-use crate::error::check_at_least;
 use crate::leaves::LeafMembers;
 use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_increasing};
 use crate::structure::{Node, Structure};
 use crate::{CheckParams, TreeError};
-use rpo_core::{Domain, Seed};
+use rpo_core::{Domain, Seed, TooFew};
 use serde::{Deserialize, Serialize};
 
 /// Limits on growth, independent of the splitter.
@@ -82,7 +81,7 @@ pub struct Grown<R> {
 /// 0 first, or in the order of growth.
 ///
 /// # Errors
-/// [`TreeError::NoRows`], [`TreeError::Mismatch`] for a row that the splitter does not have, and
+/// [`TreeError::NoRows`], [`TreeError::TooFew`] for a row that the splitter does not have, and
 /// [`TreeError::Parameter`] for rows that are not increasing or a limit out of range.
 ///
 /// # Panics
@@ -118,7 +117,7 @@ fn check(splitter: &impl Splitter, rows: &[u32], params: &GrowParams) -> Result<
         return Err(TreeError::NoRows);
     };
     check_increasing("rows", rows)?;
-    check_at_least("rows", last as usize + 1, splitter.n_rows())
+    Ok(TooFew::check("rows", last as usize + 1, splitter.n_rows())?)
 }
 
 /// A node that holds rows `start..end` and is waiting to be split.

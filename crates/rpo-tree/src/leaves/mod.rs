@@ -29,11 +29,11 @@ pub use dense::DenseLeaves;
 pub use samples::SampleLeaves;
 pub use sparse::SparseLeaves;
 
-use crate::error::{TreeError, check_exist};
+use crate::error::TreeError;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
-use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, WeightError};
+use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, TooFew, WeightError};
 use serde::{Deserialize, Serialize};
 use std::ops::Index;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl LeafMembers {
     /// Sorts samples into leaves: `leaf_of[i]` is the leaf of sample i.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 samples or
+    /// [`TreeError::TooFew`] for a leaf that does not exist, [`TreeError::TooLarge`] for more than 2^31 samples or
     /// leaves.
     pub fn from_assignment(leaf_of: &[u32], n_leaves: usize) -> Result<Self, TreeError> {
         Self::of_leaves(|| (0..).zip(leaf_of.iter().copied()), n_leaves)
@@ -68,10 +68,10 @@ impl LeafMembers {
         let mut start = vec![0_u32; n_leaves + 1];
         for (_, leaf) in placed() {
             let Some(count) = start.get_mut(leaf as usize + 1) else {
-                return Err(Mismatch {
-                    what: "leaf index",
-                    expected: n_leaves,
-                    given: leaf as usize,
+                return Err(TooFew {
+                    what: "leaves",
+                    needed: leaf as usize + 1,
+                    given: n_leaves,
                 }
                 .into());
             };
@@ -382,7 +382,7 @@ fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(),
     outputs.view().check_csr("outputs")?;
     let n_rows = outputs.n_rows();
     Mismatch::check("weights for the rows of outputs", n_rows, weights.len())?;
-    check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;
+    TooFew::check_indices("rows of outputs for the members of leaves", &members.rows, n_rows)?;
     match WeightError::check(weights.iter().copied()) {
         Ok(()) | Err(WeightError::AllZero) => Ok(()),
         Err(error) => Err(error.into()),

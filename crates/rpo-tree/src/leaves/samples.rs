@@ -1,8 +1,8 @@
 //! Leaves as references to training samples.
 
 use super::{LeafMembers, LeafModel};
-use crate::error::{TreeError, check_exist};
-use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
+use crate::error::TreeError;
+use rpo_core::{Matrix, Mismatch, ParameterError, TooFew, WeightError};
 use std::sync::Arc;
 
 /// The training samples of each leaf with their weights; the outputs are shared by all trees of an ensemble.
@@ -110,7 +110,7 @@ impl SampleLeaves {
         if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
             return Err(ParameterError::out_of_range("start", start[leaf + 1], "increasing").into());
         }
-        check_exist("rows of outputs", &rows, outputs.n_rows())?;
+        TooFew::check_indices("rows of outputs", &rows, outputs.n_rows())?;
         if let Some(weights) = &weights {
             Mismatch::check("weights of the leaves' rows", rows.len(), weights.len())?;
             let bad = weights

@@ -54,7 +54,7 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] if a child may have no samples and for features that are not increasing;
-    /// [`TreeError::Mismatch`] for a feature that does not exist.
+    /// [`TreeError::TooFew`] for a feature that does not exist.
     pub fn new(
         features: &'a Features<'x>,
         subset: &'a [u32],

@@ -22,9 +22,9 @@ pub(crate) use radix::sort_by_bits;
 pub(crate) use sparse::SparseRanks;
 
 use crate::categories::code_of;
-use crate::error::{TreeError, check_exist};
+use crate::error::TreeError;
 use crate::splitter::check_increasing;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, TooFew};
 
 /// Training features coded as ranks, in the layout (dense or sparse) of their matrix.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl RankedFeatures {
     /// [`TreeError::InfiniteFeature`] with the first infinite value in row order, [`TreeError::TooLarge`] for more than
     /// 2^31 rows, 2^31 columns or more, or 2^32 stored values. For categories in a sparse matrix
     /// [`TreeError::SparseCategories`], for columns that are not increasing [`TreeError::Parameter`], for a column that
-    /// does not exist [`TreeError::Mismatch`], and for a value that is not a code [`TreeError::Category`].
+    /// does not exist [`TreeError::TooFew`], and for a value that is not a code [`TreeError::Category`].
     pub fn new(x: MatrixView<'_>, categorical: &[u32]) -> Result<Self, TreeError> {
         check_training_features(x)?;
         check_categories(x, categorical)?;
@@ -190,7 +190,7 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
 /// Rejects columns that do not hold category codes.
 pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<(), TreeError> {
     check_increasing("categorical", categorical)?;
-    check_exist("features up to the last categorical one", categorical, x.n_cols())?;
+    TooFew::check_indices("features up to the last categorical one", categorical, x.n_cols())?;
     let MatrixView::Dense(x) = x else {
         return match categorical.first() {
             None => Ok(()),

@@ -22,10 +22,10 @@ pub use axis::{AxisParams, AxisSearch, AxisSplitter, Search, ThresholdSearch};
 pub use binary::{BinarySplitter, FallbackSplitter};
 pub use categories::CategoryTargets;
 
-use crate::error::{TreeError, check_exist};
+use crate::error::TreeError;
 use crate::grow::{GrowParams, Subtree};
 use crate::rule::Rule;
-use rpo_core::{ParameterError, Seed};
+use rpo_core::{ParameterError, Seed, TooFew};
 
 /// The training samples of a node and its seed.
 #[derive(Debug, Clone, Copy)]
@@ -185,7 +185,7 @@ pub trait Splitter: Sync {
 /// Rejects a selection of columns that is not increasing or is out of range.
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
     check_increasing("subset", subset)?;
-    check_exist("columns", subset, n_columns)
+    Ok(TooFew::check_indices("columns", subset, n_columns)?)
 }
 
 /// Rejects indices that are not increasing, naming them as `name`.

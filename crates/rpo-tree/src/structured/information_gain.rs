@@ -21,7 +21,7 @@ impl<'a> InformationGain<'a> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] if a child may have no samples and for features that are not increasing;
-    /// [`TreeError::Mismatch`] for a feature that does not exist.
+    /// [`TreeError::TooFew`] for a feature that does not exist.
     pub fn new(
         columns: &'a RankedFeatures,
         subset: &'a [u32],

@@ -3,9 +3,9 @@
 use super::label_weighting::{LabelFrequency, LabelWeighting};
 use crate::CheckParams;
 use crate::cluster::{Geometry, KMeansParams, Points, Workspace as Clusters, check_starts};
-use crate::error::{TreeError, check_exist};
+use crate::error::TreeError;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
-use rpo_core::{CsrView, Domain, MatrixView, csr_row};
+use rpo_core::{CsrView, Domain, MatrixView, TooFew, csr_row};
 use serde::{Deserialize, Serialize};
 
 /// Parameters of the clustering of a node's label sets.
@@ -74,7 +74,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
     ///
     /// # Errors
     /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that are not
-    /// increasing, [`TreeError::Mismatch`] for a label or sample that does not exist.
+    /// increasing, [`TreeError::TooFew`] for a label or sample that does not exist.
     pub fn new(
         labels: CsrView<'a>,
         subset: &[u32],
@@ -85,7 +85,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         params.check()?;
         MatrixView::Sparse(labels).check_csr("labels")?;
         check_subset(subset, labels.cols())?;
-        check_exist("rows of labels", rows, labels.rows())?;
+        TooFew::check_indices("rows of labels", rows, labels.rows())?;
         let mut splitter = Self {
             labels,
             used: vec![false; labels.cols()],

@@ -2,7 +2,7 @@
 
 use super::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed, WeightError};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed, TooFew, WeightError};
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
 use rpo_tree::oblique::{FeatureScaling, Features, ObliqueLogisticParams, ObliqueSplitter};
@@ -337,8 +337,8 @@ fn leaf_members_are_checked() {
     );
     assert!(matches!(
         LeafMembers::from_assignment(&[0, 3], 3),
-        Err(TreeError::Mismatch(Mismatch {
-            expected: 3,
+        Err(TreeError::TooFew(TooFew {
+            needed: 4,
             given: 3,
             ..
         }))
@@ -360,8 +360,8 @@ fn labels_are_checked() {
     ));
     assert!(matches!(
         label(&[1.0; 2], 2),
-        Err(TreeError::Mismatch(Mismatch {
-            expected: 3,
+        Err(TreeError::TooFew(TooFew {
+            needed: 3,
             given: 2,
             ..
         }))
@@ -429,7 +429,10 @@ fn stored_sample_leaves_are_checked() {
     ] {
         let found = from_parts(start, rows, weights);
         assert!(
-            matches!(found, Err(TreeError::Mismatch { .. } | TreeError::Parameter(_))),
+            matches!(
+                found,
+                Err(TreeError::Mismatch(_) | TreeError::TooFew(_) | TreeError::Parameter(_))
+            ),
             "{start:?} {rows:?}: {found:?}"
         );
     }

@@ -2,7 +2,7 @@
 
 use super::common::csr;
 use ndarray::{Array2, array};
-use rpo_core::{MatrixView, Mismatch, Seed};
+use rpo_core::{MatrixView, Seed, TooFew};
 use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, GrowParams, Node, RankedFeatures, Structure, TreeError, grow, grow_parallel};
@@ -56,9 +56,9 @@ fn features_that_rules_cannot_read_are_refused() {
     };
     let structure = Structure::try_from(vec![split, Node::Leaf(0), Node::Leaf(1)]).unwrap();
     let none = Array2::<f32>::zeros((2, 0));
-    let too_few = Err(TreeError::Mismatch(Mismatch {
+    let too_few = Err(TreeError::TooFew(TooFew {
         what: "features",
-        expected: 1,
+        needed: 1,
         given: 0,
     }));
     assert_eq!(structure.apply((&none).into()), too_few);

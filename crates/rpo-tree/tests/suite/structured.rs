@@ -3,7 +3,7 @@
 use super::common::csr;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{CsrMatrix, MatrixView, ParameterError, Seed, TooFew};
 use rpo_tree::oblique::{
     FeatureScaling, Features, HellingerParams, LinearRule, ObliqueLogisticParams, ObliqueSplitter,
 };
@@ -273,8 +273,8 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         refused(&[0, 2], 1),
-        Err(TreeError::Mismatch(Mismatch {
-            expected: 3,
+        Err(TreeError::TooFew(TooFew {
+            needed: 3,
             given: 2,
             ..
         }))
@@ -297,16 +297,16 @@ fn what_does_not_fit_is_refused() {
     let good = LabelClusteringParams::default();
     assert!(matches!(
         refused(&[1], &[0], good),
-        TreeError::Mismatch(Mismatch {
-            expected: 2,
+        TreeError::TooFew(TooFew {
+            needed: 2,
             given: 1,
             ..
         })
     ));
     assert!(matches!(
         refused(&[0], &[2], good),
-        TreeError::Mismatch(Mismatch {
-            expected: 3,
+        TreeError::TooFew(TooFew {
+            needed: 3,
             given: 2,
             ..
         })

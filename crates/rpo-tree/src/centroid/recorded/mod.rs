@@ -13,11 +13,11 @@ pub use walk::RouteBuffers;
 use super::CentroidRule;
 use super::gather::Centroid;
 use super::rule::MAX_CHILDREN;
-use crate::error::{TreeError, check_exist};
+use crate::error::TreeError;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
-use rpo_core::{Mismatch, ParameterError};
+use rpo_core::{Mismatch, ParameterError, TooFew};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -150,7 +150,7 @@ impl RecordedTree {
         max_entries: Option<usize>,
         n_rows: usize,
     ) -> Result<Self, TreeError> {
-        check_exist("rows for the members of leaves", members.all_rows(), n_rows)?;
+        TooFew::check_indices("rows for the members of leaves", members.all_rows(), n_rows)?;
         let tree = Self::new(arities, members, codes, max_entries)?;
         tree.check_codes()?;
         Ok(tree)

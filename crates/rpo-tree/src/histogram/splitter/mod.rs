@@ -72,7 +72,7 @@ impl<'a> HistogramSplitter<'a> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range, for random thresholds (which lie between
-    /// values), and for features that are not increasing; [`TreeError::Mismatch`] for a feature that does not exist,
+    /// values), and for features that are not increasing; [`TreeError::TooFew`] for a feature that does not exist,
     /// and if the number of gradients, curvatures, weights or penalties differs.
     ///
     /// # Panics

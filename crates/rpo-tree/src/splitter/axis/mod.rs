@@ -64,7 +64,7 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range and for features that are not increasing,
-    /// [`TreeError::Mismatch`] for a feature that does not exist.
+    /// [`TreeError::TooFew`] for a feature that does not exist.
     pub fn new(
         columns: &'a RankedFeatures,
         criterion: C,
