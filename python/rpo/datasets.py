@@ -49,12 +49,12 @@ def load_csv(path: Path, targets: Any, *, missing_outputs: bool = False, **optio
 
 def load_xc(path: Path, **options: Any) -> Bunch:
     """Load a file of the Extreme Classification Repository; see `load_arff`."""
-    return _load(path, {"format": "xml-repo"} | options, False)
+    return _load(path, {"format": "xmlrepo"} | options, False)
 
 
 def load_svmlight(path: Path, **options: Any) -> Bunch:
     """Load a multi-label svmlight file; see `load_arff`. `n_features` and `n_outputs` set their numbers."""
-    return _load(path, {"format": "svm-light"} | options, False)
+    return _load(path, {"format": "svmlight"} | options, False)
 
 
 def _targets(targets: Any) -> Any:

@@ -1,12 +1,15 @@
 //! Parameter values as the text or number that a user types, and suggestions for misspelt ones.
 //!
 //! Types such as a number of components use one notation, that of `Display` and `FromStr`, on the command line, in
-//! files and in error messages. [`impl_text_serde!`](crate::impl_text_serde) makes serde use it.
+//! files and in error messages. [`impl_text_serde!`](crate::impl_text_serde) makes serde use it. A choice of named values
+//! has the names that serde gives them; [`impl_names!`](crate::impl_names) makes `Display` and `FromStr` use these.
 
 #[doc(hidden)]
 pub use {schemars, serde};
 
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserializer, Serializer, de};
+use std::borrow::Borrow;
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -71,6 +74,117 @@ macro_rules! impl_text_serde {
             }
         }
     };
+}
+
+/// Implements `Display` and `FromStr` for an enum of plain values by the names that its `Serialize` and `Deserialize`
+/// give them, and `names`, which lists them. The text says what the values are, as in "\"top\" is not a side".
+///
+/// ```
+/// #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+/// #[serde(rename_all = "kebab-case")]
+/// enum Side {
+///     Left,
+///     FarRight,
+/// }
+///
+/// rpo_core::impl_names!(Side, "a side");
+///
+/// assert_eq!(Side::FarRight.to_string(), "far-right");
+/// assert_eq!("left".parse(), Ok(Side::Left));
+/// let unknown = "top".parse::<Side>().unwrap_err();
+/// assert_eq!(unknown.to_string(), r#""top" is not a side: expected left or far-right"#);
+/// assert_eq!(Side::names(), ["left", "far-right"]);
+/// ```
+#[macro_export]
+macro_rules! impl_names {
+    ($type:ty, $what:literal) => {
+        impl $type {
+            /// Returns the names of all values.
+            pub fn names() -> &'static [&'static str] {
+                $crate::text::names::<Self>()
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                $crate::text::serde::Serialize::serialize(self, f)
+            }
+        }
+
+        impl ::std::str::FromStr for $type {
+            type Err = $crate::text::UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::text::by_name(text, $what)
+            }
+        }
+    };
+}
+
+/// A text that is not the name of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The text.
+    pub text: String,
+    /// What the values are, with an article: "a loss".
+    pub what: &'static str,
+    /// The names of all values.
+    pub names: &'static [&'static str],
+}
+
+impl Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { text, what, names } = self;
+        write!(f, "{text:?} is not {what}: expected {}", alternatives(names))
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+/// Lists names, with "or" in front of the last one.
+pub fn alternatives(names: &[impl Borrow<str>]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {}", rest.join(", "), last.borrow()),
+        _ => names.join(", "),
+    }
+}
+
+/// Returns the value with this name.
+#[doc(hidden)]
+pub fn by_name<T: DeserializeOwned>(text: &str, what: &'static str) -> Result<T, UnknownName> {
+    T::deserialize(text.into_deserializer()).map_err(|NotAName(names)| UnknownName {
+        text: text.to_owned(),
+        what,
+        names,
+    })
+}
+
+/// Returns the names of all values: those that the empty text, which is none of them, is refused with.
+#[doc(hidden)]
+pub fn names<T: DeserializeOwned>() -> &'static [&'static str] {
+    T::deserialize("".into_deserializer()).map_or_else(|NotAName(names)| names, |_| &[])
+}
+
+/// The names among which a text was sought.
+#[derive(Debug)]
+struct NotAName(&'static [&'static str]);
+
+impl Display for NotAName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&alternatives(self.0))
+    }
+}
+
+impl std::error::Error for NotAName {}
+
+impl de::Error for NotAName {
+    fn custom<T: Display>(_: T) -> Self {
+        Self(&[])
+    }
+
+    fn unknown_variant(_: &str, names: &'static [&'static str]) -> Self {
+        Self(names)
+    }
 }
 
 /// Returns the suggestion behind a misspelt name, if a known one is similar to it: ` (did you mean ...?)`.

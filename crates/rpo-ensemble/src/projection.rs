@@ -22,6 +22,8 @@ pub enum ProjectionScope {
     Shared,
 }
 
+rpo_core::impl_names!(ProjectionScope, "a scope of projections");
+
 /// A family of projections of the outputs, or none.
 ///
 /// As text: `none`, or the name of a [`ProjectionKind`].
@@ -63,13 +65,7 @@ impl ProjectionChoice {
             let reason = "cannot be combined with `projection` = none";
             return match (components, scope) {
                 (Some(components), _) => Err(ParameterError::conflict("components", components, reason)),
-                (None, Some(scope)) => {
-                    let scope = match scope {
-                        ProjectionScope::Tree => "tree",
-                        ProjectionScope::Shared => "shared",
-                    };
-                    Err(ParameterError::conflict("projection_scope", scope, reason))
-                }
+                (None, Some(scope)) => Err(ParameterError::conflict("projection_scope", scope, reason)),
                 (None, None) => Ok(None),
             };
         };

@@ -21,10 +21,9 @@
 
 use crate::error::EnsembleError;
 use ndarray::ArrayView2;
-use rpo_core::{MatrixView, Mismatch, ParameterError};
+use rpo_core::{MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::str::FromStr;
 
 /// The criterion that thresholds optimize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,18 +41,7 @@ pub enum ThresholdRule {
     Rate,
 }
 
-impl FromStr for ThresholdRule {
-    type Err = EnsembleError;
-
-    fn from_str(text: &str) -> Result<Self, EnsembleError> {
-        match text {
-            "macro-f" => Ok(Self::MacroF),
-            "micro-f" => Ok(Self::MicroF),
-            "rate" => Ok(Self::Rate),
-            _ => Err(ParameterError::out_of_range("thresholds", text, "macro-f, micro-f or rate").into()),
-        }
-    }
-}
+rpo_core::impl_names!(ThresholdRule, "a rule of thresholds");
 
 /// Returns the thresholds (one per label) that a rule finds on scores and labels (both n x d). Pairs of a score and a
 /// label of which either is NaN are ignored: scores of samples that were in the bag of every tree, and missing labels.

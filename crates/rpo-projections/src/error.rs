@@ -136,10 +136,7 @@ pub enum ProjectionError {
     #[error("{0:?} is not a penalty: expected a number of at least 0, or variance:ALPHA")]
     UnknownPenalty(String),
     /// A text that does not name a projection.
-    #[error(
-        "{0:?} is not a projection: expected gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, \
-         subsample, subsample-replace, hashing, pca, label-embedding or identity"
-    )]
+    #[error("{text:?} is not a projection: expected {names}", text = .0, names = crate::kind::names())]
     UnknownKind(String),
     /// A text that is not a number of components.
     #[error(

@@ -1,9 +1,11 @@
 //! The projection families by name.
 
 use std::fmt;
+use std::iter::once;
 use std::str::FromStr;
 
 use rpo_core::Seed;
+use rpo_core::text::alternatives;
 
 use crate::{
     Gaussian, Hadamard, Hashing, Identity, LabelEmbedding, LinearMap, Pca, Projection, ProjectionError,
@@ -64,6 +66,13 @@ const NAMES: [(&str, ProjectionKind); 11] = [
     ("label-embedding", ProjectionKind::LabelEmbedding),
     ("identity", ProjectionKind::Identity),
 ];
+
+/// Lists the names, for error messages.
+pub(crate) fn names() -> String {
+    let own = NAMES.iter().map(|(name, _)| *name);
+    let names: Vec<&str> = once("rademacher:S").chain(own).collect();
+    alternatives(&names)
+}
 
 impl ProjectionKind {
     /// The kinds that have their own names, in the order in which they are listed above.

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 /// File formats. All of them may be compressed by gzip, which is recognised by its first bytes. Reading and writing
 /// Parquet and Arrow requires the feature `arrow`.
@@ -34,6 +32,7 @@ pub enum Format {
     /// A line without labels starts with a blank, so that a single blank is a sample without labels and features.
     /// Labels and features may come in any order, but not twice. An empty line is not a sample: it is refused before
     /// the last sample and ignored after it.
+    #[serde(rename = "xmlrepo")]
     XmlRepo,
     /// Multi-label svmlight: a line per sample, `label,label index:value index:value`.
     ///
@@ -45,6 +44,7 @@ pub enum Format {
     /// A line that contains only blanks is refused: some programs write a sample without labels and features in this
     /// way, others skip it, and one sample more or less would shift the rest. `qid:0` after a blank is such a sample
     /// for all programs.
+    #[serde(rename = "svmlight")]
     SvmLight,
     /// CSV: a line of column names, then one line per row, separated by commas or, if the first line has none, by the
     /// semicolons, tabs or vertical bars in it, unless these separate as many columns there as in the first row and the
@@ -64,17 +64,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats with their command-line names.
-    pub const NAMES: [(Self, &'static str); 7] = [
-        (Self::Auto, "auto"),
-        (Self::Arff, "arff"),
-        (Self::XmlRepo, "xmlrepo"),
-        (Self::SvmLight, "svmlight"),
-        (Self::Csv, "csv"),
-        (Self::Parquet, "parquet"),
-        (Self::Arrow, "arrow"),
-    ];
-
     /// Returns the format for the extension of a file name; `None` if there is none.
     pub fn of_name(path: &Path) -> Option<Self> {
         match Self::extension_of_name(path)?.as_str() {
@@ -103,25 +92,4 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(format, _)| format == self);
-        f.write_str(name.expect("every format is listed").1)
-    }
-}
-
-/// A name that does not belong to a format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight, csv, parquet or arrow expected")]
-pub struct UnknownFormatName(pub String);
-
-impl FromStr for Format {
-    type Err = UnknownFormatName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormatName> {
-        let found = Self::NAMES.iter().find(|(_, n)| *n == name);
-        found
-            .map(|(format, _)| *format)
-            .ok_or_else(|| UnknownFormatName(name.to_owned()))
-    }
-}
+rpo_core::impl_names!(Format, "a format");

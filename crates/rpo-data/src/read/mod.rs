@@ -37,11 +37,11 @@ mod xmlrepo;
 
 pub use date::Time;
 pub use error::{ReadError, ReadErrorKind};
-pub use format::{Format, UnknownFormatName};
+pub use format::Format;
 pub use known_values::known_positions;
 pub use label_file::LabelFile;
 pub use names_file::read_names;
-pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets, UnknownColumnType};
+pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets};
 pub use rows::{Cell, read_rows};
 pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;

@@ -7,9 +7,7 @@ use crate::text::{TextColumn, TextOptions};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// The index of the first feature in an svmlight file.
@@ -122,39 +120,7 @@ pub enum ColumnType {
     Text,
 }
 
-impl ColumnType {
-    /// All types with their command-line names.
-    pub const NAMES: [(Self, &'static str); 5] = [
-        (Self::Number, "number"),
-        (Self::Category, "category"),
-        (Self::Date, "date"),
-        (Self::DateTime, "date-time"),
-        (Self::Text, "text"),
-    ];
-}
-
-impl fmt::Display for ColumnType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(kind, _)| kind == self);
-        f.write_str(name.expect("every type is listed").1)
-    }
-}
-
-/// A name that does not belong to a column type.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a type; expected number, category, date, date-time or text")]
-pub struct UnknownColumnType(pub String);
-
-impl FromStr for ColumnType {
-    type Err = UnknownColumnType;
-
-    fn from_str(name: &str) -> Result<Self, UnknownColumnType> {
-        let found = Self::NAMES.iter().find(|(_, n)| *n == name);
-        found
-            .map(|(kind, _)| *kind)
-            .ok_or_else(|| UnknownColumnType(name.to_owned()))
-    }
-}
+rpo_core::impl_names!(ColumnType, "a type of columns");
 
 /// Treatment of missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -45,7 +45,8 @@ fn read_in_every_way(bytes: &[u8]) {
         Targets::First(2),
         Targets::NamesIfPresent(vec!["y".into()]),
     ];
-    for (format, _) in Format::NAMES {
+    for name in Format::names() {
+        let format: Format = name.parse().unwrap();
         for targets in &targets {
             let options = ReadOptions {
                 format,

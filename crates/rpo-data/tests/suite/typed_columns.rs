@@ -480,14 +480,23 @@ fn parts_of_dates_stand_for_dates_that_are_not_there() {
 
 #[test]
 fn types_have_the_names_that_files_of_options_have() {
-    for (kind, name) in ColumnType::NAMES {
-        assert_eq!((kind.to_string().as_str(), name.parse()), (name, Ok(kind)));
+    let names = ["number", "category", "date", "date-time", "text"];
+    assert_eq!(ColumnType::names(), names);
+    for name in names {
+        let kind: ColumnType = name.parse().unwrap();
+        assert_eq!(kind.to_string(), name);
         assert_eq!(serde_json::to_value(kind).unwrap(), name);
+    }
+    let names = ["auto", "arff", "xmlrepo", "svmlight", "csv", "parquet", "arrow"];
+    assert_eq!(Format::names(), names);
+    for name in names {
+        let format: Format = name.parse().unwrap();
+        assert_eq!(serde_json::to_value(format).unwrap(), name);
     }
     let unknown = "words".parse::<ColumnType>().unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "\"words\" is not a type; expected number, category, date, date-time or text"
+        "\"words\" is not a type of columns: expected number, category, date, date-time or text"
     );
 }
 

@@ -3,7 +3,6 @@
 use rpo_tree::LeafKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Criterion that scores splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -23,15 +22,7 @@ pub enum CriterionKind {
     Entropy,
 }
 
-impl fmt::Display for CriterionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Variance => "variance",
-            Self::Gini => "gini",
-            Self::Entropy => "entropy",
-        })
-    }
-}
+rpo_core::impl_names!(CriterionKind, "a criterion");
 
 /// Choice of thresholds at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

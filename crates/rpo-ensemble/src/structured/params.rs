@@ -206,7 +206,7 @@ impl StructuredForestParams {
             ("beta", given(self.beta), weighted, cs),
             (
                 "weight_mode",
-                self.weight_mode.map(|mode| format!("{mode:?}").to_lowercase()),
+                self.weight_mode.map(|mode| mode.to_string()),
                 weighted,
                 cs,
             ),
@@ -218,7 +218,7 @@ impl StructuredForestParams {
             ),
             (
                 "scaling",
-                self.scaling.map(|scaling| format!("{scaling:?}").to_lowercase()),
+                self.scaling.map(|scaling| scaling.to_string()),
                 oblique,
                 hyperplanes,
             ),
@@ -526,5 +526,15 @@ mod tests {
             let json = serde_json::to_string(&base()).unwrap();
             assert_eq!(serde_json::from_str::<Params>(&json).unwrap(), base(), "{json}");
         }
+        let (variant, scaling) = (Sf, Some(FeatureScaling::BySparsity));
+        let refused = Params {
+            variant,
+            scaling,
+            ..Params::default()
+        };
+        assert_eq!(
+            refused.check().unwrap_err().to_string(),
+            "`scaling` = by-sparsity is for sf-lr and sf-h only"
+        );
     }
 }

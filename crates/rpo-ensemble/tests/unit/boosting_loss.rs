@@ -263,6 +263,7 @@ fn nothing_to_move_along_is_no_step() {
 
 #[test]
 fn names_read_what_they_write() {
+    assert_eq!(LossKind::ALL.len(), LossKind::names().len());
     for kind in LossKind::ALL {
         assert_eq!(kind.to_string().parse(), Ok(kind));
     }

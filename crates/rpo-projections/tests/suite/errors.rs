@@ -225,6 +225,6 @@ fn messages_say_what_was_given_and_what_is_needed() {
     assert!(
         unknown
             .to_string()
-            .starts_with("\"gauss\" is not a projection: expected gaussian, rademacher")
+            .starts_with("\"gauss\" is not a projection: expected rademacher:S, gaussian, rademacher,")
     );
 }

@@ -23,6 +23,8 @@ pub enum FeatureScaling {
     BySparsity,
 }
 
+rpo_core::impl_names!(FeatureScaling, "a scaling of features");
+
 /// x' = (x − centre) · scale by feature. Rules are stored in raw units, so the scaling never leaves this crate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Standardization {

@@ -17,6 +17,8 @@ pub enum WeightMode {
     Sqrt,
 }
 
+rpo_core::impl_names!(WeightMode, "a mode of weights");
+
 /// Weights labels by inverse frequency, in the tree's samples and in the node's (eq. 1 of Daniels and Metaxas 2017):
 ///
 /// ```text

@@ -60,7 +60,7 @@ impl FormatOptions {
 
 /// Parses the names of formats.
 pub(in crate::options) fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::NAMES.map(|(_, name)| name)).try_map(|name| name.parse::<Format>())
+    PossibleValuesParser::new(Format::names()).try_map(|name| name.parse::<Format>())
 }
 
 /// Parses a character that separates columns or labels.

@@ -27,7 +27,7 @@ use huber::Huber;
 use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
 use quantile::Quantile;
-use rpo_core::{InverseLink, ParameterError, vectorized};
+use rpo_core::{InverseLink, vectorized};
 use schemars::JsonSchema;
 use search::line_search;
 use serde::{Deserialize, Serialize};
@@ -255,19 +255,6 @@ impl LossKind {
         Self::Softmax,
     ];
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Square => "square",
-            Self::Absolute => "absolute",
-            Self::Logistic => "logistic",
-            Self::Huber => "huber",
-            Self::Quantile => "quantile",
-            Self::Poisson => "poisson",
-            Self::Tweedie => "tweedie",
-            Self::Softmax => "softmax",
-        }
-    }
-
     /// Returns the loss.
     pub(super) fn loss(self, shape: LossShape) -> OutputLoss {
         let alone: Arc<dyn Loss> = match self {
@@ -294,21 +281,7 @@ impl ListItem for LossKind {
     const EXPECTED: &'static str = "names of losses separated by commas";
 }
 
-impl fmt::Display for LossKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for LossKind {
-    type Err = crate::EnsembleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        let names = "square, absolute, logistic, huber, quantile, poisson, tweedie or softmax";
-        found.ok_or_else(|| ParameterError::out_of_range("loss", text, names).into())
-    }
-}
+rpo_core::impl_names!(LossKind, "a loss");
 
 #[cfg(test)]
 #[path = "../../../tests/unit/boosting_loss.rs"]

@@ -3,7 +3,8 @@
 use super::TrainingOptions;
 use crate::error::CliError;
 use crate::options::names::List;
-use rpo::data::read::{ColumnType, ReadError, ReadErrorKind, UnknownColumnType};
+use rpo::core::text::UnknownName;
+use rpo::data::read::{ColumnType, ReadError, ReadErrorKind};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -69,7 +70,7 @@ impl FromStr for Typed {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
-        let kind = kind.parse().map_err(|e: UnknownColumnType| e.to_string())?;
+        let kind = kind.parse().map_err(|e: UnknownName| e.to_string())?;
         let name = name.to_owned();
         Ok(Self { name, kind })
     }
