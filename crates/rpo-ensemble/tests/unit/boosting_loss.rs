@@ -17,9 +17,9 @@ const LOSSES: [&dyn Loss; 9] = [
     &HUBER,
     &Quantile { level: 0.3 },
     &Quantile { level: 0.9 },
-    &Poisson,
-    &Tweedie { power: 1.5 },
-    &Tweedie { power: 1.1 },
+    &LogLink(Poisson),
+    &LogLink(Tweedie { power: 1.5 }),
+    &LogLink(Tweedie { power: 1.1 }),
 ];
 
 /// Converts arbitrary real targets to targets that a loss accepts.

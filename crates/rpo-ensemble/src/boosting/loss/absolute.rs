@@ -1,6 +1,6 @@
 //! The absolute loss.
 
-use super::median::weighted_middle;
+use super::median::{weighted_median, weighted_middle};
 use super::{Direction, Loss};
 
 /// ℓ(y, f) = |y − f|: r = sign(y − f), 0 at a tie. ρ₀ is the weighted median, or the midpoint if two values share it.
@@ -24,8 +24,7 @@ impl Loss for Absolute {
     }
 
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
-        let (low, high) = weighted_middle(targets.iter().copied().zip(weights.iter().copied()));
-        low + (high - low) / 2.0
+        weighted_median(targets, weights)
     }
 
     fn step(&self, direction: &Direction<'_>) -> f64 {

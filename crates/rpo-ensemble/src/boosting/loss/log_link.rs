@@ -3,6 +3,7 @@
 use super::Loss;
 use rpo_core::InverseLink;
 use rpo_core::math;
+use std::fmt::Debug;
 
 /// Largest move of a score in one step. Needed because the minimum is at minus infinity if all targets are 0, and
 /// because one Newton step from far below the targets overshoots far beyond them.
@@ -20,26 +21,30 @@ fn log_of_mean(targets: &[f64], weights: &[f64]) -> f64 {
     math::ln(mean)
 }
 
-fn refuses_negative(y: f64) -> Option<&'static str> {
-    (y < 0.0).then_some("at least 0")
+/// Half the deviance of a distribution of amounts with the mean μ = eᶠ, and its derivatives, as in [`Loss`].
+pub(crate) trait Deviance: Debug + Send + Sync {
+    fn value(&self, y: f64, score: f64) -> f64;
+
+    fn residual(&self, y: f64, score: f64) -> f64;
+
+    fn curvature(&self, y: f64, score: f64) -> f64;
 }
 
-/// Half the Poisson deviance of μ = eᶠ: ℓ(y, f) = μ − y − y (f − log y), r = y − μ, with the second derivative μ.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Poisson;
+/// The loss that is half of a deviance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LogLink<D>(pub(crate) D);
 
-impl Loss for Poisson {
+impl<D: Deviance> Loss for LogLink<D> {
     fn value(&self, y: f64, score: f64) -> f64 {
-        let of_target = if y > 0.0 { y * (score - math::ln(y)) } else { 0.0 };
-        math::exp(score) - y - of_target
+        self.0.value(y, score)
     }
 
     fn residual(&self, y: f64, score: f64) -> f64 {
-        y - math::exp(score)
+        self.0.residual(y, score)
     }
 
-    fn curvature(&self, _y: f64, score: f64) -> Option<f64> {
-        Some(math::exp(score))
+    fn curvature(&self, y: f64, score: f64) -> Option<f64> {
+        Some(self.0.curvature(y, score))
     }
 
     fn largest_move(&self) -> f64 {
@@ -51,11 +56,30 @@ impl Loss for Poisson {
     }
 
     fn refuses(&self, y: f64) -> Option<&'static str> {
-        refuses_negative(y)
+        (y < 0.0).then_some("at least 0")
     }
 
     fn inverse_link(&self) -> InverseLink {
         InverseLink::Exponential
+    }
+}
+
+/// Half the Poisson deviance of μ = eᶠ: ℓ(y, f) = μ − y − y (f − log y), r = y − μ, with the second derivative μ.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Poisson;
+
+impl Deviance for Poisson {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        let of_target = if y > 0.0 { y * (score - math::ln(y)) } else { 0.0 };
+        math::exp(score) - y - of_target
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        y - math::exp(score)
+    }
+
+    fn curvature(&self, _y: f64, score: f64) -> f64 {
+        math::exp(score)
     }
 }
 
@@ -76,7 +100,7 @@ impl Tweedie {
     }
 }
 
-impl Loss for Tweedie {
+impl Deviance for Tweedie {
     fn value(&self, y: f64, score: f64) -> f64 {
         let (below, above) = (1.0 - self.power, 2.0 - self.power);
         let powers = self.powers(score);
@@ -88,24 +112,8 @@ impl Loss for Tweedie {
         y * powers.0 - powers.1
     }
 
-    fn curvature(&self, y: f64, score: f64) -> Option<f64> {
+    fn curvature(&self, y: f64, score: f64) -> f64 {
         let powers = self.powers(score);
-        Some((self.power - 1.0) * y * powers.0 + (2.0 - self.power) * powers.1)
-    }
-
-    fn largest_move(&self) -> f64 {
-        LARGEST_MOVE
-    }
-
-    fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
-        log_of_mean(targets, weights)
-    }
-
-    fn refuses(&self, y: f64) -> Option<&'static str> {
-        refuses_negative(y)
-    }
-
-    fn inverse_link(&self) -> InverseLink {
-        InverseLink::Exponential
+        (self.power - 1.0) * y * powers.0 + (2.0 - self.power) * powers.1
     }
 }

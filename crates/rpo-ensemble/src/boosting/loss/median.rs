@@ -25,6 +25,15 @@ pub(super) fn weighted_middle(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, 
     (low.unwrap_or(last), last)
 }
 
+/// Returns the weighted median, or the midpoint if two values share it.
+///
+/// # Panics
+/// If there are no values.
+pub(super) fn weighted_median(values: &[f64], weights: &[f64]) -> f64 {
+    let (low, high) = weighted_middle(values.iter().copied().zip(weights.iter().copied()));
+    low + (high - low) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,8 +24,8 @@ pub(crate) use square::quotient;
 use crate::list::ListItem;
 use absolute::Absolute;
 use huber::Huber;
-use log_link::{Poisson, Tweedie};
-use median::weighted_middle;
+use log_link::{LogLink, Poisson, Tweedie};
+use median::weighted_median;
 use quantile::Quantile;
 use rpo_core::{InverseLink, vectorized};
 use schemars::JsonSchema;
@@ -169,8 +169,7 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// Returns the constant ρ₀ that minimizes Σ w ℓ(y, ρ₀). `targets` is not empty, `weights` are positive. The default
     /// searches from the median by Brent's method.
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
-        let (low, high) = weighted_middle(targets.iter().copied().zip(weights.iter().copied()));
-        let median = low + (high - low) / 2.0;
+        let median = weighted_median(targets, weights);
         let (scores, tree) = (vec![median; targets.len()], vec![1.0; targets.len()]);
         let direction = Direction {
             targets,
@@ -267,10 +266,10 @@ impl LossKind {
             Self::Quantile => Arc::new(Quantile {
                 level: shape.quantile,
             }),
-            Self::Poisson => Arc::new(Poisson),
-            Self::Tweedie => Arc::new(Tweedie {
+            Self::Poisson => Arc::new(LogLink(Poisson)),
+            Self::Tweedie => Arc::new(LogLink(Tweedie {
                 power: shape.tweedie_power,
-            }),
+            })),
             Self::Softmax => return OutputLoss::Softmax,
         };
         OutputLoss::Alone(alone)
