@@ -43,11 +43,11 @@ pub enum EnsembleError {
     Memory(#[from] MemoryLimit),
     /// A prediction is beyond the range of `f32`.
     #[error(
-        "the prediction of output {output} for sample {row} is {value}, beyond 32-bit numbers; scale the outputs down"
+        "the prediction of output {output} for sample {sample} is {value}, beyond 32-bit numbers; scale the outputs down"
     )]
     Prediction {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         output: usize,
         /// The prediction.
@@ -61,14 +61,14 @@ pub enum EnsembleError {
     Projection(#[from] ProjectionError),
     /// A custom loss returned a number that is NaN or infinite.
     #[error(
-        "the {what} of the loss is {value} for output {output} of sample {row}, with target {target} and score {score}; it must \
+        "the {what} of the loss is {value} for output {output} of sample {sample}, with target {target} and score {score}; it must \
          be finite"
     )]
     Loss {
         /// "value", "negative gradient" or "second derivative".
         what: &'static str,
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         output: usize,
         /// The target.
@@ -87,10 +87,10 @@ pub enum EnsembleError {
         tree: usize,
     },
     /// An output is neither 0 nor 1, and the method learns labels.
-    #[error("output {output} of sample {row} is {value}; labels must be 0 or 1")]
+    #[error("output {output} of sample {sample} is {value}; labels must be 0 or 1")]
     Label {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         output: usize,
         /// The value.
@@ -109,10 +109,10 @@ pub enum EnsembleError {
         tree: usize,
     },
     /// The loss is not defined for a training target.
-    #[error("target {output} of sample {row} is {value}; the loss needs {expected}")]
+    #[error("target {output} of sample {sample} is {value}; the loss needs {expected}")]
     Target {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         output: usize,
         /// The value.
@@ -122,11 +122,11 @@ pub enum EnsembleError {
     },
     /// A sample does not have exactly one output of a group of the softmax loss.
     #[error(
-        "sample {row} does not have exactly one of the outputs {first} to {last}, a group of the softmax loss"
+        "sample {sample} does not have exactly one of the outputs {first} to {last}, a group of the softmax loss"
     )]
     Group {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// First output of the group, from 0.
         first: usize,
         /// Last output of the group.
@@ -141,12 +141,12 @@ pub enum EnsembleError {
     /// The weight of a cell (a sample and an output) is negative, NaN, infinite, or different from the weights of its
     /// group.
     #[error(
-        "the weight of output {output} in sample {row} is {value}; weights must be finite and not negative, and equal \
+        "the weight of output {output} in sample {sample} is {value}; weights must be finite and not negative, and equal \
          within a group of the softmax loss"
     )]
     CellWeight {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         output: usize,
         /// The weight.

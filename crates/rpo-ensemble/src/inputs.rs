@@ -73,7 +73,11 @@ pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMa
 /// Checks that outputs are 0 or 1, or NaN if they may be missing.
 pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), EnsembleError> {
     match y.first_not_label(missing) {
-        Some((row, output, value)) => Err(EnsembleError::Label { row, output, value }),
+        Some((sample, output, value)) => Err(EnsembleError::Label {
+            sample,
+            output,
+            value,
+        }),
         None => Ok(()),
     }
 }

@@ -73,7 +73,11 @@ pub fn find(
             if score.is_infinite() {
                 // There is nothing midway between infinite scores.
                 let value = score;
-                return Err(EnsembleError::Prediction { row, output, value });
+                return Err(EnsembleError::Prediction {
+                    sample: row,
+                    output,
+                    value,
+                });
             }
             if !score.is_nan() && !label.is_nan() {
                 pairs.push((score, label != 0.0));
@@ -246,7 +250,7 @@ mod tests {
         let labels = array![[1.0, 1.0], [0.0, 0.0]];
         for rule in [ThresholdRule::MacroF, ThresholdRule::MicroF, ThresholdRule::Rate] {
             let refused = EnsembleError::Prediction {
-                row: 0,
+                sample: 0,
                 output: 1,
                 value: f32::INFINITY,
             };

@@ -25,8 +25,12 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
     if inverse_link == InverseLink::Identity {
         return Ok(());
     }
-    if let Some((row, column, value)) = y.first_not_label(false) {
-        return Err(LinearError::NotLabel { row, column, value });
+    if let Some((sample, column, value)) = y.first_not_label(false) {
+        return Err(LinearError::NotLabel {
+            sample,
+            column,
+            value,
+        });
     }
     let n_labels = |row| {
         let mut n_labels = 0;
@@ -36,7 +40,7 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
     let mut classes = (0..y.n_rows()).filter(|_| inverse_link == InverseLink::Softmax);
     match classes.find(|&row| n_labels(row) != 1) {
         Some(row) => Err(LinearError::NotClass {
-            row,
+            sample: row,
             n_labels: n_labels(row),
         }),
         None => Ok(()),

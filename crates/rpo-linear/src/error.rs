@@ -23,20 +23,20 @@ pub enum LinearError {
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),
     /// An output that is not 0 or 1, although the loss requires labels.
-    #[error("output {column} of sample {row} is {value}; the logistic and softmax losses require 0 or 1")]
+    #[error("output {column} of sample {sample} is {value}; the logistic and softmax losses require 0 or 1")]
     NotLabel {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         column: usize,
         /// The value.
         value: f32,
     },
     /// A sample without exactly one label, although the loss requires classes.
-    #[error("sample {row} has {n_labels} labels; the softmax loss requires exactly one")]
+    #[error("sample {sample} has {n_labels} labels; the softmax loss requires exactly one")]
     NotClass {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Number of its labels.
         n_labels: usize,
     },
@@ -66,21 +66,21 @@ pub enum LinearError {
     },
     /// A score beyond the range of `f32`.
     #[error(
-        "the score of output {column} for sample {row} is {value}: its features are too large for the weights"
+        "the score of output {column} for sample {sample} is {value}: its features are too large for the weights"
     )]
     Score {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Output, from 0.
         column: usize,
         /// The score.
         value: f32,
     },
     /// A score that is not a probability, although a decision needs one.
-    #[error("the score of sample {row}, label {column} must be a probability, from 0 to 1, got {value}")]
+    #[error("the score of sample {sample}, label {column} must be a probability, from 0 to 1, got {value}")]
     NotAProbability {
         /// Sample, from 0.
-        row: usize,
+        sample: usize,
         /// Label, from 0.
         column: usize,
         /// The score.

@@ -42,7 +42,11 @@ pub fn f1_decisions(
     }
     let is_none = |score: f32| !is_probability(f64::from(score));
     if let Some(((row, column), &value)) = scores.indexed_iter().find(|(_, score)| is_none(**score)) {
-        return Err(LinearError::NotAProbability { row, column, value });
+        return Err(LinearError::NotAProbability {
+            sample: row,
+            column,
+            value,
+        });
     }
     let chosen: Vec<Vec<u32>> = (0..d)
         .into_par_iter()
@@ -191,7 +195,7 @@ mod tests {
             let is_named = matches!(
                 found,
                 Err(LinearError::NotAProbability {
-                    row: 1,
+                    sample: 1,
                     column: 1,
                     ..
                 })

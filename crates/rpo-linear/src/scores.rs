@@ -69,7 +69,7 @@ pub(crate) fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<
     let bad = scores.indexed_iter().find(|(_, v)| !v.is_finite());
     bad.map_or(Ok(()), |((row, column), &value)| {
         Err(LinearError::Score {
-            row: first + row,
+            sample: first + row,
             column,
             value,
         })

@@ -31,10 +31,10 @@ pub enum TreeError {
     #[error(transparent)]
     NotCsr(#[from] NotCsr),
     /// A feature value that is infinite. NaN is allowed and means missing.
-    #[error("the value of feature {column} of sample {row} is {value}; use NaN for a missing value")]
+    #[error("the value of feature {column} of sample {sample} is {value}; use NaN for a missing value")]
     InfiniteFeature {
         /// The sample, from 0.
-        row: usize,
+        sample: usize,
         /// The feature, from 0.
         column: usize,
         /// The value.
@@ -42,11 +42,11 @@ pub enum TreeError {
     },
     /// A value of a categorical feature that is not a category code.
     #[error(
-        "the value of categorical feature {column} of sample {row} is {value}; codes of categories are whole numbers from 0 to 16777215, and NaN is a missing value"
+        "the value of categorical feature {column} of sample {sample} is {value}; codes of categories are whole numbers from 0 to 16777215, and NaN is a missing value"
     )]
     Category {
         /// The sample, from 0.
-        row: usize,
+        sample: usize,
         /// The feature, from 0.
         column: usize,
         /// The value.
@@ -65,11 +65,11 @@ pub enum TreeError {
     NonFinite(#[source] MatrixError),
     /// A missing feature value where the method needs all values.
     #[error(
-        "the value of feature {column} of sample {row} is missing, but hyperplanes need all values; impute it first"
+        "the value of feature {column} of sample {sample} is missing, but hyperplanes need all values; impute it first"
     )]
     MissingFeature {
         /// The sample, from 0.
-        row: usize,
+        sample: usize,
         /// The feature, from 0.
         column: usize,
     },

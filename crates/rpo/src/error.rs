@@ -308,8 +308,8 @@ impl ModelError {
     #[must_use]
     pub fn in_block(mut self, start: usize) -> Self {
         if let Self::MissingFeature { row, .. }
-        | Self::Linear(LinearError::Score { row, .. })
-        | Self::Ensemble(EnsembleError::Prediction { row, .. })
+        | Self::Linear(LinearError::Score { sample: row, .. })
+        | Self::Ensemble(EnsembleError::Prediction { sample: row, .. })
         | Self::Dataset(DatasetError::NotAPosition { sample: row, .. })
         | Self::Metric(MetricError::NotAProbability { sample: row, .. }) = &mut self
         {

@@ -66,7 +66,7 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
                 }));
             } else if let Some(expected) = refuses(column, value) {
                 bad = Some(EnsembleError::Target {
-                    row,
+                    sample: row,
                     output: column,
                     value,
                     expected,
@@ -79,7 +79,7 @@ fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> R
             && let Some(expected) = refuses(first_gap as usize, 0.0)
         {
             return Err(EnsembleError::Target {
-                row,
+                sample: row,
                 output: first_gap as usize,
                 value: 0.0,
                 expected,
@@ -110,7 +110,7 @@ pub(super) fn check_loss(
                 if !value.is_finite() {
                     return Err(EnsembleError::Loss {
                         what,
-                        row: rows.map_or(row, |rows| rows[row]),
+                        sample: rows.map_or(row, |rows| rows[row]),
                         output,
                         target,
                         score,
@@ -148,13 +148,21 @@ fn check_groups(
                 members.iter().filter(|v| **v == 1.0).count() == 1 && members.iter().all(|v| !v.is_nan());
             if !is_one && !members.iter().all(|v| v.is_nan()) {
                 let (first, last) = (group.start, group.end - 1);
-                return Err(EnsembleError::Group { row, first, last });
+                return Err(EnsembleError::Group {
+                    sample: row,
+                    first,
+                    last,
+                });
             }
             if let Some(cells) = &cells {
                 let weight = cells[[row, group.start]];
                 if let Some(output) = group.clone().find(|&j| cells[[row, j]] != weight) {
                     let value = cells[[row, output]];
-                    return Err(EnsembleError::CellWeight { row, output, value });
+                    return Err(EnsembleError::CellWeight {
+                        sample: row,
+                        output,
+                        value,
+                    });
                 }
             }
         }
@@ -168,8 +176,12 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
     let bad = weights
         .indexed_iter()
         .find(|(_, w)| !(w.is_finite() && **w >= 0.0));
-    bad.map_or(Ok(()), |((row, output), &value)| {
-        Err(EnsembleError::CellWeight { row, output, value })
+    bad.map_or(Ok(()), |((sample, output), &value)| {
+        Err(EnsembleError::CellWeight {
+            sample,
+            output,
+            value,
+        })
     })
 }
 

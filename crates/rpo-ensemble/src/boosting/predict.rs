@@ -178,6 +178,10 @@ pub(super) fn check_row(row: usize, values: impl Iterator<Item = (u32, f32)>) ->
     let mut values = values.filter(|(_, value)| !value.is_finite());
     values.next().map_or(Ok(()), |(output, value)| {
         let output = output as usize;
-        Err(EnsembleError::Prediction { row, output, value })
+        Err(EnsembleError::Prediction {
+            sample: row,
+            output,
+            value,
+        })
     })
 }

@@ -515,7 +515,7 @@ fn training_sets_are_checked() {
         assert!(matches!(
             refusal(&params, &bad_x, &y),
             EnsembleError::Tree(TreeError::InfiniteFeature {
-                row: 1,
+                sample: 1,
                 column: 0,
                 ..
             })
@@ -557,7 +557,7 @@ fn training_sets_are_checked() {
     let mut other = y.clone();
     other[[2, 5]] = -1.0;
     let expected = EnsembleError::Target {
-        row: 2,
+        sample: 2,
         output: 5,
         value: -1.0,
         expected: "0 or 1",
@@ -598,7 +598,7 @@ fn zeros_that_are_not_stored_are_targets() {
         };
         let found = params.fit_with((&x).into(), y.view(), options).unwrap_err();
         let expected = EnsembleError::Target {
-            row: 1,
+            sample: 1,
             output: 1,
             value: 0.0,
             expected: "positive",
@@ -641,7 +641,7 @@ fn options_are_checked() {
     assert!(matches!(
         refusal(options),
         EnsembleError::CellWeight {
-            row: 7,
+            sample: 7,
             output: 3,
             ..
         }

@@ -577,7 +577,7 @@ fn what_does_not_go_together_is_refused() {
     wrong.row_mut(4).fill(0.0);
     let error = try_fit(softmax(&[3]), &x, &wrong).unwrap_err();
     let expected = EnsembleError::Group {
-        row: 4,
+        sample: 4,
         first: 0,
         last: 2,
     };
@@ -592,7 +592,7 @@ fn what_does_not_go_together_is_refused() {
     assert!(matches!(
         error,
         EnsembleError::CellWeight {
-            row: 2,
+            sample: 2,
             output: 1,
             ..
         }

@@ -119,7 +119,7 @@ fn training_sets_are_checked() {
     assert!(matches!(
         refusal(&bad, &y),
         EnsembleError::Tree(TreeError::InfiniteFeature {
-            row: 2,
+            sample: 2,
             column: 1,
             ..
         })
@@ -472,7 +472,14 @@ fn impurities_of_labels_need_labels() {
         y[[3, 1]] = 0.5;
         let refused = params.fit((&x).into(), (&y).into()).map(|_| ());
         let (row, output, value) = (3, 1, 0.5);
-        assert_eq!(refused, Err(EnsembleError::Label { row, output, value }));
+        assert_eq!(
+            refused,
+            Err(EnsembleError::Label {
+                sample: row,
+                output,
+                value
+            })
+        );
         y[[3, 1]] = f32::NAN;
         let found = params
             .fit_with((&x).into(), (&y).into(), partial.clone())

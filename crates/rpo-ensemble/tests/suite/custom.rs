@@ -318,7 +318,7 @@ fn losses_that_are_no_numbers_are_refused() {
             let error = fit(1.5, broken, algorithm).unwrap_err();
             let EnsembleError::Loss {
                 what,
-                row,
+                sample: row,
                 output,
                 target,
                 ..

@@ -206,14 +206,14 @@ fn what_does_not_fit_is_refused() {
     let mut half = y.clone();
     half[[4, 2]] = 0.5;
     let expected = EnsembleError::Label {
-        row: 4,
+        sample: 4,
         output: 2,
         value: 0.5,
     };
     assert_eq!(refused(&x, &half), expected);
     let mut missing = x.clone();
     missing[[3, 1]] = f32::NAN;
-    let hole = EnsembleError::Tree(TreeError::MissingFeature { row: 3, column: 1 });
+    let hole = EnsembleError::Tree(TreeError::MissingFeature { sample: 3, column: 1 });
     assert_eq!(refused(&missing, &y), hole);
 
     // Splits on one feature route missing values.

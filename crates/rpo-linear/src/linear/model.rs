@@ -135,7 +135,11 @@ mod tests {
         x[[421, 1]] = 1.0;
         x[[599, 0]] = 2.0;
         let (row, column, value) = (421, 0, f32::INFINITY);
-        let expected = LinearError::Score { row, column, value };
+        let expected = LinearError::Score {
+            sample: row,
+            column,
+            value,
+        };
         assert_eq!(model.predict((&x).into()), Err(expected.clone()));
         assert_eq!(model.predict_top_k((&x).into(), 1), Err(expected));
     }

@@ -335,7 +335,7 @@ fn what_cannot_be_fitted_is_refused() {
     assert_eq!(
         attempt(&softmax, &x, &y),
         LinearError::NotClass {
-            row: 0,
+            sample: 0,
             n_labels: n_labels as usize
         }
     );
@@ -345,7 +345,11 @@ fn what_cannot_be_fitted_is_refused() {
     for params in [&small(), &softmax] {
         assert_eq!(
             attempt(params, &x, &half),
-            LinearError::NotLabel { row, column, value }
+            LinearError::NotLabel {
+                sample: row,
+                column,
+                value
+            }
         );
     }
     let squared = with_loss(LinkLoss::Squared);

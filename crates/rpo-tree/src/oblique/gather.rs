@@ -122,8 +122,16 @@ pub fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
         });
         match bad {
             None => {}
-            Some((column, value)) if value.is_nan() => return Err(TreeError::MissingFeature { row, column }),
-            Some((column, value)) => return Err(TreeError::InfiniteFeature { row, column, value }),
+            Some((column, value)) if value.is_nan() => {
+                return Err(TreeError::MissingFeature { sample: row, column });
+            }
+            Some((column, value)) => {
+                return Err(TreeError::InfiniteFeature {
+                    sample: row,
+                    column,
+                    value,
+                });
+            }
         }
     }
     Ok(())

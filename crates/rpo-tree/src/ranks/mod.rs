@@ -176,7 +176,7 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
         x.for_each_in_row(row, |column, value| {
             if value.is_infinite() && bad.is_none() {
                 bad = Some(TreeError::InfiniteFeature {
-                    row,
+                    sample: row,
                     column: column as usize,
                     value,
                 });
@@ -203,7 +203,11 @@ pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result
         let column = column as usize;
         let mut values = x.column(column).into_iter().enumerate();
         if let Some((row, &value)) = values.find(|(_, v)| !v.is_nan() && code_of(**v).is_none()) {
-            return Err(TreeError::Category { row, column, value });
+            return Err(TreeError::Category {
+                sample: row,
+                column,
+                value,
+            });
         }
     }
     Ok(())

@@ -221,7 +221,14 @@ fn what_is_no_category_is_refused() {
     for value in [-1.0, 0.5, 16_777_216.0] {
         let refused = both(&array![[0.0, 0.0], [0.0, value]], &[1]);
         let (row, column) = (1, 1);
-        assert_eq!(refused, Err(TreeError::Category { row, column, value }));
+        assert_eq!(
+            refused,
+            Err(TreeError::Category {
+                sample: row,
+                column,
+                value
+            })
+        );
     }
     let x = array![[0.0, 1.0], [f32::NAN, 7.0]];
     assert_eq!(both(&x, &[0, 1]), Ok(()));

@@ -179,7 +179,7 @@ fn features_are_checked() {
         let mut x = array![[1.0, f32::NAN, 0.0], [0.0, 2.0, 3.0]];
         x[[1, 2]] = value;
         let expected = TreeError::InfiniteFeature {
-            row: 1,
+            sample: 1,
             column: 2,
             value,
         };

@@ -463,7 +463,7 @@ fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
     assert!(matches!(
         refused,
         TreeError::InfiniteFeature {
-            row: 0,
+            sample: 0,
             column: 0,
             ..
         }

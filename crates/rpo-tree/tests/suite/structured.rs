@@ -250,13 +250,16 @@ fn one_feature_serves_where_no_hyperplane_does() {
 fn what_does_not_fit_is_refused() {
     let x = array![[1.0, 2.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]];
     let refused = |x: &Array2<f32>| Features::new(x.into(), FeatureScaling::Standard).map(|_| ());
-    assert_eq!(refused(&x), Err(TreeError::MissingFeature { row: 1, column: 0 }));
+    assert_eq!(
+        refused(&x),
+        Err(TreeError::MissingFeature { sample: 1, column: 0 })
+    );
     let rest = x.slice(ndarray::s![2.., ..]).to_owned();
     let value = f32::INFINITY;
     assert_eq!(
         refused(&rest),
         Err(TreeError::InfiniteFeature {
-            row: 0,
+            sample: 0,
             column: 1,
             value
         })

@@ -71,8 +71,12 @@ pub(super) fn by_f1(
     let shares = model.training().output_means();
     let shares: Vec<f64> = labels.iter().map(|&label| shares[label]).collect();
     let decided = f1_decisions(of_labels.view(), Prevalence::Given(&shares)).map_err(|e| match e {
-        LinearError::NotAProbability { row, column, value } => MetricError::NotAProbability {
-            sample: row,
+        LinearError::NotAProbability {
+            sample,
+            column,
+            value,
+        } => MetricError::NotAProbability {
+            sample,
             label: labels[column],
             value: f64::from(value),
         }

@@ -527,7 +527,7 @@ fn predictions_beyond_numbers_name_the_sample() {
         let Ok(model) = parts.load() else { continue };
         let x = data.features().view();
         let first = EnsembleError::Prediction {
-            row: 0,
+            sample: 0,
             output: 0,
             value: f32::INFINITY,
         };

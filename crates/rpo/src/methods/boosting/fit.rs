@@ -105,13 +105,13 @@ fn boost(
 fn with_name(e: EnsembleError, data: &Dataset) -> ModelError {
     match e {
         EnsembleError::Target {
-            row,
+            sample,
             output,
             value,
             expected,
         } => ModelError::Target {
             name: data.output_names().get(output).unwrap_or_default().into_owned(),
-            row,
+            row: sample,
             value,
             expected,
         },
