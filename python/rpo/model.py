@@ -336,7 +336,7 @@ class Model:
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             As for `predict`.
         background : array, sparse matrix or DataFrame of shape (n_background, n_features)
-            Samples that say what is usual, such as those of training.
+            Typical samples to compare with, such as those of training.
         outputs : array of int, of shape (k,) or (n_samples, k), default=None
             The outputs that are explained, for all samples or for each. None means all outputs.
         n_threads : int, default=0

@@ -53,7 +53,7 @@ def test_bad_groups_are_refused():
         (np.where(GROUPS == 3, np.nan, GROUPS), r"no value for sample 3 \(from 0\)"),
         ([None, *GROUPS[1:]], r"no value for sample 0 \(from 0\)"),
         (pd.array([*GROUPS[:-1], pd.NA]), r"no value for sample 299 \(from 0\)"),
-        (np.ones(N), "all 300 samples are of one group"),
+        (np.ones(N), "all 300 samples belong to one group"),
     ]:
         with pytest.raises(ValueError, match=message):
             stopped(groups)

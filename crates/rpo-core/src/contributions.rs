@@ -35,8 +35,8 @@ pub trait Explain: Predictor {
     ) -> Result<Contributions, Self::Error>;
 }
 
-/// Refuses what no model can explain: lists of outputs for another number of samples, an output of `n_outputs` or more,
-/// and no background sample.
+/// Checks the arguments of an explanation: a list of outputs for each sample, outputs below `n_outputs`, and at least one
+/// background sample.
 ///
 /// # Errors
 /// [`Mismatch`] and [`ParameterError`].

@@ -51,7 +51,7 @@ pub enum CatalogueError {
         names: Vec<String>,
     },
     /// A file whose checksum differs from the one in the manifest.
-    #[error("{}: SHA-256 is {found}, the manifest says {expected}", path.display())]
+    #[error("{}: SHA-256 is {found}, but the manifest lists {expected}", path.display())]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -280,7 +280,7 @@ impl Catalogue {
             _ => {
                 let n = entry
                     .n_samples
-                    .ok_or_else(|| self.incomplete(entry, "says no number of samples"))?;
+                    .ok_or_else(|| self.incomplete(entry, "does not give the number of samples"))?;
                 (self.load_part(entry, "", n)?, None)
             }
         };

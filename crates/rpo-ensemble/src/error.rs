@@ -43,7 +43,7 @@ pub enum EnsembleError {
     Memory(#[from] MemoryLimit),
     /// A prediction is beyond the range of `f32`.
     #[error(
-        "the prediction of output {output} for sample {sample} is {value}, beyond 32-bit numbers; scale the outputs down"
+        "the prediction of output {output} for sample {sample} is {value}, beyond the range of 32-bit floats; scale the outputs down"
     )]
     Prediction {
         /// Sample, from 0.
@@ -101,8 +101,7 @@ pub enum EnsembleError {
     NoBootstrap,
     /// Samples that were given as those of the training do not reach every leaf.
     #[error(
-        "none of the samples of tree {tree} that have weight reach one of its leaves, so that these are not the training \
-         samples in their order"
+        "a leaf of tree {tree} receives no sample of positive weight: pass the training samples, in their original order"
     )]
     NotTrainingSamples {
         /// The position of the tree in the forest.
@@ -166,7 +165,7 @@ pub enum EnsembleError {
     /// Numbers overflowed, as happens with outputs near the largest floating-point numbers, or a custom loss has a
     /// derivative that is not finite.
     #[error(
-        "step {step} of boosting is not finite; scale the outputs down, or mend the derivatives of a custom loss"
+        "step {step} of boosting is not finite; scale the outputs down, or check the derivatives of the custom loss"
     )]
     Diverged {
         /// The step, from 0.

@@ -85,7 +85,9 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
 /// Checks that there is at least one tree, and that the index of every tree fits `usize`.
 pub(crate) fn check_trees(first_tree: usize, trees: usize) -> Result<(), ParameterError> {
     Domain::Count.check("trees", trees)?;
-    let fits = first_tree.checked_add(trees).is_some();
-    let expected = "so small that every tree has an index";
-    ParameterError::unless(fits, "first_tree", first_tree, expected)
+    let reason = "is too large: `first_tree` + `trees` must fit in a usize";
+    match first_tree.checked_add(trees) {
+        Some(_) => Ok(()),
+        None => Err(ParameterError::conflict("first_tree", first_tree, reason)),
+    }
 }

@@ -47,7 +47,7 @@ pub enum LinearError {
     #[error("{0} do not support sample weights")]
     TakesNoWeights(&'static str),
     /// Samples of a single group, none of which can be withheld.
-    #[error("all samples are of one group, so that none can be withheld {purpose}")]
+    #[error("all samples belong to one group, so none can be withheld {purpose}")]
     OneGroup {
         /// What they would be withheld for.
         purpose: &'static str,

@@ -14,7 +14,7 @@ pub enum MetricError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// A matrix without samples or without columns.
-    #[error("at least one sample and one column needed, the matrix is {samples} x {columns}")]
+    #[error("the matrix must have at least one sample and one column, got {samples} x {columns}")]
     Empty {
         /// Number of samples.
         samples: usize,
@@ -75,7 +75,7 @@ pub enum MetricError {
         label: u32,
     },
     /// A metric with a larger k than the predictions hold.
-    #[error("the predictions hold the best {held} labels of a sample, {needed} are needed")]
+    #[error("the predictions hold only the best {held} labels of each sample, but {needed} are needed")]
     TopKTooShort {
         /// The k that is needed.
         needed: usize,

@@ -60,8 +60,8 @@ pub trait Score: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns the metric of this crate that this is, if it is one: means over samples are computed in blocks of
-    /// samples where memory is limited.
+    /// Returns the built-in metric, or `None` for a custom one. The means over samples of built-in metrics are computed in
+    /// blocks of samples where memory is limited.
     fn built_in(&self) -> Option<Metric> {
         None
     }
@@ -481,7 +481,7 @@ impl FromStr for Metric {
             .ok_or_else(unknown)?;
         match k.parse() {
             Ok(k) if k > 0 => Ok(metric(k)),
-            _ => Err(ParameterError::out_of_range("K", k, "a whole number from 1").into()),
+            _ => Err(ParameterError::out_of_range("K", k, "a whole number of at least 1").into()),
         }
     }
 }
@@ -509,7 +509,7 @@ mod tests {
             assert_eq!(name.parse::<Metric>(), Err(expected));
         }
         for k in ["", "0", "-1", "1.5", "K"] {
-            let expected = ParameterError::out_of_range("K", k, "a whole number from 1");
+            let expected = ParameterError::out_of_range("K", k, "a whole number of at least 1");
             assert_eq!(format!("p@{k}").parse::<Metric>(), Err(expected.into()));
         }
     }

@@ -14,8 +14,8 @@ pub enum TreeError {
         /// Number of features given.
         columns: usize,
     },
-    /// A tree is to be grown on no rows.
-    #[error("a tree cannot be grown on no rows")]
+    /// A tree without samples to grow on.
+    #[error("a tree needs at least one sample to grow on")]
     NoRows,
     /// A count beyond the range of 32-bit indices.
     #[error("{what} is {given}; at most {limit} are supported")]

@@ -21,8 +21,8 @@ pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     fn child(&self, row: Row<'_>) -> usize;
     /// Number of features that a sample must have to be routed: one more than the largest that the rule reads.
     fn n_features(&self) -> usize;
-    /// Returns the rule as a comparison of one feature with a threshold, if it is one. Forests predict faster if all
-    /// their rules are. Default: `None`.
+    /// Returns the comparison of one feature with a threshold that the rule is; `None`, the default, for other rules.
+    /// Forests predict faster if all their rules are comparisons.
     fn as_axis(&self) -> Option<&AxisRule> {
         None
     }

@@ -32,9 +32,8 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// The samples that say what is usual, such as those of the training: a file in the same format as the data, or @NAME
-    /// for the training samples of a set of the catalogue. By default the data, which must then have more than
-    /// one sample.
+    /// Typical samples to compare with, such as those of the training: a file in the same format as the data, or @NAME for
+    /// the training samples of a set of the catalogue. By default the data, which must then have more than one sample.
     #[arg(long, value_name = "FILE|@NAME")]
     background: Option<String>,
 
@@ -96,7 +95,8 @@ impl Explain {
                 MatrixView::from(aligned.as_ref())
             }
             None if x.n_rows() == 1 => {
-                let message = "one sample cannot be compared with itself: name samples that say what is usual by --background";
+                let message =
+                    "one sample cannot be compared with itself: give typical samples with --background FILE";
                 return Err(CliError::Usage(message.to_owned()));
             }
             None => x,

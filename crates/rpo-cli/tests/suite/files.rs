@@ -213,7 +213,7 @@ fn cross_validation_tests_on_what_is_later() {
     );
     folder.write("u.csv", "day,x,y\n2024,1,1\n2024,2,2\n2024,3,3\n2024,3,4\n");
     let message = folder.fail("tune --space trees=1,2 --data u.csv --targets y --time-column day");
-    assert!(message.contains("all 4 samples are of one time"), "{message}");
+    assert!(message.contains("all 4 samples have the same time"), "{message}");
     let message = folder.fail("cv --data t.csv --targets y --id visit --time-column dya");
     assert!(
         message.contains("--time-column names the column \"dya\""),

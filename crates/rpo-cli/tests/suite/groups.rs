@@ -89,7 +89,7 @@ fn groups_that_cannot_be_withheld_are_refused() {
         ),
         (
             "customer --data one.csv --method gbmort --early-stopping 3",
-            "all 3 samples are of one group",
+            "all 3 samples belong to one group",
         ),
         ("customer --data t.csv --oob", "does not hold for new groups"),
     ] {

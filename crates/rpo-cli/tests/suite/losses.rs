@@ -161,7 +161,7 @@ fn one_label_of_each_group_is_decided_for() {
         ),
         (
             "gbmort --loss logistic --groups 3",
-            "--groups = 3 is for the loss softmax",
+            "--groups = 3 is for the softmax loss only",
         ),
         (
             "gbmort --loss softmax --preset paper",

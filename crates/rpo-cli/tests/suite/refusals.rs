@@ -113,7 +113,7 @@ fn data_that_cannot_be_trained_on() {
             "d.txt",
             "3 3 3\n1 0:1\n".to_owned(),
             "",
-            &["d.txt", "the header says 3 samples, the file has 1"],
+            &["d.txt", "the header declares 3 samples, but the file has 1"],
         ),
         (
             "d.txt",

@@ -184,7 +184,7 @@ fn long_texts_are_no_categories_by_mistake() {
     );
     let message = refused("--data train.csv --text review --text-min-samples 1000");
     assert!(
-        message.contains("no term of the texts of \"review\" is in 1000 samples or more"),
+        message.contains("no term of the texts of \"review\" occurs in 1000 samples or more"),
         "{message}"
     );
     let message = refused("--data train.csv --text review --text-ngrams 3-2");

@@ -88,8 +88,8 @@ impl Dataset {
         &self.class_columns
     }
 
-    /// The outputs of a set of numbers that are labels beside them, in increasing order: those for which a table holds
-    /// words such as no and yes, and unless its task is given, those that are 0 and 1. Empty for a set of labels.
+    /// The labels among the outputs of a set of numbers, in increasing order: outputs for which a table holds words such as
+    /// no and yes, and unless its task is given, those that are 0 and 1. Empty for a set of labels.
     pub fn labels_beside_numbers(&self) -> &[usize] {
         &self.labels_beside
     }

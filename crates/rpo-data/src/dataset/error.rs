@@ -43,7 +43,7 @@ pub enum DatasetError {
     },
     /// A nominal feature whose value is not a position in its list of values.
     #[error(
-        "nominal feature {feature} of sample {sample} is {value}; its values are 0 to {n_values} exclusive"
+        "nominal feature {feature} of sample {sample} is {value}; its codes are whole numbers below {n_values}"
     )]
     NotAPosition {
         /// Sample, from 0.
@@ -63,8 +63,8 @@ pub enum DatasetError {
     NoClasses(String),
     /// A sample that has several classes of a column, or values that are no classes.
     #[error(
-        "sample {sample} does not have one class of column {}: one of its outputs is 1, or none, and the others are 0, or \
-         all are missing",
+        "sample {sample} has no valid class of column {}: at most one of its outputs may be 1 and the others must be 0, or \
+         all must be missing",
         quoted(column)
     )]
     NotOneClass {

@@ -106,7 +106,7 @@ impl Dataset {
         &self.output_names
     }
 
-    /// The column of a file in which the labels were listed, if there was one.
+    /// The column that listed the labels in the file; `None` if there was none.
     pub fn label_column(&self) -> Option<&LabelColumn> {
         self.label_column.as_ref()
     }

@@ -51,7 +51,7 @@ pub struct Friedman {
     pub kind: FriedmanKind,
     /// Number of samples.
     pub n_samples: usize,
-    /// Number of outputs, without permuted ones.
+    /// Number of outputs, not counting permuted ones.
     pub n_outputs: usize,
     /// Number of uniform inputs that no output depends on, placed after the others. Common generators of friedman1 have
     /// 5, and with 5 the scores on the group problem match the published ones.

@@ -87,7 +87,7 @@ pub enum PreprocessError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// Targets of the wrong task.
-    #[error("the outputs are {found:?}, the transform is for {expected:?}")]
+    #[error("the outputs are {found:?}, but the transform was fitted to {expected:?}")]
     Task {
         /// The task of the transform.
         expected: Task,

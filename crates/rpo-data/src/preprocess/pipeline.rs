@@ -303,7 +303,7 @@ impl Pipeline {
         self.columns().map_or(self.n_features, Expansion::n_columns)
     }
 
-    /// Returns, for each feature after the steps, the feature before them that it was made of; increasing.
+    /// Returns the original feature of each feature after the steps; increasing.
     pub fn sources(&self) -> Vec<usize> {
         self.columns()
             .map_or_else(|| (0..self.n_features).collect(), Expansion::sources)

@@ -53,7 +53,7 @@ pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufR
     })
 }
 
-/// Returns the program by which data are compressed that are not read.
+/// Returns the compression of the data if it is one that cannot be read.
 fn compression(start: &[u8]) -> Option<&'static str> {
     let (_, program) = COMPRESSED
         .into_iter()

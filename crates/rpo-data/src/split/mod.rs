@@ -53,19 +53,19 @@ pub enum SplitError {
         sample: usize,
     },
     /// Samples to be withheld from a single group.
-    #[error("all {n_samples} samples are of one group, so that none can be withheld from the others")]
+    #[error("all {n_samples} samples belong to one group, so none can be withheld")]
     OneGroup {
         /// Number of samples.
         n_samples: usize,
     },
     /// Samples to be withheld that are all of one time.
-    #[error("all {n_samples} samples are of one time, so that none is later than others")]
+    #[error("all {n_samples} samples have the same time, so none is later than the others")]
     OneTime {
         /// Number of samples.
         n_samples: usize,
     },
     /// Groups together with times, which may contradict each other.
-    #[error("the latest samples are to be withheld, and the samples have groups: choose one of them")]
+    #[error("samples with groups cannot be split by time; remove the groups or choose a random split")]
     GroupsAndTimes,
     /// A partition without samples.
     #[error("a partition of the {n_samples} samples would be empty; use another fraction, or more samples")]

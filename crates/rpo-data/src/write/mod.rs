@@ -75,7 +75,7 @@ pub enum WriteError {
         value: String,
     },
     /// A column of classes, by its name, in a label file, which names labels.
-    #[error("column {} holds classes; a label file names labels", quoted(.0))]
+    #[error("column {} holds classes, but a label file can only list labels", quoted(.0))]
     ClassesInLabelFile(String),
     /// A regression set, although the format stores labels.
     #[error("the format stores only labels, but the outputs are numbers")]

@@ -10,7 +10,7 @@ use crate::error::EnsembleError;
 use crate::inference::mean::check_features;
 use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
-use rpo_core::{Domain, MatrixError, MatrixView, Mismatch, Predictor};
+use rpo_core::{Domain, MatrixError, MatrixView, Mismatch, Predictor, TooFew};
 
 /// Checks the data and options of a fit, and returns the objective of all outputs, which include all levels of each
 /// target.
@@ -187,7 +187,7 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
 
 fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<(), EnsembleError> {
     check_features(validation.x, x.n_cols())?;
-    Domain::Count.check("the number of validation samples", validation.x.n_rows())?;
+    TooFew::check("validation samples", 1, validation.x.n_rows())?;
     Domain::Count.check("every", validation.every)?;
     Ok(Domain::Count.check("patience", validation.patience)?)
 }

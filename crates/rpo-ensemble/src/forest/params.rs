@@ -206,7 +206,7 @@ impl ForestParams {
         Domain::Count.check("min_samples_leaf", self.min_samples_leaf)?;
         if let Some(projection) = self.output_projection(projection)? {
             if self.criterion != CriterionKind::Variance {
-                let reason = "cannot be combined with a projection, which makes numbers of labels";
+                let reason = "cannot be combined with a projection, which turns labels into numbers";
                 return Err(ParameterError::conflict("criterion", self.criterion, reason).into());
             }
             // Refuses 0 components, whatever the number of outputs.

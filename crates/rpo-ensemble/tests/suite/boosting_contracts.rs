@@ -4,7 +4,7 @@ use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{
-    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, Seed,
+    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, Seed, TooFew,
     TreeEnsemble, WeightError,
 };
 use rpo_ensemble::boosting::{
@@ -648,7 +648,7 @@ fn options_are_checked() {
     ));
     let metric = |_: ArrayView2<'_, f32>| 0.0;
     for (rows, columns, patience, every, expected) in [
-        (0, 5, None, 1, "the number of validation samples"),
+        (0, 5, None, 1, "validation samples"),
         (3, 4, None, 1, "features"),
         (3, 5, Some(0), 1, "patience"),
         (3, 5, None, 0, "every"),
@@ -666,7 +666,9 @@ fn options_are_checked() {
         };
         match refusal(options) {
             EnsembleError::Parameter(ParameterError::OutOfRange { name, .. }) => assert_eq!(name, expected),
-            EnsembleError::Mismatch(Mismatch { what, .. }) => assert_eq!(what, expected),
+            EnsembleError::Mismatch(Mismatch { what, .. }) | EnsembleError::TooFew(TooFew { what, .. }) => {
+                assert_eq!(what, expected);
+            }
             other => panic!("{other}"),
         }
     }

@@ -140,7 +140,7 @@ impl SparseWeights {
     pub(crate) fn check(&self, n_features: usize) -> Option<&'static str> {
         let increases = self.features.windows(2).all(|pair| pair[0] < pair[1]);
         if !increases || self.features.last().is_some_and(|&j| j as usize >= n_features) {
-            return Some("is of features that do not increase or do not exist");
+            return Some("refers to features that are out of order or do not exist");
         }
         let rows = self
             .starts
@@ -148,7 +148,7 @@ impl SparseWeights {
             .map(|range| range[0] as usize..range[1] as usize);
         let lanes = |range: Range<usize>| self.lanes[range].windows(2).all(|pair| pair[0] < pair[1]);
         if !rows.into_iter().all(lanes) || self.lanes.iter().any(|&l| l as usize >= self.offsets.len()) {
-            return Some("is of classifiers that do not increase or do not exist");
+            return Some("refers to classifiers that are out of order or do not exist");
         }
         let finite = self.values.iter().chain(&self.offsets).all(|v| v.is_finite());
         (!finite).then_some("is not finite")

@@ -106,7 +106,7 @@ impl Problem {
         self.used.iter().map(of).sum()
     }
 
-    /// Returns the Newton step, or where its slope would leave the range, the one to the bound with the best shift.
+    /// Returns the Newton step; if its slope would leave the range, the step to the bound, with the best shift there.
     fn step(&self, [slope, shift]: [f64; 2]) -> [f64; 2] {
         let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
         for &Pair { z, present, weight } in &self.used {

@@ -131,7 +131,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// Returns true if the node is large enough and not too deep to be split.
+    /// Returns true if the size and depth of the node allow a split.
     fn may_split(&self, params: &GrowParams) -> bool {
         params.allow(self.end - self.start, self.depth)
     }

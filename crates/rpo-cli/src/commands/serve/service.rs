@@ -135,7 +135,7 @@ impl Service {
         }
         if request.explain.is_some() && self.explained.is_none() {
             let message =
-                "the server was started without --background, which says what is usual: it explains nothing";
+                "the server cannot explain predictions: start it with typical samples, --background FILE";
             return Err(Problem::Request(message.to_owned()));
         }
         self.check_values(rows.saturating_mul(self.values_per_row(request)))?;

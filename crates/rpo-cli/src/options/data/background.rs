@@ -7,11 +7,11 @@ use clap::Args;
 use rpo::Schema;
 use rpo::core::Matrix;
 
-/// Samples that say what is usual, and how to read them.
+/// Typical samples that explanations compare with, and how to read them.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BackgroundOptions {
-    /// Samples that say what is usual, such as those of the training: requests may then ask for explanations. A file
-    /// of any format, or @NAME for the training samples of a set of the catalogue. Some hundred samples are enough; each
+    /// Typical samples, such as those of the training, which explanations compare with: requests may then ask for them. A
+    /// file of any format, or @NAME for the training samples of a set of the catalogue. Some hundred samples are enough; each
     /// request with explanations counts them.
     #[arg(long, value_name = "FILE|@NAME")]
     background: Option<String>,

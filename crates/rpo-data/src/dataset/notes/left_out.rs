@@ -21,7 +21,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Returns the number of distinct ones.
+    /// Returns the number of distinct labels or features.
     pub fn n_distinct(&self) -> usize {
         self.distinct.len()
     }

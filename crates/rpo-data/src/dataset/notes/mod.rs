@@ -22,11 +22,11 @@ pub struct ReadNotes {
     pub other_labels: LeftOut,
     /// Features of samples that were not to be read ([`ReadOptions::leave_out`](crate::read::ReadOptions::leave_out)).
     pub other_features: LeftOut,
-    /// The columns whose numbers changed noticeably when they were rounded.
+    /// The columns with numbers that rounding changed noticeably.
     pub rounded: Vec<Rounded>,
     /// The columns of a Parquet or Arrow file that were not read, as they hold the index of a pandas data frame.
     pub index_columns: Vec<String>,
-    /// The features that are categories as a Parquet or Arrow file stores texts, although these are numbers or dates.
+    /// The categories of a Parquet or Arrow file whose texts are numbers or dates.
     pub stored_as_text: Vec<StoredAsText>,
     /// True if all identifiers are integers of 64 bits in the file: in CSV as they are usually written, in Parquet and
     /// Arrow by the type of their column, in which some may be missing. A set holds them as texts.

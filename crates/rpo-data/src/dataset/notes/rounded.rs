@@ -14,7 +14,7 @@ pub struct Rounded {
     pub rounding: Rounding,
     /// Number of values that were rounded in this way.
     pub count: usize,
-    /// One of them, as it was read.
+    /// An example of these values, as it was read.
     pub value: f64,
     /// The number that the set has in its place.
     pub stored: f32,

@@ -4,8 +4,8 @@ use crate::message::quoted;
 use crate::read::ColumnType;
 use std::fmt;
 
-/// A column of a Parquet or Arrow file that is a category as the file stores texts, although nearly all of them are
-/// numbers, or nearly all dates: in CSV it would have the type of these.
+/// A column of a Parquet or Arrow file whose texts are nearly all numbers, or nearly all dates. It is a category because
+/// the file stores texts; in CSV it would be a column of numbers or dates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredAsText {
@@ -13,9 +13,9 @@ pub struct StoredAsText {
     pub column: String,
     /// The type of nearly all texts: number, date or date-time.
     pub kind: ColumnType,
-    /// One of these texts.
+    /// An example of these texts.
     pub value: String,
-    /// The first text, in alphabetical order, that could not be read as this type, if there is one.
+    /// The first text, in alphabetical order, that could not be read as this type; `None` if all could.
     pub other: Option<String>,
 }
 

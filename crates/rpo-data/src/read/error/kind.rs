@@ -44,7 +44,7 @@ pub enum ReadErrorKind {
     Memory(#[from] MemoryLimit),
     /// A column of texts in which no term occurs in enough samples.
     #[error(
-        "no term of the texts of {} is in {} or more",
+        "no term of the texts of {} occurs in {} or more",
         quoted(column),
         match min_samples { 1 => "one sample".to_owned(), n => format!("{n} samples") }
     )]
@@ -65,8 +65,8 @@ pub enum ReadErrorKind {
     },
     /// A format that cannot be determined from the name or the first line of the file, which is given.
     #[error(
-        "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight, \
-         csv, parquet or arrow",
+        "cannot tell the format from the file name or from the first line {}; set it to arff, xmlrepo, svmlight, csv, \
+         parquet or arrow",
         quoted(.0)
     )]
     UnknownFormat(String),
@@ -286,7 +286,7 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// A comma as the delimiter of a file whose numbers have decimal commas.
-    #[error("the comma cannot both separate columns and be the decimal comma of numbers")]
+    #[error("the comma cannot be both the delimiter and the decimal comma")]
     CommaOfNumbers,
     /// A number written with a decimal comma, or with commas between thousands.
     #[error(
@@ -367,13 +367,13 @@ pub enum ReadErrorKind {
     },
     /// A number that is not an index in place of the labels of a sample.
     #[error(
-        "{} is not a label: labels are their indices, integers from 0 on; binary or numeric targets can be read from a column of a CSV file",
+        "{} is not a label: labels are given by their indices, integers of at least 0; binary or numeric targets can be read from a column of a CSV file",
         quoted(.0)
     )]
     TargetForLabels(String),
     /// Text in place of an index.
     #[error(
-        "{} is not a valid {what} index; an integer from 0 on is expected",
+        "{} is not a valid {what} index; an integer of at least 0 is expected",
         quoted(text)
     )]
     BadIndex {
@@ -383,7 +383,7 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// Index 0 although counting starts at 1.
-    #[error("feature index 0 in a file that counts from 1; if it counts from 0, say so")]
+    #[error("feature index 0 in a file that counts from 1; set `first_feature` to zero if it counts from 0")]
     IndexZero,
     /// An index beyond the last column.
     #[error("{what} index {index} is out of range, there are {count}{}", if index == count { " counted from 0" } else { "" })]
@@ -450,13 +450,13 @@ pub enum ReadErrorKind {
     #[error("the line is blank; a sample without labels and features is written as {0}")]
     BlankLine(&'static str),
     /// A blank line among names.
-    #[error("the line is blank; each line of a file of names is a name")]
+    #[error("the line is blank; each line must hold a name")]
     BlankName,
     /// A first line that is not three numbers.
     #[error("{} is not a header; three integer numbers expected: samples, features, labels", quoted(.0))]
     BadHeader(String),
     /// A number of samples that differs from that in the header.
-    #[error("the header says {promised} samples, the file has {found}{}", if found > promised { " or more" } else { "" })]
+    #[error("the header declares {promised} samples, but the file has {found}{}", if found > promised { " or more" } else { "" })]
     SampleCount {
         /// Number of samples according to the header.
         promised: u64,
@@ -464,7 +464,7 @@ pub enum ReadErrorKind {
         found: u64,
     },
     /// More columns than 32-bit indices can address.
-    #[error("{count} {what}s are more than the {} that can be indexed", u32::MAX)]
+    #[error("{count} {what}s are too many; at most {} can be indexed", u32::MAX)]
     TooManyColumns {
         /// "feature" or "label".
         what: &'static str,
@@ -472,7 +472,7 @@ pub enum ReadErrorKind {
         count: u64,
     },
     /// More declared labels than are read: counts of labels would take gigabytes.
-    #[error("{count} labels are more than the {limit} that a set may have")]
+    #[error("{count} labels are too many; a set may have at most {limit}")]
     TooManyLabels {
         /// The number.
         count: u64,
@@ -552,7 +552,7 @@ pub enum ReadErrorKind {
     },
     /// Targets that are partly labels and partly numbers.
     #[error(
-        "target {} is a label and target {} a number; say which task it is",
+        "target {} is a label and target {} a number; set the task",
         quoted(label),
         quoted(number)
     )]
@@ -563,10 +563,10 @@ pub enum ReadErrorKind {
         number: String,
     },
     /// A target, by its name, that is missing although the options refuse missing targets.
-    #[error("target {} is missing, which the options refuse", quoted(.0))]
+    #[error("target {} is missing, but the options do not allow missing targets", quoted(.0))]
     MissingTarget(String),
     /// A feature, by its name, that is missing although the options refuse missing features.
-    #[error("feature {} is missing, which the options refuse", quoted(.0))]
+    #[error("feature {} is missing, but the options do not allow missing features", quoted(.0))]
     MissingFeature(String),
     /// Content that does not make a valid data set.
     #[error(transparent)]

@@ -59,7 +59,7 @@ pub(super) fn check_softmax(
             Some(groups) => Err(ParameterError::conflict(
                 "groups",
                 groups,
-                "is for the loss softmax",
+                "is for the softmax loss only",
             )),
             None => Ok(()),
         };

@@ -37,19 +37,19 @@ pub(super) fn loss_shapes(
             "huber_delta",
             params.huber_delta.map(|v| v.to_string()),
             LossKind::Huber,
-            "is for the loss huber",
+            "is for the huber loss only",
         ),
         (
             "quantile",
             quantile,
             LossKind::Quantile,
-            "is for the loss quantile",
+            "is for the quantile loss only",
         ),
         (
             "tweedie_power",
             params.tweedie_power.map(|v| v.to_string()),
             LossKind::Tweedie,
-            "is for the loss tweedie",
+            "is for the tweedie loss only",
         ),
     ] {
         if let Some(given) = given.filter(|_| !kinds.contains(&kind)) {

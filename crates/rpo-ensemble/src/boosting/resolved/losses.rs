@@ -185,6 +185,6 @@ impl LossChoice {
 }
 
 fn unfit_groups(groups: &[usize]) -> EnsembleError {
-    let reason = "does not make up the consecutive outputs of the softmax loss";
+    let reason = "must add up, group by group, to each run of consecutive outputs with the softmax loss";
     ParameterError::conflict("groups", List::<usize>::from(groups.to_vec()), reason).into()
 }

@@ -157,7 +157,7 @@ fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, 
     let is_shared = params.algorithm != Algorithm::SingleTarget;
     let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
     match params.scale_outputs {
-        OutputScaling::Deviation if !is_shared => conflict("is for trees that outputs share"),
+        OutputScaling::Deviation if !is_shared => conflict("is for trees that are shared by all outputs"),
         OutputScaling::Deviation if !has_unit => {
             conflict("needs the square loss; residuals of other losses have no unit")
         }

@@ -118,8 +118,8 @@ impl Column {
         f64::from(self.most.max(-self.least))
     }
 
-    /// Returns the median of the sample and the median distance from it of the values that differ from it, which for an
-    /// output that is mostly 0 is that of its other values; `None` if no value differs. Only once per column.
+    /// Returns the median of the sample, and the median distance from it among the values that differ from it: those that
+    /// are not 0, for an output that is mostly 0. `None` if no value differs. Called only once per column.
     fn middle(&mut self) -> Option<(f32, f64)> {
         let centre = median(&mut self.sample)?;
         self.sample.retain_mut(|value| {
