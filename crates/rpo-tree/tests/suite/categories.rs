@@ -4,7 +4,7 @@ use super::common::{Data, weighted_rows};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_core::store::{Sizes, Writer};
-use rpo_core::{MatrixView, Mismatch, Seed};
+use rpo_core::{MatrixView, Seed, TooFew};
 use rpo_tree::criterion::Variance;
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter, ThresholdSearch};
@@ -237,16 +237,8 @@ fn what_is_no_category_is_refused() {
         error.to_string(),
         "`categorical` must be increasing, got 1 before 0"
     );
-    let (what, expected, given) = ("features up to the last categorical one", 3, 2);
-    assert_eq!(
-        both(&x, &[2]),
-        Err(Mismatch {
-            what,
-            expected,
-            given
-        }
-        .into())
-    );
+    let (what, needed, given) = ("features up to the last categorical one", 3, 2);
+    assert_eq!(both(&x, &[2]), Err(TooFew { what, needed, given }.into()));
     let sparse = MatrixView::from(&x).to_csr();
     let sparse = MatrixView::Sparse(sparse.view());
     let refused = RankedFeatures::new(sparse, &[1]).map(drop);

@@ -37,7 +37,7 @@ fn rows_and_limits_that_no_tree_grows_on_are_refused() {
     };
     assert_eq!(refusal(&[0, 2], None), "");
     assert_eq!(refusal(&[], None), "a tree needs at least one sample to grow on");
-    assert_eq!(refusal(&[0, 3], None), "rows: expected 4, got 3");
+    assert_eq!(refusal(&[0, 3], None), "rows: expected at least 4, got 3");
     assert_eq!(
         refusal(&[1, 1], None),
         "`rows` must be increasing, got 1 before 1"
