@@ -52,7 +52,7 @@ def test_other_samples_and_weights():
 def test_mistakes_are_named():
     X, Y = data()
     grown = rpo.Model.fit(X, Y, labels=True, trees=5, seed=0)
-    with pytest.raises(ValueError, match="not the training samples in their order"):
+    with pytest.raises(ValueError, match="pass the training samples, in their original order"):
         grown.relabel(X[::-1], Y, labels=True, training_samples=True)
     with pytest.raises(ValueError, match="training samples"):
         grown.relabel(X[:50], Y[:50], labels=True, training_samples=True)

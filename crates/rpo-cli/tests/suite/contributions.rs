@@ -149,7 +149,10 @@ fn servers_explain_as_the_command_does() {
     assert_eq!(found[4]["explanations"], json!([]));
     let refused = served(&folder, "--model m.rpo", &format!("{}\n", requests[0]));
     let message = refused[0]["error"]["message"].as_str().unwrap();
-    assert!(message.contains("without --background"), "{message}");
+    assert!(
+        message.contains("cannot explain predictions: start it with typical samples, --background FILE"),
+        "{message}"
+    );
     let limited = "--model m.rpo --background train.csv --max-values 3";
     let refused = served(&folder, limited, &format!("{{{rows},\"explain\":2}}\n"));
     let message = refused[0]["error"]["message"].as_str().unwrap();

@@ -155,10 +155,7 @@ fn one_label_of_each_group_is_decided_for() {
         assert!((number(&scores, "micro-f1") - right).abs() < 1e-9, "{scores}");
     }
     for (options, said) in [
-        (
-            "gbmort --loss softmax --groups 2",
-            "--groups = 2 does not make up",
-        ),
+        ("gbmort --loss softmax --groups 2", "--groups = 2 must add up"),
         (
             "gbmort --loss logistic --groups 3",
             "--groups = 3 is for the softmax loss only",

@@ -81,7 +81,7 @@ fn headers_that_declare_billions_of_labels_are_refused() {
     for command in ["describe", "split --train a.txt --test b.txt"] {
         let message = folder.fail(&format!("{command} --data huge.txt"));
         assert!(
-            message.contains("4000000000 labels are more than the 134217728"),
+            message.contains("4000000000 labels are too many; a set may have at most 134217728"),
             "{message}"
         );
     }

@@ -167,7 +167,10 @@ fn parameters_out_of_range() {
     let folder = ready();
     for (options, words) in [
         ("--trees 0", &["--trees must be at least 1, got 0"][..]),
-        ("--first-tree 18446744073709551615", &["--first-tree must be"]),
+        (
+            "--first-tree 18446744073709551615",
+            &["--first-tree + --trees must fit in a usize"],
+        ),
         ("--row-share 0", &["--row-share must be in (0, 1], got 0"]),
         ("--max-leaves 0", &["--max-leaves must be at least 1, got 0"]),
         (
@@ -415,7 +418,7 @@ fn labels_beyond_number() {
     for (header, words) in [
         (
             "1 3 3000000000",
-            "d.txt: line 1: 3000000000 labels are more than the 134217728",
+            "d.txt: line 1: 3000000000 labels are too many; a set may have at most 134217728",
         ),
         (
             "1 3000000000 3",

@@ -86,7 +86,7 @@ fn mistakes_are_named() {
     folder.ok("train --data train.csv --targets price --ignore low,high,grade --method random-forest --trees 20 --model m.rpo");
     let message = fail("--data shuffled.csv --targets high --training-samples");
     assert!(
-        message.contains("not the training samples in their order"),
+        message.contains("pass the training samples, in their original order"),
         "{message}"
     );
     let message = fail("--data other.csv --targets colour");
