@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
     Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean,
-    Metric, MetricError, MissingTruth, Needs, OutputMetric, Propensity, RegressionSums, Score, Scores,
-    SetComparison, SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
+    Metric, MetricError, MissingTruth, OutputMetric, PredictionForm, Predictions, Propensity, RegressionSums,
+    Score, SetComparison, SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, with the interpreter's lock released.
@@ -81,7 +81,7 @@ pub(crate) fn evaluate(
         MatrixView::Dense(_) => None,
         MatrixView::Sparse(scores) => {
             let largest = metrics.iter().filter_map(|metric| match metric.needs() {
-                Needs::TopK(k) => Some(k),
+                PredictionForm::TopK(k) => Some(k),
                 _ => None,
             });
             let largest = largest.max().unwrap_or(1);
@@ -97,7 +97,11 @@ pub(crate) fn evaluate(
     };
     let sets = match scores {
         // The best labels are too few for label sets.
-        MatrixView::Sparse(scores) if metrics.iter().any(|metric| metric.needs() == Needs::LabelSets) => {
+        MatrixView::Sparse(scores)
+            if metrics
+                .iter()
+                .any(|metric| metric.needs() == PredictionForm::LabelSets) =>
+        {
             let select = || LabelSets::from_csr(scores, &options.thresholds);
             Some(compute(py, select)?)
         }
@@ -105,8 +109,8 @@ pub(crate) fn evaluate(
     };
     options.label_sets = sets.as_ref();
     let scores = match (scores, &top) {
-        (MatrixView::Dense(scores), _) => Scores::Dense(scores),
-        (MatrixView::Sparse(_), top) => Scores::TopK(top.as_ref().expect("selected above")),
+        (MatrixView::Dense(scores), _) => Predictions::Dense(scores),
+        (MatrixView::Sparse(_), top) => Predictions::TopK(top.as_ref().expect("selected above")),
     };
     compute(py, || Evaluation::new(truth, scores, options).evaluate(&metrics))
 }

@@ -29,9 +29,11 @@ pub use rpo_core::{
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 
 pub use dual::{MarginLoss, Precision};
-pub use embedding::{EmbeddingMode, FeatureMap, History, LabelEmbeddingParams, LinkLoss, LinkModel};
+pub use embedding::{
+    EmbeddingMode, FeatureMap, History, LabelEmbeddingModel, LabelEmbeddingParams, LinkLoss,
+};
 pub use error::LinearError;
 pub use expected_f1::{Prevalence, f1_decisions};
-pub use label_tree::{LabelTree, LabelTreeModel, LabelTreeParams};
+pub use label_tree::{LabelForest, LabelTree, LabelTreeParams};
 pub use linear::{LinearModel, LogisticRegressionParams, OneVsRestParams, RidgeParams, RowNorm};
 pub use options::{FitEstimate, FitOptions};

@@ -24,8 +24,8 @@ use ndarray::{Array2, ArrayBase, Data, Ix2};
 use rpo_core::{Learner, Predictor};
 
 use crate::{
-    LabelEmbeddingParams, LinearError, LinearModel, LinkModel, LogisticRegressionParams, MatrixView,
-    RidgeParams,
+    LabelEmbeddingModel, LabelEmbeddingParams, LinearError, LinearModel, LogisticRegressionParams,
+    MatrixView, RidgeParams,
 };
 
 /// The error of fitting through linfa.
@@ -60,7 +60,7 @@ macro_rules! impl_linfa {
     };
 }
 
-impl_linfa!(LabelEmbeddingParams, LinkModel);
+impl_linfa!(LabelEmbeddingParams, LabelEmbeddingModel);
 impl_linfa!(RidgeParams, LinearModel);
 impl_linfa!(LogisticRegressionParams, LinearModel);
 
@@ -80,5 +80,5 @@ macro_rules! impl_predict {
     };
 }
 
-impl_predict!(LinkModel);
+impl_predict!(LabelEmbeddingModel);
 impl_predict!(LinearModel);

@@ -8,22 +8,22 @@ use ndarray::ArrayView2;
 use rpo_core::MatrixView;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The scores that a model predicts.
+/// What a model predicts.
 #[derive(Debug, Clone, Copy)]
-pub enum Scores<'a> {
+pub enum Predictions<'a> {
     /// A score for every label (n_samples x n_labels); the predicted values in regression.
     Dense(ArrayView2<'a, f32>),
     /// The best k labels of each sample.
     TopK(&'a TopK),
 }
 
-impl<'a> From<ArrayView2<'a, f32>> for Scores<'a> {
+impl<'a> From<ArrayView2<'a, f32>> for Predictions<'a> {
     fn from(scores: ArrayView2<'a, f32>) -> Self {
         Self::Dense(scores)
     }
 }
 
-impl<'a> From<&'a TopK> for Scores<'a> {
+impl<'a> From<&'a TopK> for Predictions<'a> {
     fn from(top: &'a TopK) -> Self {
         Self::TopK(top)
     }
@@ -71,7 +71,7 @@ pub struct EvaluationOptions<'a> {
 #[derive(Debug)]
 pub struct Evaluation<'a> {
     truth: MatrixView<'a>,
-    scores: Scores<'a>,
+    scores: Predictions<'a>,
     options: EvaluationOptions<'a>,
     labels: OnceLock<LabelSets<'a>>,
     /// The best labels for the largest k requested so far.
@@ -83,7 +83,11 @@ pub struct Evaluation<'a> {
 
 impl<'a> Evaluation<'a> {
     /// Creates an evaluation of scores. The truth holds 0/1 labels for all metrics except those of regression.
-    pub fn new(truth: MatrixView<'a>, scores: impl Into<Scores<'a>>, options: EvaluationOptions<'a>) -> Self {
+    pub fn new(
+        truth: MatrixView<'a>,
+        scores: impl Into<Predictions<'a>>,
+        options: EvaluationOptions<'a>,
+    ) -> Self {
         Self {
             truth,
             scores: scores.into(),
@@ -105,7 +109,7 @@ impl<'a> Evaluation<'a> {
     pub fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Vec<f64>, MetricError> {
         // The best labels are selected once, for the largest k.
         let ks = metrics.iter().filter_map(|metric| metric.needs().top_k());
-        if let (Some(k), Scores::Dense(_)) = (ks.max(), self.scores) {
+        if let (Some(k), Predictions::Dense(_)) = (ks.max(), self.scores) {
             self.top_k(k)?;
         }
         metrics.iter().map(|metric| metric.evaluate(self)).collect()
@@ -130,8 +134,8 @@ impl<'a> Evaluation<'a> {
     /// Predictions that contain only the best labels.
     pub fn dense_scores(&self) -> Result<ArrayView2<'a, f32>, MetricError> {
         match self.scores {
-            Scores::Dense(scores) => Ok(scores),
-            Scores::TopK(_) => Err(MetricError::needs(
+            Predictions::Dense(scores) => Ok(scores),
+            Predictions::TopK(_) => Err(MetricError::needs(
                 "a score for every label; the predictions hold only the best of each sample",
             )),
         }
@@ -143,8 +147,8 @@ impl<'a> Evaluation<'a> {
     /// As for [`labels`](Self::labels); k = 0, scores that are not finite.
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
         let k = match self.scores {
-            Scores::TopK(top) => top.k(),
-            Scores::Dense(_) => k.saturating_add(self.labels()?.most_missing()),
+            Predictions::TopK(top) => top.k(),
+            Predictions::Dense(_) => k.saturating_add(self.labels()?.most_missing()),
         };
         let holds_k = |top: &&Arc<TopK>| top.k() >= k;
         if let Some(top) = self.kept_top().as_ref().filter(holds_k) {
@@ -152,8 +156,8 @@ impl<'a> Evaluation<'a> {
         }
         // Without the lock: while a thread waits for its parallel work, it may run a task that evaluates, too.
         let top = Arc::new(match self.scores {
-            Scores::TopK(top) => top.clone(),
-            Scores::Dense(scores) => TopK::from_scores(scores, k)?,
+            Predictions::TopK(top) => top.clone(),
+            Predictions::Dense(scores) => TopK::from_scores(scores, k)?,
         });
         let mut kept = self.kept_top();
         if kept.as_ref().filter(holds_k).is_none() {
@@ -179,8 +183,8 @@ impl<'a> Evaluation<'a> {
             } = &self.options;
             let predicted = match (label_sets, self.scores) {
                 (Some(sets), _) => return SetComparison::new(self.labels()?, sets),
-                (None, Scores::Dense(scores)) => LabelSets::from_scores(scores, thresholds)?,
-                (None, Scores::TopK(top)) => LabelSets::from_top_k(top, thresholds)?,
+                (None, Predictions::Dense(scores)) => LabelSets::from_scores(scores, thresholds)?,
+                (None, Predictions::TopK(top)) => LabelSets::from_top_k(top, thresholds)?,
             };
             SetComparison::new(self.labels()?, &predicted)
         })
@@ -221,7 +225,7 @@ impl<'a> Evaluation<'a> {
     ///
     /// ```
     /// use ndarray::array;
-    /// use rpo_metrics::{Evaluation, EvaluationOptions, MetricError, Needs, Score};
+    /// use rpo_metrics::{Evaluation, EvaluationOptions, MetricError, PredictionForm, Score};
     ///
     /// /// The share of the true labels that are the best of their sample, each counted 1/p times.
     /// #[derive(Debug)]
@@ -234,8 +238,8 @@ impl<'a> Evaluation<'a> {
     ///     fn higher_is_better(&self) -> bool {
     ///         true
     ///     }
-    ///     fn needs(&self) -> Needs {
-    ///         Needs::TopK(1)
+    ///     fn needs(&self) -> PredictionForm {
+    ///         PredictionForm::TopK(1)
     ///     }
     ///     fn needs_propensities(&self) -> bool {
     ///         true

@@ -29,11 +29,11 @@ pub use at_k::{
 };
 pub use calibration::ProbabilityErrors;
 pub use error::MetricError;
-pub use evaluation::{Evaluation, EvaluationOptions, Scores};
+pub use evaluation::{Evaluation, EvaluationOptions, Predictions};
 pub use intervals::IntervalSums;
 pub use labels::{LabelSets, Thresholds};
 pub use mean::{EmptySamples, Mean, MissingTruth};
-pub use metric::{Metric, Needs, Score};
+pub use metric::{Metric, PredictionForm, Score};
 pub use ranking::{Curve, Ranking, area_per_label, micro_area, ranking};
 pub use real::Real;
 pub use regression::{Baseline, OutputMetric, RegressionSums};

@@ -12,7 +12,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_metrics::{Average, Evaluation, EvaluationOptions, Metric, MetricError, Needs, Score, SetMetric, ZeroDivision};
+/// use rpo_metrics::{Average, Evaluation, EvaluationOptions, Metric, MetricError, PredictionForm, Score, SetMetric, ZeroDivision};
 ///
 /// /// F2, which weighs recall more than precision, over all entries.
 /// #[derive(Debug)]
@@ -25,8 +25,8 @@ use std::str::FromStr;
 ///     fn higher_is_better(&self) -> bool {
 ///         true
 ///     }
-///     fn needs(&self) -> Needs {
-///         Needs::LabelSets
+///     fn needs(&self) -> PredictionForm {
+///         PredictionForm::LabelSets
 ///     }
 ///     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
 ///         let sets = evaluation.sets()?;
@@ -52,7 +52,7 @@ pub trait Score: fmt::Debug + Send + Sync {
     fn higher_is_better(&self) -> bool;
 
     /// Returns the form of a prediction that the metric reads.
-    fn needs(&self) -> Needs;
+    fn needs(&self) -> PredictionForm;
 
     /// Returns true if the metric weighs labels by inverse propensities, which need the label counts of the training
     /// set.
@@ -82,7 +82,7 @@ impl<S: Score + ?Sized> Score for &S {
         (**self).higher_is_better()
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> PredictionForm {
         (**self).needs()
     }
 
@@ -102,10 +102,10 @@ impl<S: Score + ?Sized> Score for &S {
 /// A metric, which can be parsed from its name on the command line.
 ///
 /// ```
-/// use rpo_metrics::{Metric, Needs, Score};
+/// use rpo_metrics::{Metric, PredictionForm, Score};
 /// let metric: Metric = "p@5".parse()?;
 /// assert_eq!(metric, Metric::PrecisionAt(5));
-/// assert_eq!(metric.needs(), Needs::TopK(5));
+/// assert_eq!(metric.needs(), PredictionForm::TopK(5));
 /// assert_eq!(metric.to_string(), "p@5");
 /// assert!("p@0".parse::<Metric>().is_err());
 /// # Ok::<(), rpo_metrics::MetricError>(())
@@ -194,7 +194,7 @@ pub enum Metric {
 
 /// The form of a prediction that a metric reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
+pub enum PredictionForm {
     /// A score for every label of every sample.
     Scores,
     /// The best k labels of every sample, which can be selected from scores.
@@ -208,8 +208,8 @@ pub enum Needs {
     Intervals,
 }
 
-impl Needs {
-    /// Returns the k of [`Needs::TopK`].
+impl PredictionForm {
+    /// Returns the k of [`PredictionForm::TopK`].
     pub(crate) fn top_k(self) -> Option<usize> {
         match self {
             Self::TopK(k) => Some(k),
@@ -391,7 +391,7 @@ impl Score for Metric {
         )
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> PredictionForm {
         match *self {
             Self::Lrap
             | Self::LrapAll
@@ -402,15 +402,15 @@ impl Score for Metric {
             | Self::AveragePrecision
             | Self::LogLoss
             | Self::Brier
-            | Self::Ece => Needs::Scores,
-            Self::OneError => Needs::TopK(1),
+            | Self::Ece => PredictionForm::Scores,
+            Self::OneError => PredictionForm::TopK(1),
             Self::PrecisionAt(k)
             | Self::NdcgAt(k)
             | Self::PspAt(k)
             | Self::PsndcgAt(k)
             | Self::MacroPrecisionAt(k)
             | Self::MacroRecallAt(k)
-            | Self::MacroF1At(k) => Needs::TopK(k),
+            | Self::MacroF1At(k) => PredictionForm::TopK(k),
             Self::Hamming
             | Self::SubsetAccuracy
             | Self::Jaccard
@@ -419,11 +419,11 @@ impl Score for Metric {
             | Self::ExampleF1
             | Self::Mcc
             | Self::GMean
-            | Self::BalancedAccuracy => Needs::LabelSets,
+            | Self::BalancedAccuracy => PredictionForm::LabelSets,
             Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae | Self::Pinball => {
-                Needs::Regression
+                PredictionForm::Regression
             }
-            Self::IntervalCoverage | Self::IntervalWidth => Needs::Intervals,
+            Self::IntervalCoverage | Self::IntervalWidth => PredictionForm::Intervals,
         }
     }
 

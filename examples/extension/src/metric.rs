@@ -1,6 +1,6 @@
 //! A custom metric: the F1 of the worst label.
 
-use rpo::metrics::{Evaluation, MetricError, Needs, Score, SetMetric, ZeroDivision};
+use rpo::metrics::{Evaluation, MetricError, PredictionForm, Score, SetMetric, ZeroDivision};
 
 /// The smallest F1 of a label; NaN without labels.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +15,8 @@ impl Score for WorstF1 {
         true
     }
 
-    fn needs(&self) -> Needs {
-        Needs::LabelSets
+    fn needs(&self) -> PredictionForm {
+        PredictionForm::LabelSets
     }
 
     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {

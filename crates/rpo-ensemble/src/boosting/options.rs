@@ -72,7 +72,7 @@ impl fmt::Debug for BoostingOptions<'_> {
 pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// A metric of predictions (n x d): larger is better.
-pub type Metric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + Sync + 'a;
+pub type ValidationMetric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + Sync + 'a;
 
 /// A validation set, on which the number of steps is chosen.
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ pub struct Validation<'a> {
     /// The features of at least one sample.
     pub x: MatrixView<'a>,
     /// Metric of the predictions for `x`; larger is better. NaN never counts as better.
-    pub metric: &'a Metric<'a>,
+    pub metric: &'a ValidationMetric<'a>,
     /// Number of steps without a better value after which the fit ends, at least 1; `None` means never.
     pub patience: Option<usize>,
     /// Number of steps between evaluations, at least 1; the last step is always evaluated.

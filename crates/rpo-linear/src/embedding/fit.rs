@@ -10,7 +10,7 @@ use super::normal::NormalEquations;
 use super::params::{Kernel, LabelEmbeddingParams};
 use super::sgd::{Descended, Ending, Sgd};
 use super::terms::Terms;
-use super::{FeatureMap, LinkModel};
+use super::{FeatureMap, LabelEmbeddingModel};
 use crate::checks::check_data;
 use crate::groups::{by_group, taken};
 use crate::options::{Limits, check_matrix};
@@ -41,7 +41,7 @@ pub struct History {
 }
 
 impl Learner for LabelEmbeddingParams {
-    type Model = LinkModel;
+    type Model = LabelEmbeddingModel;
     type Options<'a> = FitOptions<'a>;
 
     /// Outputs are labels for the logistic and softmax losses, and any numbers for the squared loss.
@@ -56,7 +56,7 @@ impl Learner for LabelEmbeddingParams {
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
-    ) -> Result<LinkModel, LinearError> {
+    ) -> Result<LabelEmbeddingModel, LinearError> {
         // Runs on a thread of the pool: batches are short, so that none should be handed over from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
     }
@@ -68,7 +68,7 @@ impl LabelEmbeddingParams {
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
-    ) -> Result<LinkModel, LinearError> {
+    ) -> Result<LabelEmbeddingModel, LinearError> {
         self.check()?;
         if options.weights.is_some() {
             return Err(LinearError::TakesNoWeights("label embeddings"));
@@ -101,7 +101,7 @@ impl LabelEmbeddingParams {
         history.rank = map.projection.as_ref().map(|(weights, _)| weights.ncols());
         history.penalty = Some(fitted.penalty);
         options.finish(history);
-        LinkModel::new(map, fitted.weights, inverse_link, x.n_rows())
+        LabelEmbeddingModel::new(map, fitted.weights, inverse_link, x.n_rows())
     }
 
     /// Makes the final fit: Θ of least squares on some samples, followed by descent from there.
@@ -361,7 +361,11 @@ mod tests {
         (x, y)
     }
 
-    fn fitted(params: &LabelEmbeddingParams, x: MatrixView<'_>, y: MatrixView<'_>) -> (LinkModel, History) {
+    fn fitted(
+        params: &LabelEmbeddingParams,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+    ) -> (LabelEmbeddingModel, History) {
         let mut history = History::default();
         let options = FitOptions {
             history: Some(&mut history),

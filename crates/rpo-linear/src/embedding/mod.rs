@@ -13,5 +13,5 @@ mod terms;
 
 pub use feature_map::FeatureMap;
 pub use fit::History;
-pub use model::LinkModel;
+pub use model::LabelEmbeddingModel;
 pub use params::{EmbeddingMode, LabelEmbeddingParams, LinkLoss};

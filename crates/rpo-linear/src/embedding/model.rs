@@ -11,7 +11,7 @@ use crate::scores::Scorer;
 /// The model of [`LabelEmbeddingParams`](crate::LabelEmbeddingParams): scores g(Θᵀ(φ(x), 1)) with the inverse link g.
 /// Immutable.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinkModel {
+pub struct LabelEmbeddingModel {
     /// The inverse link g: scores are probabilities with the logistic and softmax losses, and estimates of the outputs
     /// with the squared loss. Predicting the labels with scores of 0.5 or more minimizes the expected Hamming loss; see
     /// [`f1_decisions`](crate::f1_decisions) for the macro F1.
@@ -21,7 +21,7 @@ pub struct LinkModel {
     n_train: usize,
 }
 
-impl LinkModel {
+impl LabelEmbeddingModel {
     /// Combines the components of a model: φ, Θᵀ (d x terms, where the last term is the intercept), the inverse link,
     /// and the number of training samples.
     ///
@@ -55,7 +55,7 @@ impl LinkModel {
 
 /// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
 /// `f32` ([`LinearError::Score`]) are errors.
-impl Predictor for LinkModel {
+impl Predictor for LabelEmbeddingModel {
     type Error = LinearError;
 
     fn n_features(&self) -> usize {
@@ -79,7 +79,7 @@ impl Predictor for LinkModel {
     }
 }
 
-impl Scorer for LinkModel {
+impl Scorer for LabelEmbeddingModel {
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         let mut phi = Array2::zeros((rows.len(), self.map.n_terms()));
         self.map.fill(x, rows, phi.view_mut());

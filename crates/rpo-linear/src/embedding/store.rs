@@ -1,11 +1,11 @@
 //! Storage of label embeddings.
 
-use super::{FeatureMap, LinkModel};
+use super::{FeatureMap, LabelEmbeddingModel};
 use ndarray::{Array1, Array2};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
 use rpo_projections::RandomFeatures;
 
-impl Store for LinkModel {
+impl Store for LabelEmbeddingModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("inverse_link", self.inverse_link)?;
         if let Some((projection, offset)) = &self.map().projection {
@@ -20,7 +20,7 @@ impl Store for LinkModel {
     }
 }
 
-impl Restore for LinkModel {
+impl Restore for LabelEmbeddingModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let inverse_link = from.field("inverse_link")?;
         let mut inputs = sizes.n_features;

@@ -5,7 +5,7 @@ use rpo_core::{CheckParams, ForestLearner, InverseLink, Learner, MatrixView, See
 
 use super::cluster::LabelPoints;
 use super::structure::Structure;
-use super::{LabelTree, LabelTreeModel, LabelTreeParams};
+use super::{LabelForest, LabelTree, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::Costs;
@@ -22,7 +22,7 @@ impl CheckParams for LabelTreeParams {
 }
 
 impl Learner for LabelTreeParams {
-    type Model = LabelTreeModel;
+    type Model = LabelForest;
     type Options<'a> = FitOptions<'a>;
 
     /// Outputs are 0/1 labels; each tree counts as a step.
@@ -47,7 +47,7 @@ impl Learner for LabelTreeParams {
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
-    ) -> Result<LabelTreeModel, LinearError> {
+    ) -> Result<LabelForest, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
@@ -69,7 +69,7 @@ impl Learner for LabelTreeParams {
             *history = History::default();
         }
         let shape = (x.n_rows(), x.n_cols(), y.n_cols());
-        Ok(LabelTreeModel::new(
+        Ok(LabelForest::new(
             trees,
             classifiers.loss,
             normalize,

@@ -8,5 +8,5 @@ mod search;
 mod store;
 mod structure;
 
-pub use model::{LabelTree, LabelTreeModel};
+pub use model::{LabelForest, LabelTree};
 pub use params::LabelTreeParams;

@@ -41,7 +41,7 @@ impl LabelTree {
 
 /// Trees of linear classifiers over the labels. The score of a label is the mean of its probabilities. Immutable.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LabelTreeModel {
+pub struct LabelForest {
     /// The cost C of a label with the mean number of samples, given or found; `None` in files of versions that did not
     /// store it.
     pub cost: Option<f64>,
@@ -54,7 +54,7 @@ pub struct LabelTreeModel {
     n_outputs: usize,
 }
 
-impl LabelTreeModel {
+impl LabelForest {
     /// Combines trees; the shape is that of the training set: samples, features, labels.
     pub(super) fn new(
         trees: Vec<LabelTree>,
@@ -77,7 +77,7 @@ impl LabelTreeModel {
     }
 }
 
-impl TreeEnsemble for LabelTreeModel {
+impl TreeEnsemble for LabelForest {
     type Tree = LabelTree;
 
     fn trees(&self) -> &[LabelTree] {
@@ -85,7 +85,7 @@ impl TreeEnsemble for LabelTreeModel {
     }
 }
 
-impl Merge for LabelTreeModel {
+impl Merge for LabelForest {
     fn seeds(&self) -> Vec<Seed> {
         self.trees.iter().map(|tree| tree.seed).collect()
     }
@@ -106,7 +106,7 @@ impl Merge for LabelTreeModel {
 
 /// Predictions are the scores, in [0, 1]; 0 for labels that the search does not reach. Features that are not finite are
 /// errors ([`LinearError::Features`]).
-impl Predictor for LabelTreeModel {
+impl Predictor for LabelForest {
     type Error = LinearError;
 
     fn n_features(&self) -> usize {

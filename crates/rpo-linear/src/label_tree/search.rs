@@ -5,11 +5,11 @@ use rpo_core::math;
 use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top, vectorized};
 
 use super::structure::Node;
-use super::{LabelTree, LabelTreeModel};
+use super::{LabelForest, LabelTree};
 use crate::RowNorm;
 use crate::dual::MarginLoss;
 
-impl LabelTreeModel {
+impl LabelForest {
     /// Returns the k largest scores of each sample.
     pub(super) fn search(&self, x: MatrixView<'_>, k: usize) -> CsrMatrix {
         let rows: Vec<Vec<(u32, f32)>> = (0..x.n_rows())

@@ -4,10 +4,10 @@ use rpo_core::Seed;
 use rpo_core::store::{Reader, Restore, Sharing, Sizes, Store, StoreError, Writer};
 
 use super::structure::{Node, Structure};
-use super::{LabelTree, LabelTreeModel};
+use super::{LabelForest, LabelTree};
 use crate::dual::SparseWeights;
 
-impl Store for LabelTreeModel {
+impl Store for LabelForest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("loss", self.loss)?;
         out.field("normalize", self.normalize)?;
@@ -24,7 +24,7 @@ impl Store for LabelTreeModel {
     }
 }
 
-impl Restore for LabelTreeModel {
+impl Restore for LabelForest {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let (loss, normalize) = (from.field("loss")?, from.field("normalize")?);
         let (beam, n_trees): (usize, usize) = (from.field("beam")?, from.field("n_trees")?);

@@ -37,7 +37,7 @@ impl LinearModel {
 
     /// Returns the intercepts b, d. In one-vs-rest, a label that no training sample has is -∞, and one that every sample
     /// has ∞, beside weights of 0: their scores are 0 and 1.
-    pub fn offset(&self) -> &Array1<f64> {
+    pub fn intercepts(&self) -> &Array1<f64> {
         &self.offset
     }
 

@@ -5,7 +5,7 @@ use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
 use rpo_core::store::{Array, Dtype, Reader, Restore, Sizes, Store, Stored, Writer};
 use rpo_core::{ForestLearner, Learner, Merge, Predictor, TreeEnsemble};
-use rpo_linear::{LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
+use rpo_linear::{LabelForest, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
 
 fn small() -> LabelTreeParams {
     LabelTreeParams {
@@ -15,7 +15,7 @@ fn small() -> LabelTreeParams {
     }
 }
 
-fn fit(params: &LabelTreeParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelTreeModel {
+fn fit(params: &LabelTreeParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelForest {
     params.fit(x.into(), y.into()).unwrap()
 }
 
@@ -228,7 +228,7 @@ fn what_cannot_be_grown_or_merged_is_named() {
     assert!(matches!(model.merge(fewer), Err(LinearError::Mismatch(_))));
 }
 
-fn stored(model: &LabelTreeModel) -> Stored {
+fn stored(model: &LabelForest) -> Stored {
     let mut out = Writer::default();
     model.store(&mut out).unwrap();
     out.finish().unwrap()
@@ -240,7 +240,7 @@ const SIZES: Sizes = Sizes {
     n_outputs: 25,
 };
 
-fn model(precision: Precision) -> LabelTreeModel {
+fn model(precision: Precision) -> LabelForest {
     let x = features(40, 7, 0.5, 1);
     let y = labels(&x, 25, 2);
     let classifiers = OneVsRestParams {
@@ -260,7 +260,7 @@ fn a_stored_model_comes_back() {
         let model = model(precision);
         let stored = stored(&model);
         let mut from = stored.reader();
-        assert_eq!(LabelTreeModel::restore(&mut from, SIZES).unwrap(), model);
+        assert_eq!(LabelForest::restore(&mut from, SIZES).unwrap(), model);
         from.finish().unwrap();
     }
     let found = fit(&small(), &features(9, 3, 1.0, 1), &Array2::zeros((9, 2)));
@@ -270,7 +270,7 @@ fn a_stored_model_comes_back() {
         n_outputs: 2,
     };
     assert_eq!(
-        LabelTreeModel::restore(&mut stored(&found).reader(), sizes).unwrap(),
+        LabelForest::restore(&mut stored(&found).reader(), sizes).unwrap(),
         found
     );
 }
@@ -289,13 +289,13 @@ fn numbers_of_classifiers_beyond_16_bits_are_refused() {
         .flat_map(|&v| u32::from(v).to_le_bytes())
         .collect();
     // In four bytes each, they are the same numbers.
-    let wide = LabelTreeModel::restore(&mut stored.reader(), SIZES);
+    let wide = LabelForest::restore(&mut stored.reader(), SIZES);
     assert_eq!(wide.unwrap(), model(Precision::Half));
 
     let (_, array) = stored.arrays.iter_mut().find(named).unwrap();
     let number = u32::from(array.bytes[4]) + (1 << 16);
     array.bytes[4..8].copy_from_slice(&number.to_le_bytes());
-    let refused = LabelTreeModel::restore(&mut stored.reader(), SIZES)
+    let refused = LabelForest::restore(&mut stored.reader(), SIZES)
         .unwrap_err()
         .to_string();
     let expected = format!("entry 1: {number} is invalid; expected below 65536");
@@ -319,7 +319,7 @@ proptest! {
             (name.clone(), view)
         });
         let mut from = Reader::new(arrays, whole.fields.clone());
-        if let Ok(model) = LabelTreeModel::restore(&mut from, SIZES) {
+        if let Ok(model) = LabelForest::restore(&mut from, SIZES) {
             let x = features(5, 7, 0.5, 3);
             prop_assert!(model.predict((&x).into()).is_ok());
             prop_assert_eq!(model.trees().iter().map(|tree| tree.n_nodes).max().unwrap_or(0) > 0, true);

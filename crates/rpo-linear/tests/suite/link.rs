@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::{Learner, MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_linear::{
-    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinkLoss, LinkModel,
-    Penalty, Rank,
+    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingModel, LabelEmbeddingParams, LinearError,
+    LinkLoss, Penalty, Rank,
 };
 
 fn small() -> LabelEmbeddingParams {
@@ -22,11 +22,15 @@ fn with_loss(link_loss: LinkLoss) -> LabelEmbeddingParams {
     LabelEmbeddingParams { link_loss, ..small() }
 }
 
-fn fit(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -> LinkModel {
+fn fit(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -> LabelEmbeddingModel {
     params.fit(x.into(), y.into()).unwrap()
 }
 
-fn fit_logged(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -> (LinkModel, History) {
+fn fit_logged(
+    params: &LabelEmbeddingParams,
+    x: &Array2<f32>,
+    y: &Array2<f32>,
+) -> (LabelEmbeddingModel, History) {
     let mut history = History::default();
     let options = FitOptions {
         history: Some(&mut history),
@@ -37,7 +41,7 @@ fn fit_logged(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -
 }
 
 /// Computes φ of all rows from the components of the model.
-fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
+fn terms(model: &LabelEmbeddingModel, x: &Array2<f32>) -> Array2<f64> {
     let map = model.map();
     let z = match &map.projection {
         Some((weights, offset)) => x.dot(weights) + offset,

@@ -65,7 +65,7 @@ fn weights_are_those_of_scikit_learn() {
         assert!(model.residual.is_some_and(|residual| residual <= 3e-5));
         let weights = dense(&model);
         let found = weights.column(label).to_vec().into_iter();
-        let found = found.chain([model.offset()[label]]);
+        let found = found.chain([model.intercepts()[label]]);
         for (found, expected) in found.zip(expected) {
             assert!(
                 (found - expected).abs() < 1e-4,
@@ -112,7 +112,7 @@ fn labels_that_do_not_vary_have_a_finite_intercept() {
         let model = fit(&LogisticRegressionParams::default(), &x, &y);
         for (label, expected) in [(0, -f64::ln(199.0)), (4, f64::ln(199.0))] {
             assert!(dense(&model).column(label).iter().all(|w| *w == 0.0));
-            assert!((model.offset()[label] - expected).abs() < 1e-5);
+            assert!((model.intercepts()[label] - expected).abs() < 1e-5);
         }
     }
 }

@@ -42,7 +42,7 @@ fn sparse(model: &LinearModel) -> CsrView<'_> {
 fn classifier(model: &LinearModel, label: usize) -> Array1<f64> {
     let weights = model.weights().to_dense(usize::MAX).unwrap();
     let column = weights.column(label).to_vec().into_iter();
-    column.map(f64::from).chain([model.offset()[label]]).collect()
+    column.map(f64::from).chain([model.intercepts()[label]]).collect()
 }
 
 fn unit_rows(x: &Array2<f32>) -> Array2<f64> {
@@ -96,7 +96,7 @@ fn weights_are_those_of_the_primal_problem() {
             assert_eq!(model.cost, Some(cost));
             assert!(residual(&model) <= 1e-5, "{loss:?} {cost}: {}", residual(&model));
             assert_eq!(
-                (model.offset()[0], model.offset()[5]),
+                (model.intercepts()[0], model.intercepts()[5]),
                 (f64::NEG_INFINITY, f64::INFINITY)
             );
             for label in 1..5 {

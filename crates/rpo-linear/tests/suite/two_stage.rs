@@ -143,7 +143,7 @@ fn baselines_learn_every_output_by_itself() {
                 weights.column(j).to_vec()
             };
             assert_eq!(weights(alone, 0), weights(together, j));
-            assert_eq!(alone.offset()[0], together.offset()[j]);
+            assert_eq!(alone.intercepts()[0], together.intercepts()[j]);
         }
     }
 }

@@ -196,7 +196,7 @@ fn any_layout_gives_the_same_values() {
             inverse_propensities: Some(&inverse),
             ..EvaluationOptions::default()
         };
-        let (truth, scores) = (truth.reborrow(), Scores::Dense(scores.reborrow()));
+        let (truth, scores) = (truth.reborrow(), Predictions::Dense(scores.reborrow()));
         Evaluation::new(truth, scores, options).evaluate(&metrics)
     };
     let all_same = |found: Vec<f64>| found.iter().zip(&expected).all(|(&a, &b)| close(a, b));

@@ -7,7 +7,7 @@ use ndarray::{ArrayBase, ArrayView2};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{ClassColumn, Dataset, Task};
 use rpo_metrics::{
-    Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs, Score,
+    Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, PredictionForm, Score,
 };
 use std::ops::Range;
 
@@ -80,7 +80,7 @@ impl OutputKinds {
         levels: &[f64],
     ) -> Result<f64, ModelError> {
         let decided = match metric.needs() {
-            Needs::LabelSets if !self.groups.is_empty() => {
+            PredictionForm::LabelSets if !self.groups.is_empty() => {
                 Some(by_threshold(predictions, &self.labels, &self.groups, |_| 0.5)?)
             }
             _ => None,
@@ -147,7 +147,10 @@ impl OutputKinds {
 
 /// Returns true for a metric of numbers, not of labels.
 pub(crate) fn is_of_numbers(metric: &impl Score) -> bool {
-    matches!(metric.needs(), Needs::Regression | Needs::Intervals)
+    matches!(
+        metric.needs(),
+        PredictionForm::Regression | PredictionForm::Intervals
+    )
 }
 
 /// What metrics may need beside true and predicted values.

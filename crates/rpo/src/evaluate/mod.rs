@@ -25,8 +25,8 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
-    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
-    Propensity, Ranking, Score, TopK, ranking,
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth,
+    PredictionForm, Propensity, Ranking, Score, TopK, ranking,
 };
 use std::time::Instant;
 
@@ -69,7 +69,7 @@ impl EvaluateOptions {
     /// # Errors
     /// [`ModelError::MetricNotOfBest`].
     pub fn check<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
-        let of_best = |metric: &&S| matches!(metric.needs(), Needs::TopK(_));
+        let of_best = |metric: &&S| matches!(metric.needs(), PredictionForm::TopK(_));
         match metrics.iter().find(|metric| !of_best(metric)) {
             Some(metric) if self.rerank.is_some() => Err(ModelError::MetricNotOfBest {
                 metric: metric.name(),
@@ -212,7 +212,7 @@ impl Model {
         if self.schema().task == Task::MultiLabel {
             return Ok(());
         }
-        if self.intervals().is_none() && metrics.iter().any(|m| m.needs() == Needs::Intervals) {
+        if self.intervals().is_none() && metrics.iter().any(|m| m.needs() == PredictionForm::Intervals) {
             return Err(ModelError::NoIntervals);
         }
         let has_labels = !self.labels().is_empty();
@@ -242,8 +242,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Evaluated, ModelError> {
-        let needs_dense =
-            self.kinds.is_mixed() || metrics.iter().any(|m| !matches!(m.needs(), Needs::TopK(_)));
+        let needs_dense = self.kinds.is_mixed()
+            || metrics
+                .iter()
+                .any(|m| !matches!(m.needs(), PredictionForm::TopK(_)));
         let bytes = dense_bytes(self.x.n_rows(), self.model.n_outputs());
         if needs_dense && bytes > self.memory_limit {
             return self.evaluate_in_blocks(metrics, bytes);
@@ -275,7 +277,7 @@ impl Work<'_> {
         let at_once = self.model.decision.is_joint();
         let whole = metrics
             .iter()
-            .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), Needs::LabelSets));
+            .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), PredictionForm::LabelSets));
         if let Some(metric) = whole {
             let name = metric.name();
             let limit = MemoryLimit {
@@ -332,7 +334,7 @@ impl Work<'_> {
     /// compares best labels.
     fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
         let largest = metrics.iter().filter_map(|m| match m.needs() {
-            Needs::TopK(k) => Some(k),
+            PredictionForm::TopK(k) => Some(k),
             _ => None,
         });
         let Some(k) = largest.max() else {
@@ -345,14 +347,16 @@ impl Work<'_> {
 
 /// Returns true if a metric compares label sets.
 fn compares<S: Score>(metrics: &[S]) -> bool {
-    metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
+    metrics
+        .iter()
+        .any(|m| matches!(m.needs(), PredictionForm::LabelSets))
 }
 
 /// Returns true if a metric can be computed from the scores of one block of samples at a time.
 fn in_blocks(metric: &impl Score) -> bool {
     let is_mean = |metric| SampleSums::default().mean(metric).is_some();
     match metric.needs() {
-        Needs::TopK(_) | Needs::LabelSets => true,
+        PredictionForm::TopK(_) | PredictionForm::LabelSets => true,
         _ => metric.built_in().is_some_and(is_mean),
     }
 }

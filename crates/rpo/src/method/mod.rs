@@ -476,7 +476,7 @@ impl Method {
         let has_intervals = self.given("intervals").is_some_and(|level| !level.is_null());
         match metrics
             .iter()
-            .any(|metric| metric.needs() == rpo_metrics::Needs::Intervals)
+            .any(|metric| metric.needs() == rpo_metrics::PredictionForm::Intervals)
         {
             true if !has_intervals => Err(ModelError::NoIntervals),
             _ => Ok(()),

@@ -11,7 +11,7 @@ use rpo_ensemble::boosting::{self, Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, ForestTree, OutOfBagPredictor, RelabelOptions, SingleTargetForest};
-use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
+use rpo_linear::{LabelEmbeddingModel, LabelForest, LabelTree, LinearModel};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Rule};
 use serde_json::{Value, json};
@@ -225,7 +225,7 @@ impl Predict for StructuredForest {
     }
 }
 
-impl Predict for LinkModel {
+impl Predict for LabelEmbeddingModel {
     delegated!("label-embedding");
 }
 
@@ -241,7 +241,7 @@ impl Predict for LinearModel {
     }
 }
 
-impl Predict for LabelTreeModel {
+impl Predict for LabelForest {
     delegated!("label-tree");
     delegated!(merge);
 

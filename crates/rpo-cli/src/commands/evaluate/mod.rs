@@ -13,7 +13,7 @@ use clap::Args;
 use rpo::core::text::did_you_mean;
 use rpo::data::write::CsvField;
 use rpo::data::{Names, Task};
-use rpo::metrics::{Metric, Needs, Score};
+use rpo::metrics::{Metric, PredictionForm, Score};
 use rpo::{Decision, EvaluateOptions, Model, OutputScores};
 use std::path::{Path, PathBuf};
 
@@ -164,7 +164,9 @@ impl Evaluate {
         if self.decide.is_some() && task == Task::Regression {
             return refuse("--decide is for labels; the model predicts numbers");
         }
-        let compares_sets = metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets));
+        let compares_sets = metrics
+            .iter()
+            .any(|m| matches!(m.needs(), PredictionForm::LabelSets));
         if self.decide.is_some() && !compares_sets && self.per_output.is_none() {
             return refuse(
                 "--decide is for metrics of label sets (such as hamming or micro-f1) and --per-output, but none was requested",

@@ -7,8 +7,8 @@ use ndarray::Array2;
 use rpo_core::{CheckParams, ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_linear::{
-    FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
-    LinkModel, LogisticRegressionParams, OneVsRestParams, RidgeParams,
+    FitOptions, LabelEmbeddingModel, LabelEmbeddingParams, LabelForest, LabelTreeParams, LinearError,
+    LinearModel, LinkLoss, LogisticRegressionParams, OneVsRestParams, RidgeParams,
 };
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelEmbeddingParams::default(),
         )
         .one_hot()
-        .model::<LinkModel>("label-embedding"),
+        .model::<LabelEmbeddingModel>("label-embedding"),
         MethodEntry::new(
             "ridge",
             "Least squares with an L2 penalty, for each output",
@@ -51,7 +51,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         )
         .one_hot()
         .standardized()
-        .model::<LabelTreeModel>("label-tree"),
+        .model::<LabelForest>("label-tree"),
     ]
 }
 
@@ -152,7 +152,7 @@ impl ForestMethod for LabelTreeParams {
         trees: Range<usize>,
         data: &Dataset,
         context: &FitContext<'_>,
-    ) -> Result<LabelTreeModel, LinearError> {
+    ) -> Result<LabelForest, LinearError> {
         let (x, y) = (data.features().view(), data.outputs().view());
         self.of_trees(trees).fit_with(x, y, options(data, context))
     }
