@@ -117,6 +117,15 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_fitted(&model);
+            let asked = method
+                .given("thresholds")
+                .is_some_and(|rule| !rule.is_null() && rule != "none");
+            if asked && model.thresholds().is_none() {
+                note(
+                    "no thresholds were found, as the scores of the withheld samples take too much memory: labels are \
+                     predicted from a score of 0.5 on",
+                );
+            }
             if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
                 selected = ensemble.selection.clone();
                 n_models = Some(ensemble.members().count());

@@ -154,6 +154,41 @@ fn labels_and_classes_stand_beside_numbers_in_every_method() {
     );
 }
 
+/// Numbers and the labels beside them are combined by weights for either, and thresholds are those of the labels.
+#[test]
+fn labels_beside_numbers_have_weights_and_thresholds() {
+    let folder = folder();
+    train(
+        &folder,
+        "random-forest --trees 20 --thresholds rate",
+        "price,grade,sold",
+        "",
+    );
+    assert_eq!(folder.json("inspect --model m.rpo")["has_thresholds"], true);
+    train(&folder, "ridge", "price,grade,sold", "");
+    folder.run("train --data train.csv --id name --targets price,grade,sold --method extra-trees --trees 9 --model e.rpo");
+    let both = "combine --models m.rpo e.rpo --data test.csv --id name --out both.rpo";
+    let found = folder.json(&format!("{both} --combine stack"));
+    let has_all = |key: &str| ["m.rpo", "e.rpo"].iter().all(|file| found[key][file].is_number());
+    assert!(has_all("weights") && has_all("label_weights"), "{found}");
+    assert_ne!(found["weights"], found["label_weights"]);
+    folder.json(&format!("{both} --thresholds macro-f"));
+    assert_eq!(folder.json("inspect --model both.rpo")["has_thresholds"], true);
+    folder.ok("evaluate --data test.csv --id name --model both.rpo --metrics r2 --per-output o.csv");
+    for row in folder.read("o.csv").lines().skip(1) {
+        let threshold = row.rsplit(',').next().unwrap();
+        assert_eq!(threshold.is_empty(), row.starts_with("price,"), "{row}");
+    }
+    let run = folder.run(
+        "train --data train.csv --id name --targets price --ignore grade,sold --thresholds rate --model n.rpo",
+    );
+    assert!(
+        run.stderr.contains("--thresholds, which is for labels"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 fn other_files_may_have_other_classes_and_columns() {
     let folder = folder();

@@ -24,7 +24,8 @@ use std::ops::Range;
 /// How far the prediction intervals of each number reach from what a model predicts.
 ///
 /// For a prediction ŷ of target j the interval is [ŷ + `offsets[j][0]`, ŷ + `offsets[j][1]`]. For quantiles, it reaches
-/// from that of the first level plus the first offset to that of the last level plus the second.
+/// from that of the first level plus the first offset to that of the last level plus the second. Numbers that cannot be
+/// negative, as their loss is for counts or positive numbers, have no negative bounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intervals {
     pub(crate) level: f64,
@@ -113,9 +114,13 @@ impl Model {
             self.n_outputs(),
             predictions.ncols(),
         )?;
-        let numbers = self.numbers();
+        let (numbers, not_negative) = (self.numbers(), self.predictor().not_negative());
         let mut bounds = Array2::zeros((predictions.nrows(), 2 * numbers.len()));
         for (k, ((_, outputs), offsets)) in numbers.iter().zip(&intervals.offsets).enumerate() {
+            let least = match not_negative.contains(&outputs.start) {
+                true => 0.0,
+                false => f64::from(f32::MIN),
+            };
             let first = predictions.column(outputs.start);
             let last = predictions.column(outputs.end - 1);
             let (mut lower, mut upper) = bounds.slice_mut(s![.., 2 * k..2 * k + 2]).split_at(Axis(1), 1);
@@ -127,7 +132,7 @@ impl Model {
                     let (low, high) = (f64::from(first) + offsets[0], f64::from(last) + offsets[1]);
                     let middle = 0.5 * (low + high);
                     // Largest finite values, as bounds are finite.
-                    let limited = |bound: f64| bound.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
+                    let limited = |bound: f64| bound.clamp(least, f64::from(f32::MAX)) as f32;
                     (*lower, *upper) = (limited(low.min(middle)), limited(high.max(middle)));
                 });
         }

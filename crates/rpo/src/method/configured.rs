@@ -147,9 +147,6 @@ impl Configured {
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
                 let mut parameters = self.recorded(data);
-                if rule.is_none() && self.decision.thresholds.is_some() {
-                    parameters.insert("thresholds".to_owned(), Value::Null);
-                }
                 if self.decision.decide == Decision::ExpectedF1 {
                     check_probabilities(&model, prepared)?;
                 }
@@ -172,13 +169,18 @@ impl Configured {
                         .with_thresholds(ThresholdSource::OutOfBag(rule, prepared))
                     {
                         Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_thresholds => {
-                            // A fit with the record would refuse thresholds that cannot be found.
-                            parameters.insert("thresholds".to_owned(), Value::Null);
                             model
                         }
                         decided => decided?,
                     },
                 };
+                if decided.thresholds().is_none()
+                    && let Some(thresholds) = parameters.get_mut("thresholds")
+                {
+                    // A fit with the record would refuse thresholds that cannot be found. `auto` finds none if the scores
+                    // of the withheld samples take too much memory.
+                    *thresholds = Value::Null;
+                }
                 let mut completed = decided.with_pipeline(pipeline.clone(), data)?;
                 completed.parameters = parameters;
                 completed.decision = self.decision.decide;

@@ -173,6 +173,11 @@ impl Predict for Boosted {
         labels.flat_map(|(_, outputs)| outputs).collect()
     }
 
+    fn not_negative(&self) -> Vec<usize> {
+        let exponentials = linked(self).filter(|(link, _)| *link == InverseLink::Exponential);
+        exponentials.flat_map(|(_, outputs)| outputs).collect()
+    }
+
     fn stages(self: Arc<Self>, x: Matrix) -> Result<Option<Stages>, ModelError> {
         let stages = boosting::Stages::new(self, x)?;
         Ok(Some(Box::new(stages.map(|stage| Ok(stage?)))))

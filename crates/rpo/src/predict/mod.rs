@@ -63,6 +63,11 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Vec::new()
     }
 
+    /// Outputs that cannot be negative, as their predictions are exponentials by the loss of each output. Default: none.
+    fn not_negative(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Predicts each training sample with the parts of the model that did not see it, and counts these parts. Default:
     /// none.
     ///

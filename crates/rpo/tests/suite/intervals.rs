@@ -162,3 +162,27 @@ fn what_cannot_be_calibrated_is_refused() {
     let found = Model::fit(&blend, &data).unwrap_err().to_string();
     assert!(found.contains("set them for the ensemble"), "{found}");
 }
+
+/// Numbers that cannot be negative have no negative bounds, whatever the residuals.
+#[test]
+fn positive_numbers_have_no_negative_bounds() {
+    let x = Array2::from_shape_fn((400, 2), |(i, j)| ((i * (7 + 4 * j) + j) % 101) as f32);
+    let y = Array2::from_shape_fn((400, 1), |(i, _)| ((i * 7) % 101 / 20 * (i % 3)) as f32);
+    let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
+    for (loss, is_limited) in [("poisson", true), ("square", false)] {
+        let text = format!("gbmort --loss {loss} --iterations 20 --intervals 0.8");
+        let model = fit(&text, &data).unwrap();
+        let predicted = model.predict(data.features().view()).unwrap();
+        let bounds = model.bounds(predicted.view()).unwrap();
+        let [low, high] = model.intervals().unwrap().offsets()[0];
+        assert!(low < 0.0 && high > 0.0);
+        assert_eq!(bounds.iter().all(|bound| *bound >= 0.0), is_limited, "{loss}");
+        for (bounds, &predicted) in bounds.rows().into_iter().zip(&predicted) {
+            let expected = f64::from(predicted) + low;
+            let expected = if is_limited { expected.max(0.0) } else { expected };
+            assert!((f64::from(bounds[0]) - expected).abs() < 1e-5, "{loss}");
+        }
+        let pair = Model::combine(vec![(model.clone(), 1.0), (model, 2.0)]).unwrap();
+        assert_eq!(!pair.predictor().not_negative().is_empty(), is_limited);
+    }
+}

@@ -374,6 +374,11 @@ impl Predict for Ensemble {
         self.in_all(|model| model.predictor().probabilities())
     }
 
+    /// The outputs that are not negative in all members.
+    fn not_negative(&self) -> Vec<usize> {
+        self.in_all(|model| model.predictor().not_negative())
+    }
+
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let about = |(model, weight): &(Model, Weight)| {
             let mut about = serde_json::Map::new();
