@@ -61,6 +61,15 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if !crate::python::add_to(&mut checks)? {
         println!("there is no Python 3.10 or newer: the Python package is not checked");
     }
+    // Cargo does not show what tests print that pass.
+    for (variable, tests) in [
+        ("RPO_DATA", "tests on public data sets"),
+        ("RPO_FIXTURES", "comparisons with reference vectors"),
+    ] {
+        if std::env::var_os(variable).is_none() {
+            println!("{variable} is not set: {tests} were skipped");
+        }
+    }
     checks.sum_up()
 }
 

@@ -1,12 +1,13 @@
 //! Errors that end a command.
 
+mod advice;
+
 use crate::interrupt::INTERRUPTED;
 use crate::output::{harmless, has_data};
 use rpo::data::generate::GenerateError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::write::WriteError;
 use rpo::data::{CatalogueError, DatasetError};
-use rpo::metrics::MetricError;
 use rpo::model_file::{ModelFileError, ModelFileErrorKind};
 use rpo::tune::TuneError;
 use rpo::{MethodError, ModelError, Registry, TargetError};
@@ -128,125 +129,6 @@ impl CliError {
         }
     }
 
-    /// Suggests an option that solves the problem, if there is one.
-    fn advice(&self) -> Option<&'static str> {
-        if let Self::Fit { source, .. } = self {
-            return match source {
-                ModelError::MissingFeature { .. } => {
-                    Some("rpo train --impute stores the values to fill in with the model")
-                }
-                ModelError::UnknownValue { .. } => Some(
-                    "forests and boosting take such a value as missing without --unseen error; for other methods, rpo \
-                     train --impute stores what to fill in",
-                ),
-                ModelError::MissingColumn { what: "column", .. } => Some(
-                    "a model of texts or dates takes their columns, or one column for every term that it knows and \
-                     every part of a date, as `rpo convert` writes for the training file; converted versions of other \
-                     files have other terms",
-                ),
-                _ => None,
-            };
-        }
-        if let Self::Evaluate {
-            source: ModelError::MemoryLimit(_),
-            ..
-        } = self
-        {
-            return Some("--memory raises the limit");
-        }
-        match self {
-            Self::Write(
-                WriteError::MissingFeature { .. } | WriteError::MissingLabel { .. } | WriteError::NotLabels,
-            ) => {
-                return Some("arff, csv, parquet and arrow can store missing values and numeric outputs");
-            }
-            Self::Write(WriteError::ReadsAsMissing { .. }) => {
-                return Some("parquet and arrow can store it, and so can jsonl with predictions");
-            }
-            Self::Evaluate { source, .. } | Self::Predict { source, .. } | Self::Model(source)
-                if matches!(source, ModelError::Metric(MetricError::NotAProbability { .. })) =>
-            {
-                return Some(
-                    "log-loss, brier, ece, --rerank and --decide f1 are for methods whose scores are probabilities, such as forests \
-                     and logistic-regression",
-                );
-            }
-            _ => {}
-        }
-        let Self::Read(error) = self else { return None };
-        Some(match &error.kind {
-            ReadErrorKind::MissingTarget { .. } => "--missing-outputs allows missing outputs",
-            ReadErrorKind::UnknownTarget { .. } => {
-                "--targets, --labels, --label-list and --n-targets say where the outputs are"
-            }
-            ReadErrorKind::TargetOfWords { .. } => {
-                "words are classes where a model is trained on them; this target is a number or a label"
-            }
-            ReadErrorKind::DeclaredTwice { what: "column", .. } => {
-                "--ignore leaves out all columns of this name"
-            }
-            ReadErrorKind::FieldCount { .. } => {
-                "--delimiter says which character separates the columns; a text that contains it is quoted"
-            }
-            ReadErrorKind::TargetIsOther { .. } => "take it out of the targets, or out of the other option",
-            ReadErrorKind::TooManyImplied { what: "feature", .. } => {
-                "check for a mistyped index, or declare the number of features with --n-features (train, describe, \
-                 convert)"
-            }
-            ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
-            ReadErrorKind::IndexZero => {
-                "--first-feature 0 reads files that count from 0; a file for a model counts as that of its training did"
-            }
-            ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
-            // --missing-values is for CSV.
-            ReadErrorKind::NotFinite { .. } if error.has_rows => return None,
-            ReadErrorKind::NotFinite { .. } => {
-                "a missing value is written ? in ARFF and as an empty cell or NA in CSV; --missing-values NaN also reads \
-                 NaN of CSV as one, and inf,-inf these, as they are written"
-            }
-            ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
-                "--categorical reads a column as categories, --ignore leaves it out; a missing value is an empty cell, \
-                 NA, or what --missing-values names"
-            }
-            ReadErrorKind::UnsupportedColumn { .. }
-            | ReadErrorKind::UnsupportedType { .. }
-            | ReadErrorKind::DateOutOfRange { .. } => "--ignore leaves a column out",
-            ReadErrorKind::Memory(_) => "--table-memory allows more",
-            ReadErrorKind::NoTerms { .. } => {
-                "--text-min-samples 1 also keeps terms that occur in only one sample"
-            }
-            ReadErrorKind::NotANumber { text, .. }
-                if text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok() =>
-            {
-                "--decimal-comma reads numbers such as 0,57"
-            }
-            ReadErrorKind::DecimalComma { .. } => {
-                "--decimal-comma reads numbers such as 0,57; --categorical takes a column for categories"
-            }
-            ReadErrorKind::Option { option, .. } => match *option {
-                "decimal_comma" => "--decimal-comma is for CSV files",
-                "targets" => {
-                    "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
-                }
-                "label_list" => "--label-list is for CSV, Parquet and Arrow files",
-                "types" => {
-                    "--types, --categorical, --dates and --text are for columns of CSV, Parquet and Arrow files"
-                }
-                "ignore" => {
-                    "--ignore is for columns of CSV, Parquet and Arrow files, and for attributes of ARFF files"
-                }
-                "id" => "--id is for columns of CSV, Parquet and Arrow files",
-                "missing_targets" => "--missing-outputs is for ARFF and CSV files",
-                "task" => "--task is for ARFF and CSV files",
-                "first_feature" => "--first-feature is for svmlight files",
-                "delimiter" => "--delimiter is for CSV files",
-                "missing_values" => "--missing-values is for CSV files",
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
-
     /// Returns true if a file has no column with the name of an output.
     pub(crate) fn is_unknown_target(&self) -> bool {
         matches!(self, Self::Read(e) if matches!(e.kind, ReadErrorKind::UnknownTarget { .. }))
@@ -266,7 +148,7 @@ impl CliError {
             }
             cause = e.source();
         }
-        if let Some(advice) = self.advice() {
+        if let Some(advice) = advice::of(self) {
             let _ = writeln!(report, "  help: {advice}");
         }
         // An invalid parameter in a file is a field of the file, even if an option has its name.

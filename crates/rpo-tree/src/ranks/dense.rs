@@ -1,6 +1,6 @@
 //! Dense columns: one value per row and column, and one rank if a search sorts the column.
 
-use super::{ColumnValues, MOST_ROWS, Order, sort_by_bits, sortable};
+use super::{ColumnValues, MOST_ROWS, Order, from_sortable, sort_by_bits, sortable};
 use crate::categories::{MOST_CATEGORIES, code_of, count_distinct, most_frequent};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
@@ -74,24 +74,25 @@ const N_BINS: usize = 256;
 const LEAST_BINNED: usize = 2_048;
 
 impl ValueBins {
-    /// Creates the bins from rows in the order of their values.
-    fn new(sorted: impl ExactSizeIterator<Item = (usize, u32)>) -> Self {
-        let n_rows = sorted.len();
-        let mut bins = Self {
+    /// Begins the bins of this many rows, of which no value is known.
+    fn new(n_rows: usize) -> Self {
+        Self {
             of_rows: vec![0; n_rows],
             n_before: vec![0],
-        };
-        let (mut bin, mut n_values) = (0, 0);
-        for (place, (row, rank)) in sorted.enumerate() {
-            if rank == n_values {
-                bin = place * N_BINS / n_rows;
-                bins.n_before.resize(bin + 1, n_values);
-                n_values += 1;
-            }
-            bins.of_rows[row] = bin as u8;
         }
-        bins.n_before.resize(N_BINS + 1, n_values);
-        bins
+    }
+
+    /// Returns the bin of the next larger value, of which this is the rank, and the place of its first row in the order
+    /// of values.
+    fn next(&mut self, rank: u32, place: usize) -> u8 {
+        let bin = place * N_BINS / self.of_rows.len();
+        self.n_before.resize(bin + 1, rank);
+        bin as u8
+    }
+
+    /// Ends with this many values.
+    fn end(&mut self, n_values: u32) {
+        self.n_before.resize(N_BINS + 1, n_values);
     }
 
     /// Returns true if a bin, numbered after shifting to the right, has at most one value.
@@ -223,35 +224,40 @@ fn code(column: &[f32]) -> Coded {
         .enumerate()
         .map(|(i, &v)| u64::from(sortable(v)) << 32 | i as u64)
         .collect();
-    sort_by_bits(&mut keys, |key| (key >> 32) as u32);
-    let mut values: Vec<f32> = Vec::new();
-    let mut ranks = vec![0_u32; keys.len()];
-    let row_of = |key: u64| key as u32;
-    for &key in &keys {
-        let row = row_of(key) as usize;
-        let value = column[row];
-        if !value.is_nan() && values.last() != Some(&value) {
-            values.push(value);
+    let (bits_of, row_of) = (|key: u64| (key >> 32) as u32, |key: u64| key as u32);
+    sort_by_bits(&mut keys, bits_of);
+    let observed = keys.partition_point(|&key| bits_of(key) != sortable(f32::NAN));
+    let (observed, unobserved) = keys.split_at(observed);
+    let is_binned = column.len() >= LEAST_BINNED && unobserved.is_empty();
+    let mut bins = is_binned.then(|| ValueBins::new(column.len()));
+    let (mut values, mut ranks) = (Vec::new(), vec![0_u32; column.len()]);
+    // Of a large column, rows come from memory in the order of values: each is written to once.
+    let (mut last, mut bin) = (None, 0);
+    for (place, &key) in observed.iter().enumerate() {
+        let (row, bits) = (row_of(key) as usize, bits_of(key));
+        if last != Some(bits) {
+            last = Some(bits);
+            bin = bins
+                .as_mut()
+                .map_or(0, |bins| bins.next(values.len() as u32, place));
+            values.push(from_sortable(bits));
         }
-        ranks[row] = if value.is_nan() {
-            u32::MAX
-        } else {
-            values.len() as u32 - 1
-        };
+        ranks[row] = values.len() as u32 - 1;
+        if let Some(bins) = &mut bins {
+            bins.of_rows[row] = bin;
+        }
     }
     let missing = values.len() as u32;
-    for rank in &mut ranks {
-        *rank = (*rank).min(missing);
+    if let Some(bins) = &mut bins {
+        bins.end(missing);
     }
+    unobserved
+        .iter()
+        .for_each(|&key| ranks[row_of(key) as usize] = missing);
     let n_zeros = column.iter().filter(|v| **v == 0.0).count();
     let order = (column.len() <= MOST_ROWS && 2 * n_zeros <= column.len()).then(|| {
         let rows = keys.iter().map(|&key| row_of(key));
         Order::new(rows.map(|row| (row, ranks[row as usize])))
-    });
-    let is_binned = column.len() >= LEAST_BINNED && !ranks.contains(&missing);
-    let bins = is_binned.then(|| {
-        let rows = keys.iter().map(|&key| row_of(key) as usize);
-        ValueBins::new(rows.map(|row| (row, ranks[row])))
     });
     let ranks = match missing {
         0..=0xff => Ranks::U8(ranks.into_iter().map(|r| r as u8).collect()),
