@@ -245,7 +245,9 @@ def test_numbers_that_are_no_positions_are_refused_in_prediction():
                 lambda X: model.predict_top_k(X, 1),  # noqa: B023
                 lambda X: model.evaluate(X, given),  # noqa: B023
             ):
-                with pytest.raises(ValueError, match=r"nominal feature 1 of sample 7 is .*; its codes are whole numbers below 3"):
+                with pytest.raises(
+                    ValueError, match=r"nominal feature 1 of sample 7 is .*; its codes are whole numbers below 3"
+                ):
                     call(wrong)
         positions[7, 1] = np.nan
         assert model.predict(positions).shape[0] == 90
