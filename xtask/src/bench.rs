@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The code paths: a name, a program of `rpo-benches`, and its arguments.
-const PATHS: [(&str, &str, &str); 9] = [
+const PATHS: [(&str, &str, &str); 14] = [
     (
         "forest-sparse-labels",
         "forest_speed",
@@ -58,6 +58,19 @@ const PATHS: [(&str, &str, &str); 9] = [
         "boosting_speed",
         "generated-1000 --method gbrt-relabel-rpo --loss logistic --newton --iterations 5",
     ),
+    ("craftml", "method_speed", "generated-1000 craftml --trees 10"),
+    (
+        "label-tree",
+        "method_speed",
+        "generated-1000 label-tree --trees 1",
+    ),
+    (
+        "structured-forest",
+        "method_speed",
+        "words-20 structured-forest --trees 1 --thresholds none",
+    ),
+    ("one-vs-rest", "method_speed", "generated-1000 one-vs-rest"),
+    ("label-embedding", "method_speed", "words-20 label-embedding"),
 ];
 
 /// The recorded counts, relative to the root of the workspace.
