@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The code paths: a name, a program of `rpo-benches`, and its arguments.
-const PATHS: [(&str, &str, &str); 14] = [
+const PATHS: [(&str, &str, &str); 13] = [
     (
         "forest-sparse-labels",
         "forest_speed",
@@ -70,7 +70,6 @@ const PATHS: [(&str, &str, &str); 14] = [
         "words-20 structured-forest --trees 1 --thresholds none",
     ),
     ("one-vs-rest", "method_speed", "generated-1000 one-vs-rest"),
-    ("label-embedding", "method_speed", "words-20 label-embedding"),
 ];
 
 /// The recorded counts, relative to the root of the workspace.
