@@ -155,7 +155,7 @@ impl Pool<'_> {
                     .zip(weights)
                     .filter(|(_, weight)| weight.size() != 0.0);
                 let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
-                choice.link.combine(members, &means, self.declared_labels())
+                choice.link.combine(members, &means, self.declared().labels())
             };
             if let Some(choice) = crossed.get(part)
                 && let Some(scores) = combine(choice)?
@@ -180,7 +180,7 @@ impl Pool<'_> {
                     let views: Vec<_> = scores_of_choice.iter().map(Array2::view).collect();
                     let scores = concatenate(Axis(0), &views).expect("blocks have a column for each output");
                     let truth = self.withheld_outputs();
-                    for_labels(&labels, scores.view(), truth.view(), |scores, truth| {
+                    for_labels(labels, scores.view(), truth.view(), |scores, truth| {
                         find(rule, scores, truth)
                     })
                 })

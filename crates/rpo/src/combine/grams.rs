@@ -33,9 +33,10 @@ impl Pool<'_> {
     pub(crate) fn grams(&self) -> Result<Grams, ModelError> {
         let all: Vec<usize> = (0..self.n_candidates()).collect();
         let none = || vec![Gram::new(all.len()); self.n_parts()];
-        let labels = self.declared_labels();
-        let numbers: Vec<usize> = (0..self.n_outputs()).filter(|j| !labels.contains(j)).collect();
-        let kinds = (!labels.is_empty() && !numbers.is_empty()).then_some((numbers, labels));
+        let declared = self.declared();
+        let kinds = declared
+            .is_mixed()
+            .then(|| (declared.numbers(), declared.labels()));
         let (mut of_outputs, mut of_labels) = (none(), kinds.as_ref().map(|_| none()));
         self.for_each_block(&all, |part, mut scores, truth| {
             let mut truth = truth.view().to_dense(usize::MAX).expect("a block is small");

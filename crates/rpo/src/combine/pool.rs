@@ -4,7 +4,7 @@ use super::Limits;
 use crate::blocks::dense_bytes;
 use crate::evaluate::{OutputKinds, default_metric, fit_without_test};
 use crate::method::{Estimator, FitContext};
-use crate::{Model, ModelError, Schema};
+use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
 use rpo_core::Predictor;
@@ -80,9 +80,9 @@ pub(crate) struct Pool<'a> {
     units: Option<Vec<(f32, f32)>>,
     /// Which outputs are scored as labels.
     kinds: OutputKinds,
-    /// The labels beside numbers that have their own weights: those that the data declare, whatever members make of
-    /// them.
-    declared_labels: Vec<usize>,
+    /// Which outputs the data declare to be labels, whatever members make of them: beside numbers, they have their own
+    /// weights.
+    declared: OutputKinds,
     /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
     levels: Vec<f64>,
     /// Limits of the predictions.
@@ -116,7 +116,7 @@ impl<'a> Pool<'a> {
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
             pool.kinds = OutputKinds::of_model(first);
-            pool.declared_labels = first.schema().declared_labels();
+            pool.declared = OutputKinds::declared_by(first.schema());
             for ((mean, _), of_training) in units.iter_mut().zip(first.training().output_means()) {
                 *mean = of_training as f32;
             }
@@ -136,7 +136,7 @@ impl<'a> Pool<'a> {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
             kinds: OutputKinds::of(data),
-            declared_labels: Schema::from(data).declared_labels(),
+            declared: OutputKinds::of(data),
             levels: Vec::new(),
             limits,
             data,
@@ -186,13 +186,13 @@ impl<'a> Pool<'a> {
     }
 
     /// The outputs that are labels, in increasing order.
-    pub(super) fn labels(&self) -> Vec<usize> {
-        self.kinds.labels().to_vec()
+    pub(super) fn labels(&self) -> &[usize] {
+        self.kinds.labels()
     }
 
-    /// The labels beside numbers that have their own weights, in increasing order.
-    pub(super) fn declared_labels(&self) -> &[usize] {
-        &self.declared_labels
+    /// Which outputs the data declare to be labels.
+    pub(super) fn declared(&self) -> &OutputKinds {
+        &self.declared
     }
 
     /// The mean of each output.

@@ -2,7 +2,7 @@
 
 use crate::align::dense_columns;
 use crate::decision::by_threshold;
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, Schema};
 use ndarray::{ArrayBase, ArrayView2};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{ClassColumn, Dataset, Task};
@@ -22,19 +22,20 @@ pub(crate) struct OutputKinds {
 impl OutputKinds {
     /// The kinds that a data set declares.
     pub(crate) fn of(data: &Dataset) -> Self {
-        let classes = || data.class_columns().iter().map(ClassColumn::outputs);
-        let mut labels: Vec<usize> = match data.task() {
-            Task::MultiLabel => (0..data.n_outputs()).collect(),
-            Task::Regression => classes()
-                .flatten()
-                .chain(data.labels_beside_numbers().iter().copied())
-                .collect(),
+        Self::declared_by(&Schema::from(data))
+    }
+
+    /// The kinds that the data of a model declare, whatever the model makes of them.
+    pub(crate) fn declared_by(schema: &Schema) -> Self {
+        let n_outputs = schema.output_names.iter().len();
+        let labels = match schema.task {
+            Task::MultiLabel => (0..n_outputs).collect(),
+            Task::Regression => schema.declared_labels(),
         };
-        labels.sort_unstable();
         Self {
-            n_outputs: data.n_outputs(),
+            n_outputs,
             labels,
-            groups: classes().collect(),
+            groups: schema.class_columns.iter().map(ClassColumn::outputs).collect(),
         }
     }
 
@@ -48,7 +49,7 @@ impl OutputKinds {
     }
 
     /// The outputs that metrics of numbers score: those that are not labels, or all if every output is one.
-    fn numbers(&self) -> Vec<usize> {
+    pub(crate) fn numbers(&self) -> Vec<usize> {
         let is_number = |j: &usize| !self.is_mixed() || self.labels.binary_search(j).is_err();
         (0..self.n_outputs).filter(is_number).collect()
     }
@@ -63,7 +64,7 @@ impl OutputKinds {
     }
 
     /// Returns true if some outputs are labels and others are not.
-    pub(super) fn is_mixed(&self) -> bool {
+    pub(crate) fn is_mixed(&self) -> bool {
         (1..self.n_outputs).contains(&self.labels.len())
     }
 

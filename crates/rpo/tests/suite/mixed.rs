@@ -374,3 +374,18 @@ fn labels_beside_numbers_have_thresholds() {
     let again = Registry::standard().method_of(&model.parameters).unwrap();
     assert_eq!(Model::fit(&again, &numbers).unwrap(), model);
 }
+
+/// Classes of a column and the labels beside them are all labels, which have the same weights.
+#[test]
+fn classes_and_labels_have_one_weight() {
+    let data = table(200).select_outputs(&[0, 1, 2, 3]).unwrap();
+    let x = data.features().clone();
+    let labels = Dataset::new(x, data.outputs().clone(), Task::MultiLabel).unwrap();
+    let labels = labels.with_class_columns(data.class_columns().to_vec()).unwrap();
+    let fit = |text: &str| Model::fit(&text.parse::<Method>().unwrap(), &labels).unwrap();
+    let models = ["extra-trees --trees 10 --max-depth 4", "ridge"].map(fit);
+    let model = Model::combine_on(&models, CombineRule::Nnls, &labels).unwrap();
+    let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+    assert_eq!(model.groups().len(), 1);
+    assert_eq!(ensemble.label_weights(), None);
+}
