@@ -382,9 +382,8 @@ fn classes_and_labels_have_one_weight() {
     let x = data.features().clone();
     let labels = Dataset::new(x, data.outputs().clone(), Task::MultiLabel).unwrap();
     let labels = labels.with_class_columns(data.class_columns().to_vec()).unwrap();
-    let fit = |text: &str| Model::fit(&text.parse::<Method>().unwrap(), &labels).unwrap();
-    let models = ["extra-trees --trees 10 --max-depth 4", "ridge"].map(fit);
-    let model = Model::combine_on(&models, CombineRule::Nnls, &labels).unwrap();
+    let method: Method = "auto --configurations 3".parse().unwrap();
+    let model = Model::fit(&method, &labels).unwrap();
     let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
     assert_eq!(model.groups().len(), 1);
     assert_eq!(ensemble.label_weights(), None);
