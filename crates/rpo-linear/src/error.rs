@@ -96,3 +96,17 @@ pub enum LinearError {
     #[error(transparent)]
     Projection(#[from] ProjectionError),
 }
+
+impl LinearError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Features(e) | Self::Outputs(e) => e.row_mut(),
+            Self::NotLabel { sample, .. }
+            | Self::NotClass { sample, .. }
+            | Self::Score { sample, .. }
+            | Self::NotAProbability { sample, .. } => Some(sample),
+            _ => None,
+        }
+    }
+}

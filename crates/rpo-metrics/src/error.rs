@@ -119,6 +119,18 @@ pub enum MetricError {
 }
 
 impl MetricError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::NonFinite { sample, .. }
+            | Self::NotAProbability { sample, .. }
+            | Self::NotBinary { sample, .. }
+            | Self::LabelOutOfRange { sample, .. }
+            | Self::DuplicateLabel { sample, .. } => Some(sample),
+            _ => None,
+        }
+    }
+
     /// Creates the error for something that an evaluation lacks, for any metric.
     pub(crate) fn needs(needs: &'static str) -> Self {
         Self::Missing {

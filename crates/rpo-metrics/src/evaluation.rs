@@ -2,10 +2,10 @@
 
 use crate::{
     EmptySamples, IntervalSums, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums,
-    Score, SetComparison, Thresholds, TopK, ZeroDivision,
+    Score, SetComparison, Thresholds, TopK, ZeroDivision, largest_k,
 };
 use ndarray::ArrayView2;
-use rpo_core::MatrixView;
+use rpo_core::{CsrView, MatrixView};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a model predicts.
@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub enum Predictions<'a> {
     /// A score for every label (n_samples x n_labels); the predicted values in regression.
     Dense(ArrayView2<'a, f32>),
+    /// Scores of the best labels of each sample (n_samples x n_labels); labels that are not stored have score 0.
+    Sparse(CsrView<'a>),
     /// The best k labels of each sample.
     TopK(&'a TopK),
 }
@@ -20,6 +22,12 @@ pub enum Predictions<'a> {
 impl<'a> From<ArrayView2<'a, f32>> for Predictions<'a> {
     fn from(scores: ArrayView2<'a, f32>) -> Self {
         Self::Dense(scores)
+    }
+}
+
+impl<'a> From<CsrView<'a>> for Predictions<'a> {
+    fn from(scores: CsrView<'a>) -> Self {
+        Self::Sparse(scores)
     }
 }
 
@@ -108,8 +116,7 @@ impl<'a> Evaluation<'a> {
     /// predictions hold.
     pub fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Vec<f64>, MetricError> {
         // The best labels are selected once, for the largest k.
-        let ks = metrics.iter().filter_map(|metric| metric.needs().top_k());
-        if let (Some(k), Predictions::Dense(_)) = (ks.max(), self.scores) {
+        if let (Some(k), Predictions::Dense(_) | Predictions::Sparse(_)) = (largest_k(metrics), self.scores) {
             self.top_k(k)?;
         }
         metrics.iter().map(|metric| metric.evaluate(self)).collect()
@@ -135,7 +142,7 @@ impl<'a> Evaluation<'a> {
     pub fn dense_scores(&self) -> Result<ArrayView2<'a, f32>, MetricError> {
         match self.scores {
             Predictions::Dense(scores) => Ok(scores),
-            Predictions::TopK(_) => Err(MetricError::needs(
+            Predictions::Sparse(_) | Predictions::TopK(_) => Err(MetricError::needs(
                 "a score for every label; the predictions hold only the best of each sample",
             )),
         }
@@ -148,7 +155,7 @@ impl<'a> Evaluation<'a> {
     pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
         let k = match self.scores {
             Predictions::TopK(top) => top.k(),
-            Predictions::Dense(_) => k.saturating_add(self.labels()?.most_missing()),
+            Predictions::Dense(_) | Predictions::Sparse(_) => k.saturating_add(self.labels()?.most_missing()),
         };
         let holds_k = |top: &&Arc<TopK>| top.k() >= k;
         if let Some(top) = self.kept_top().as_ref().filter(holds_k) {
@@ -158,6 +165,7 @@ impl<'a> Evaluation<'a> {
         let top = Arc::new(match self.scores {
             Predictions::TopK(top) => top.clone(),
             Predictions::Dense(scores) => TopK::from_scores(scores, k)?,
+            Predictions::Sparse(scores) => TopK::from_csr(scores, k)?,
         });
         let mut kept = self.kept_top();
         if kept.as_ref().filter(holds_k).is_none() {
@@ -184,6 +192,7 @@ impl<'a> Evaluation<'a> {
             let predicted = match (label_sets, self.scores) {
                 (Some(sets), _) => return SetComparison::new(self.labels()?, sets),
                 (None, Predictions::Dense(scores)) => LabelSets::from_scores(scores, thresholds)?,
+                (None, Predictions::Sparse(scores)) => LabelSets::from_csr(scores, thresholds)?,
                 (None, Predictions::TopK(top)) => LabelSets::from_top_k(top, thresholds)?,
             };
             SetComparison::new(self.labels()?, &predicted)
@@ -285,7 +294,8 @@ fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T, MetricError>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Metric;
+    use crate::{Metric, MissingTruth, largest_k};
+    use rpo_core::CsrMatrix;
     use ndarray::array;
 
     #[test]
@@ -329,5 +339,23 @@ mod tests {
         let evaluation = Evaluation::new((&truth).into(), scores.view(), EvaluationOptions::default());
         let found = [2, 1, 3].map(|k| Metric::PrecisionAt(k).evaluate(&evaluation).unwrap());
         assert_eq!(found, [0.5, 1.0, 2.0 / 3.0]);
+    }
+
+    #[test]
+    fn sparse_scores_are_scored_like_dense_ones() {
+        let truth = array![[1.0_f32, 0.0, f32::NAN, 1.0], [0.0, 1.0, 0.0, f32::NAN], [0.0, 0.0, 1.0, 0.0]];
+        let dense = array![[0.9_f32, 0.0, 0.7, 0.0], [0.0, 0.6, 0.0, 0.8], [0.0, 0.0, 0.5, 0.0]];
+        let sparse = CsrMatrix::csr_from_dense(dense.view(), 0.0);
+        let options = || EvaluationOptions {
+            missing: MissingTruth::Skip,
+            ..EvaluationOptions::default()
+        };
+        let metrics = ["p@1", "p@3", "ndcg@2", "micro-f1", "one-error", "p@18446744073709551615"];
+        let metrics = metrics.map(|name| name.parse::<Metric>().unwrap());
+        let of_dense = Evaluation::new((&truth).into(), dense.view(), options()).evaluate(&metrics);
+        let of_sparse = Evaluation::new((&truth).into(), sparse.view(), options());
+        assert_eq!(of_sparse.evaluate(&metrics), of_dense);
+        assert_eq!(largest_k(&metrics[..3]), Some(3));
+        assert!(of_sparse.evaluate(&[Metric::Lrap]).is_err(), "a score for every label is needed");
     }
 }

@@ -33,7 +33,7 @@ pub use evaluation::{Evaluation, EvaluationOptions, Predictions};
 pub use intervals::IntervalSums;
 pub use labels::{LabelSets, Thresholds};
 pub use mean::{EmptySamples, Mean, MissingTruth};
-pub use metric::{Metric, PredictionForm, Score};
+pub use metric::{Metric, PredictionForm, Score, largest_k};
 pub use ranking::{Curve, Ranking, area_per_label, micro_area, ranking};
 pub use real::Real;
 pub use regression::{Baseline, OutputMetric, RegressionSums};

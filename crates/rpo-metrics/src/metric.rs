@@ -210,12 +210,18 @@ pub enum PredictionForm {
 
 impl PredictionForm {
     /// Returns the k of [`PredictionForm::TopK`].
-    pub(crate) fn top_k(self) -> Option<usize> {
+    pub fn top_k(self) -> Option<usize> {
         match self {
             Self::TopK(k) => Some(k),
             _ => None,
         }
     }
+}
+
+/// Returns the largest number of best labels that one of the metrics needs; `None` if none compares best labels.
+pub fn largest_k<S: Score>(metrics: &[S]) -> Option<usize> {
+    let ks = metrics.iter().filter_map(|metric| metric.needs().top_k());
+    ks.max()
 }
 
 /// Metrics whose name is a single word.

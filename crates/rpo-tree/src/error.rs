@@ -94,3 +94,16 @@ pub enum TreeError {
         why: &'static str,
     },
 }
+
+impl TreeError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::NonFinite(e) => e.row_mut(),
+            Self::InfiniteFeature { sample, .. }
+            | Self::Category { sample, .. }
+            | Self::MissingFeature { sample, .. } => Some(sample),
+            _ => None,
+        }
+    }
+}

@@ -1,17 +1,21 @@
 //! Brings data into the column order of a model.
 
 mod missing;
+mod nominal;
 
 pub use missing::MissingName;
+pub use nominal::UnseenValues;
 
 use crate::schema::are_positions;
 use crate::{ModelError, Schema};
 use missing::MOST_LISTED;
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use nominal::{Recoding, UnseenCount, count_unseen, observed_columns, recode};
+use rpo_core::{CsrMatrix, Matrix, MatrixView};
 use rpo_data::read::known_positions;
 use rpo_data::{ClassColumn, Dataset, Names};
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Schema {
@@ -37,19 +41,14 @@ impl Schema {
         if !data.nominal().is_empty() {
             nominal = (0..self.feature_names.iter().len()).collect();
         }
+        let observed = LazyCell::new(|| observed_columns(data.features().view()));
         for feature in nominal {
             let mine = self.nominal.get(&feature).map(|values| &**values);
             let theirs = data.nominal().get(&source(feature)).map(|values| &**values);
             match self.recoding(feature, mine, theirs) {
                 Ok(recoding) => recodings.extend(recoding),
-                Err(_)
-                    if column(data.features().view(), source(feature))
-                        .iter()
-                        .all(|v| v.is_nan()) =>
-                {
-                    continue;
-                }
-                Err(e) => return Err(e),
+                Err(e) if observed[source(feature)] => return Err(e),
+                Err(_) => continue,
             }
             if let (Some(mine), None) = (mine, theirs) {
                 numbers.push((source(feature), feature, mine.len()));
@@ -107,34 +106,37 @@ impl Schema {
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`].
     pub fn unseen_values(&self, data: &Dataset) -> Result<Vec<UnseenValues>, ModelError> {
         let sources = self.feature_sources(data)?;
-        let mut found = Vec::new();
+        let mut counts: Vec<UnseenCount<'_>> = Vec::new();
         for (&feature, mine) in &self.nominal {
-            let source = sources.as_ref().map_or(feature, |s| s[feature]);
-            let Some(theirs) = data.nominal().get(&source) else {
+            let column = sources.as_ref().map_or(feature, |s| s[feature]);
+            let theirs = data.nominal().get(&column).filter(|theirs| *theirs != mine);
+            let Some(theirs) = theirs else {
                 continue;
             };
-            if mine == theirs {
-                continue;
-            }
-            let is_unseen: Vec<bool> = known_positions(mine, theirs)
-                .iter()
-                .map(Option::is_none)
-                .collect();
-            if !is_unseen.contains(&true) {
-                continue;
-            }
-            let values = column(data.features().view(), source).into_iter().enumerate();
-            let mut unseen = values.filter(|(_, v)| !v.is_nan() && is_unseen[*v as usize]);
-            if let Some((sample, value)) = unseen.next() {
-                found.push(UnseenValues {
-                    feature: self.feature_name(feature),
-                    sample,
-                    value: theirs[value as usize].clone(),
-                    count: 1 + unseen.count(),
+            let positions = known_positions(mine, theirs);
+            let is_unseen: Vec<bool> = positions.iter().map(Option::is_none).collect();
+            if is_unseen.contains(&true) {
+                counts.push(UnseenCount {
+                    feature,
+                    column,
+                    values: theirs,
+                    is_unseen,
+                    first: None,
+                    count: 0,
                 });
             }
         }
-        Ok(found)
+        count_unseen(data.features().view(), &mut counts);
+        let found = counts.into_iter().filter_map(|counted| {
+            let (sample, value) = counted.first?;
+            Some(UnseenValues {
+                feature: self.feature_name(counted.feature),
+                sample,
+                value: counted.values[value].clone(),
+                count: counted.count,
+            })
+        });
+        Ok(found.collect())
     }
 
     /// Returns the outputs of a data set in the order of the model, each repeated once per quantile level of the model.
@@ -255,60 +257,6 @@ impl Schema {
     }
 }
 
-/// Values of a nominal feature that a model has not seen in training.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnseenValues {
-    /// Name of the feature.
-    pub feature: String,
-    /// The first sample with such a value.
-    pub sample: usize,
-    /// The value of that sample.
-    pub value: String,
-    /// Number of samples with such values.
-    pub count: usize,
-}
-
-/// The values of a column.
-fn column(x: MatrixView<'_>, column: usize) -> Vec<f32> {
-    let mut values = vec![0.0; x.n_rows()];
-    for (row, value) in values.iter_mut().enumerate() {
-        x.for_each_in_row(row, |j, v| {
-            if j as usize == column {
-                *value = v;
-            }
-        });
-    }
-    values
-}
-
-fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
-    for recoding in recodings {
-        let column = recoding.feature;
-        match &mut x {
-            Matrix::Dense(a) => a.column_mut(column).mapv_inplace(|value| recoding.apply(value)),
-            Matrix::Sparse(a) => *a = recode_sparse(a, column as u32, |value| recoding.apply(value)),
-        }
-    }
-    x
-}
-
-/// Translates the values of a nominal feature of the data to positions in the model's list.
-struct Recoding {
-    feature: usize,
-    /// For each value of the data, its position in the model's list; NaN (missing) if the list lacks it.
-    positions: Vec<f32>,
-}
-
-impl Recoding {
-    fn apply(&self, value: f32) -> f32 {
-        if value.is_nan() {
-            return value;
-        }
-        self.positions[value as usize]
-    }
-}
-
 /// For each column of the model, the column of the data that holds it; `None` if the columns are the same. An error
 /// refers to further columns, `others`, that were not read.
 fn sources(
@@ -421,29 +369,6 @@ fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
         rows.end_row();
     }
     Matrix::Sparse(rows.finish(sources.len()))
-}
-
-/// Changes the values of a column, including zeros that are not stored.
-fn recode_sparse(x: &CsrMatrix, column: u32, new: impl Fn(f32) -> f32) -> CsrMatrix {
-    let view = x.view();
-    let mut rows = CsrRows::default();
-    for i in 0..x.rows() {
-        let (columns, values) = csr_row(&view, i);
-        let mut old = 0.0;
-        for (&j, &value) in columns.iter().zip(values) {
-            if j == column {
-                old = value;
-            } else {
-                rows.push(j, value);
-            }
-        }
-        let value = new(old);
-        if value != 0.0 {
-            rows.push(column, value);
-        }
-        rows.end_row();
-    }
-    rows.finish(x.cols())
 }
 
 /// Builds a CSR matrix row by row from entries in any order.

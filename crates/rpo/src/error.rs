@@ -225,6 +225,19 @@ pub enum ModelError {
         /// Name of the feature.
         name: String,
     },
+    /// A feature that is infinite, or becomes infinite when it is prepared as in training.
+    #[error(
+        "row {row} has the value {value} of feature {name:?}, which is infinite or too far from the values in training to be \
+         prepared as they were"
+    )]
+    UnusableFeature {
+        /// Row, from 0.
+        row: usize,
+        /// Name of the feature.
+        name: String,
+        /// The value.
+        value: f32,
+    },
     /// Models that cannot be merged.
     #[error("the models cannot be merged: {0}")]
     Merge(&'static str),
@@ -307,15 +320,26 @@ impl ModelError {
     /// `start`.
     #[must_use]
     pub fn in_block(mut self, start: usize) -> Self {
-        if let Self::MissingFeature { row, .. }
-        | Self::Linear(LinearError::Score { sample: row, .. })
-        | Self::Ensemble(EnsembleError::Prediction { sample: row, .. })
-        | Self::Dataset(DatasetError::NotAPosition { sample: row, .. })
-        | Self::Metric(MetricError::NotAProbability { sample: row, .. }) = &mut self
-        {
+        if let Some(row) = self.row_mut() {
             *row += start;
         }
         self
+    }
+
+    /// The row that the error names, if any.
+    fn row_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Target { row, .. }
+            | Self::UnknownValue { row, .. }
+            | Self::MissingFeature { row, .. }
+            | Self::UnusableFeature { row, .. } => Some(row),
+            Self::Dataset(e) => e.sample_mut(),
+            Self::Preprocess(e) => e.sample_mut(),
+            Self::Ensemble(e) => e.sample_mut(),
+            Self::Linear(e) => e.sample_mut(),
+            Self::Metric(e) => e.sample_mut(),
+            _ => None,
+        }
     }
 }
 

@@ -1,22 +1,21 @@
 //! A fitted model with everything needed to serve it.
 
 use crate::combine::Ensemble;
-use crate::method::{Difference, first_missing, trees_of};
+use crate::method::{Difference, trees_of};
 use crate::{
     Decision, Estimator, FitContext, Intervals, ModelError, OnCheckpoint, OobPredictions, Predict, Schema,
     Stages, StreamDestination, ThresholdSource, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor};
-use rpo_data::preprocess::Pipeline;
-use rpo_data::{ClassColumn, Dataset, Task, check_positions};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, Predictor};
+use rpo_data::preprocess::{Pipeline, PreprocessError};
+use rpo_data::{ClassColumn, Dataset, DatasetError, Task, check_positions};
 use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -462,24 +461,42 @@ impl Model {
         check_positions(x, &self.schema.nominal)?;
         let predicted = match &self.pipeline {
             None => predict(self.predictor.as_ref(), x),
-            Some(pipeline) => predict(self.predictor.as_ref(), pipeline.transform(x)?.view()),
+            Some(pipeline) => pipeline
+                .transform(x)
+                .map_err(ModelError::from)
+                .and_then(|prepared| predict(self.predictor.as_ref(), prepared.view())),
         };
-        predicted.map_err(|e| match e {
-            ModelError::Linear(LinearError::Features(_))
-            | ModelError::Ensemble(
-                EnsembleError::Features(_) | EnsembleError::Tree(TreeError::MissingFeature { .. }),
-            ) => self.missing_feature(x).unwrap_or(e),
-            e => e,
-        })
+        predicted.map_err(|e| self.refused_feature(&e, x).unwrap_or(e))
     }
 
-    /// The error for the first missing feature, with its name in the data.
-    fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
-        let encoded = self.pipeline.iter().flat_map(Pipeline::target_encoded);
-        let encoded: BTreeSet<usize> = encoded.collect();
-        let (row, column) = first_missing(x, 0..x.n_rows(), |feature| !encoded.contains(&feature))?;
+    /// The error for a feature that the pipeline or the predictor refused, with its name and value in the data.
+    fn refused_feature(&self, error: &ModelError, x: MatrixView<'_>) -> Option<ModelError> {
+        let (row, prepared) = match *error {
+            ModelError::Preprocess(PreprocessError::Dataset(DatasetError::InfiniteFeature {
+                sample,
+                feature,
+                ..
+            })) => (sample, feature),
+            ModelError::Linear(LinearError::Features(MatrixError::NonFinite { row, column, .. }))
+            | ModelError::Ensemble(EnsembleError::Features(MatrixError::NonFinite { row, column, .. })) => {
+                (row, column)
+            }
+            ModelError::Ensemble(EnsembleError::Tree(
+                TreeError::MissingFeature { sample, column }
+                | TreeError::InfiniteFeature { sample, column, .. },
+            )) => (sample, column),
+            _ => return None,
+        };
+        let column = match &self.pipeline {
+            Some(pipeline) => *pipeline.sources().get(prepared)?,
+            None => prepared,
+        };
         let name = self.schema.feature_names.get(column)?.into_owned();
-        Some(ModelError::MissingFeature { row, name })
+        let value = x.select_rows(&[row]).view().to_dense(usize::MAX).ok()?[[0, column]];
+        Some(match value.is_nan() {
+            true => ModelError::MissingFeature { row, name },
+            false => ModelError::UnusableFeature { row, name, value },
+        })
     }
 
     /// Checks that some outputs of the model are labels.

@@ -47,7 +47,7 @@ impl Model {
             }
             LeafSamples::Training => self.training_samples(data),
         };
-        if data.cell_weights().is_some() {
+        if data.has_cell_weights() {
             return Err(ModelError::Relabel(
                 "leaves take weights of samples, not of single outputs",
             ));

@@ -10,7 +10,6 @@ use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
 use rpo::combine::{Candidate, Ensemble};
-use rpo::data::Task;
 use rpo::linear::FitEstimate;
 use rpo::{Estimator, FitContext, Model, ModelError};
 use std::path::PathBuf;
@@ -66,7 +65,7 @@ impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         // Report all errors that can be found before the data is read.
         let method = self.fit.start(&[])?;
-        let estimator = method.estimator(Task::MultiLabel)?;
+        let estimator = method.estimator_for_any_task()?;
         if self.low_memory && estimator.streaming().is_none() {
             let of_the_whole = ["thresholds", "intervals"]
                 .into_iter()

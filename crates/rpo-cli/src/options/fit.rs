@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::files::NamedFile;
 use crate::output::note;
 use clap::Args;
-use rpo::data::{Dataset, Task};
+use rpo::data::Dataset;
 use rpo::metrics::Metric;
 use rpo::{Estimator, Method, ModelError};
 
@@ -38,7 +38,7 @@ impl FitOptions {
         if let Some(seed) = self.seed {
             method = method.with_seed(seed);
         }
-        method.estimator(Task::MultiLabel)?;
+        method.check()?;
         method
             .check_metrics(metrics)
             .map_err(|source| self.failed(source))?;

@@ -4,8 +4,7 @@ use super::params::read_parameters;
 use crate::error::CliError;
 use crate::files::NamedFile;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rpo::data::Task;
-use rpo::{Method, ParameterInfo, Registry};
+use rpo::{Estimator, Method, ParameterInfo, Registry};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -71,7 +70,7 @@ impl MethodOptions {
                 let method = Method::try_from(&parameters).map_err(|e| of_file(e.into()))?;
                 // Options may override invalid values.
                 if self.given.is_empty() {
-                    method.estimator(Task::MultiLabel).map_err(of_file)?;
+                    method.check().map_err(of_file)?;
                 }
                 method
             }

@@ -258,7 +258,14 @@ fn numbers_beside_texts_do_not_outweigh_them() {
         text
     };
     folder.write("train.csv", table(0)).write("test.csv", table(1000));
-    for method in ["one-vs-rest", "label-tree", "craftml --trees 20"] {
+    for method in [
+        "one-vs-rest",
+        "label-tree",
+        "craftml --trees 20",
+        "ridge",
+        "logistic-regression",
+        "label-embedding",
+    ] {
         let train =
             format!("train --data train.csv --text review --targets liked --method {method} --model m.rpo");
         folder.ok(&train);

@@ -35,6 +35,16 @@ pub enum MatrixError {
     Memory(#[from] MemoryLimit),
 }
 
+impl MatrixError {
+    /// The row that the error names, if any. A caller that passed a part of a matrix converts it to that of the whole.
+    pub fn row_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::NonFinite { row, .. } => Some(row),
+            Self::Memory(_) => None,
+        }
+    }
+}
+
 /// Refuses a dense matrix that would take more than `limit` bytes at `bytes_per_entry` bytes per entry.
 ///
 /// # Errors

@@ -96,3 +96,17 @@ pub enum DatasetError {
     #[error(transparent)]
     Dense(#[from] MatrixError),
 }
+
+impl DatasetError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Output(e) => e.row_mut(),
+            Self::NotALabel { sample, .. }
+            | Self::InfiniteFeature { sample, .. }
+            | Self::NotAPosition { sample, .. }
+            | Self::NotOneClass { sample, .. } => Some(sample),
+            _ => None,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Weights of samples, and of individual outputs of samples.
 
 use super::{Dataset, DatasetError, check_range};
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView1, Axis, CowArray, Ix2, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,6 +11,18 @@ use std::sync::Arc;
 pub(super) struct Weights {
     samples: Option<Arc<[f32]>>,
     cells: Option<Arc<Array2<f32>>>,
+    /// Rules by which weights of outputs follow from the labels of a set, so that those of a fit follow from its own
+    /// samples, and not from samples that are withheld from it.
+    rules: Vec<LabelRule>,
+}
+
+/// A rule for the weights of outputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum LabelRule {
+    /// [`Weighting::Balanced`].
+    Balanced,
+    /// [`Weighting::Propensity`].
+    Propensity { model: Propensity, unbiased: bool },
 }
 
 impl Weights {
@@ -20,6 +32,7 @@ impl Weights {
         Self {
             samples: self.samples.as_ref().map(of_samples),
             cells: self.select_cells(Axis(0), samples),
+            rules: self.rules.clone(),
         }
     }
 
@@ -28,6 +41,7 @@ impl Weights {
         Self {
             samples: self.samples.clone(),
             cells: self.select_cells(Axis(1), outputs),
+            rules: self.rules.clone(),
         }
     }
 
@@ -38,7 +52,9 @@ impl Weights {
 
     /// Returns true if the other set has the same kinds of weights.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.samples.is_some() == other.samples.is_some() && self.cells.is_some() == other.cells.is_some()
+        self.samples.is_some() == other.samples.is_some()
+            && self.cells.is_some() == other.cells.is_some()
+            && self.rules == other.rules
     }
 
     /// Appends the weights of another set, which has the same kinds of weights and the same outputs.
@@ -51,6 +67,7 @@ impl Weights {
                 let joined = concatenate(Axis(0), &[a.view(), b.view()]);
                 Arc::new(joined.expect("both have a column for each output"))
             }),
+            rules: self.rules.clone(),
         }
     }
 }
@@ -69,7 +86,8 @@ pub enum Weighting {
     Cells(Array2<f32>),
     /// Weights of outputs that give the samples with and without a label the same total: W/(2 W₊) and W/(2 W₋), for
     /// the total weight W of the samples where the label is observed, of which W₊ belongs to those with it. A label that
-    /// is constant keeps weight 1. The weights are dense and multiply existing weights of outputs.
+    /// is constant keeps weight 1. The weights are dense and multiply existing weights of outputs. Those of a subset of the
+    /// samples follow from the labels of the subset.
     Balanced,
     /// Weights of outputs for labels that may be relevant although they are not recorded: 1/p where a label of
     /// propensity p is recorded (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
@@ -77,7 +95,8 @@ pub enum Weighting {
     /// A relevant label is recorded with probability p, an irrelevant one never. Weights 1/p then give an unbiased
     /// estimate of the sum of the losses of the relevant labels alone. Weights 2/p - 1 do so for the number of wrong
     /// labels, as each recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et
-    /// al., WWW 2021). The weights are dense and multiply existing weights of outputs.
+    /// al., WWW 2021). The weights are dense and multiply existing weights of outputs. Those of a subset of the samples
+    /// follow from the labels of the subset.
     Propensity {
         /// The model of the propensities of labels, by their counts among the samples of positive weight.
         model: Propensity,
@@ -108,7 +127,7 @@ impl Dataset {
     /// let data = Dataset::new(array![[1.], [2.], [3.], [4.]].into(), labels.into(), Task::MultiLabel)?;
     /// let weighted = data.with_weights(vec![1.0, 1.0, 0.5, 0.5])?.with_weights(Weighting::Balanced)?;
     /// assert_eq!(weighted.weights(), Some(&[1.0, 1.0, 0.5, 0.5][..]));
-    /// assert_eq!(weighted.cell_weights().unwrap().column(0).to_vec(), [1.5, 0.75, 0.75, 0.75]);
+    /// assert_eq!(weighted.cell_weights()?.unwrap().column(0).to_vec(), [1.5, 0.75, 0.75, 0.75]);
     /// # Ok::<(), rpo_data::DatasetError>(())
     /// ```
     ///
@@ -123,8 +142,10 @@ impl Dataset {
             Weighting::Samples(weights) => self.with_sample_weights(weights),
             Weighting::Feature(feature) => self.with_weights_of(feature),
             Weighting::Cells(weights) => self.with_cell_weights(weights),
-            Weighting::Balanced => self.with_balanced_labels(),
-            Weighting::Propensity { model, unbiased } => self.with_propensity_weights(model, unbiased),
+            Weighting::Balanced => self.with_rule(LabelRule::Balanced),
+            Weighting::Propensity { model, unbiased } => {
+                self.with_rule(LabelRule::Propensity { model, unbiased })
+            }
         }
     }
 
@@ -162,9 +183,27 @@ impl Dataset {
         }
     }
 
-    /// The weight of each output of each sample; `None` if the outputs of a sample have equal weights.
-    pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
-        self.weights.cells.as_ref().map(|cells| cells.view())
+    /// Returns true if the outputs of a sample may have different weights.
+    pub fn has_cell_weights(&self) -> bool {
+        self.weights.cells.is_some() || !self.weights.rules.is_empty()
+    }
+
+    /// The weight of each output of each sample; `None` if the outputs of a sample have equal weights. Weights that follow
+    /// from labels ([`Weighting::Balanced`], [`Weighting::Propensity`]) are those of the labels of this set.
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`] for weights that take more than [`DEFAULT_MEMORY_LIMIT`], [`DatasetError::Parameter`] for
+    /// propensities of fewer than three samples.
+    pub fn cell_weights(&self) -> Result<Option<CowArray<'_, f32, Ix2>>, DatasetError> {
+        let given = self.weights.cells.as_ref().map(|cells| cells.view().into());
+        let rules = self.weights.rules.iter();
+        rules
+            .map(|rule| self.weights_by(rule))
+            .try_fold(given, |weights, of_rule| {
+                let mut of_rule = of_rule?;
+                weights.iter().for_each(|weights| of_rule *= weights);
+                Ok(Some(of_rule.into()))
+            })
     }
 
     fn with_sample_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
@@ -216,13 +255,31 @@ impl Dataset {
             self = self.with_class_columns(columns)?;
         }
         self.weights.cells = Some(Arc::new(weights));
+        self.weights.rules.clear();
         Ok(self)
     }
 
-    fn with_balanced_labels(self) -> Result<Self, DatasetError> {
-        let weights = self.weights.samples.clone();
-        let weight = |sample: usize| weights.as_ref().map_or(1.0, |weights| f64::from(weights[sample]));
-        self.with_label_weights(|_, labels| {
+    /// Adds a rule, if it gives these samples valid weights.
+    fn with_rule(mut self, rule: LabelRule) -> Result<Self, DatasetError> {
+        self.weights.rules.push(rule);
+        let weights = self.cell_weights()?;
+        let weights = weights.iter().flatten().copied();
+        WeightError::check(weights)?;
+        Ok(self)
+    }
+
+    /// The weights of outputs by a rule.
+    fn weights_by(&self, rule: &LabelRule) -> Result<Array2<f32>, DatasetError> {
+        match *rule {
+            LabelRule::Balanced => self.balanced_weights(),
+            LabelRule::Propensity { model, unbiased } => self.propensity_weights(model, unbiased),
+        }
+    }
+
+    fn balanced_weights(&self) -> Result<Array2<f32>, DatasetError> {
+        let weights = self.weights();
+        let weight = |sample: usize| weights.map_or(1.0, |weights| f64::from(weights[sample]));
+        self.label_weights(|_, labels| {
             let total = |value: f32| {
                 let samples = labels.iter().enumerate().filter(|(_, label)| **label == value);
                 samples.map(|(sample, _)| weight(sample)).sum::<f64>()
@@ -238,22 +295,21 @@ impl Dataset {
         })
     }
 
-    fn with_propensity_weights(self, model: Propensity, unbiased: bool) -> Result<Self, DatasetError> {
+    fn propensity_weights(&self, model: Propensity, unbiased: bool) -> Result<Array2<f32>, DatasetError> {
         let used = self.for_training();
         let inverse = model.inverse(&used.label_statistics().counts, used.n_samples());
         let inverse = inverse.map_err(|e| DatasetError::Parameter(Box::new(e)))?;
-        self.with_label_weights(|j, _| match unbiased {
+        self.label_weights(|j, _| match unbiased {
             true => ((2.0 * inverse[j] - 1.0) as f32, 1.0),
             false => (inverse[j] as f32, 1.0),
         })
     }
 
-    /// Sets weights of outputs; `of` returns, for a label and its values, the weights of the samples with it and without
-    /// it.
-    fn with_label_weights(
-        self,
+    /// Weights of outputs; `of` returns, for a label and its values, the weights of the samples with it and without it.
+    fn label_weights(
+        &self,
         of: impl Fn(usize, ArrayView1<'_, f32>) -> (f32, f32),
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Array2<f32>, DatasetError> {
         let outputs = self.outputs().view();
         let mut weights = outputs
             .to_dense(DEFAULT_MEMORY_LIMIT)
@@ -262,10 +318,7 @@ impl Dataset {
             let (with, without) = of(j, weights.view());
             weights.mapv_inplace(|label| if label == 1.0 { with } else { without });
         }
-        if let Some(given) = self.cell_weights() {
-            weights *= &given;
-        }
-        self.with_cell_weights(weights)
+        Ok(weights)
     }
 }
 
@@ -290,12 +343,15 @@ mod tests {
         let data = data.with_weights(cells).unwrap();
         let some = data.select_samples(&[2, 0]).unwrap();
         assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
-        assert_eq!(some.cell_weights().unwrap(), array![[5.0, 6.0], [1.0, 2.0]]);
+        assert_eq!(
+            some.cell_weights().unwrap().unwrap(),
+            array![[5.0, 6.0], [1.0, 2.0]]
+        );
         let one = data.select_outputs(&[1]).unwrap();
-        assert_eq!(one.cell_weights().unwrap(), array![[2.0], [4.0], [6.0]]);
+        assert_eq!(one.cell_weights().unwrap().unwrap(), array![[2.0], [4.0], [6.0]]);
         let both = some.concat(&data.select_samples(&[1]).unwrap()).unwrap();
         assert_eq!(
-            both.cell_weights().unwrap(),
+            both.cell_weights().unwrap().unwrap(),
             array![[5.0, 6.0], [1.0, 2.0], [3.0, 4.0]]
         );
         let without = self::data();
@@ -312,7 +368,7 @@ mod tests {
         let data = Dataset::with_missing(x.into(), y.into(), Task::MultiLabel).unwrap();
         let check = |data: Dataset, expected: [[f64; 4]; 3]| {
             let data = data.with_weights(Weighting::Balanced).unwrap();
-            let found = data.cell_weights().unwrap();
+            let found = data.cell_weights().unwrap().unwrap();
             for (found, expected) in found.columns().into_iter().zip(expected) {
                 assert_eq!(found.to_vec(), expected.map(|v| v as f32));
             }
@@ -324,6 +380,36 @@ mod tests {
         );
         let weighted = data.with_weights(vec![4.0, 1.0, 1.0, 0.0]).unwrap();
         check(weighted, [[0.6, 3.0, 0.6, 0.6], [1.0; 4], [1.0; 4]]);
+    }
+
+    /// Weights of a part that is withheld for testing have no part in a fit.
+    #[test]
+    fn weights_by_labels_are_those_of_the_labels_of_a_subset() {
+        let y = array![[1.0], [0.0], [0.0], [0.0], [1.0], [1.0]];
+        let x = Array2::zeros((6, 1));
+        let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
+        let given = Array2::from_shape_fn((6, 1), |(i, _)| 1.0 + i as f32);
+        let data = data.with_weights(given).unwrap();
+        for rule in [
+            Weighting::Balanced,
+            Weighting::Propensity {
+                model: Propensity::default(),
+                unbiased: false,
+            },
+        ] {
+            let weighted = data.clone().with_weights(rule.clone()).unwrap();
+            let first = data.select_samples(&[0, 1, 2, 3]).unwrap();
+            let alone = first.with_weights(rule).unwrap();
+            let of_part = weighted.select_samples(&[0, 1, 2, 3]).unwrap();
+            assert_eq!(of_part, alone);
+            assert_eq!(of_part.cell_weights(), alone.cell_weights());
+            assert_ne!(
+                of_part.cell_weights().unwrap().unwrap()[[0, 0]],
+                weighted.cell_weights().unwrap().unwrap()[[0, 0]]
+            );
+            // Few samples are no obstacle to a test part, of which nobody asks for weights.
+            assert!(weighted.select_samples(&[4]).unwrap().has_cell_weights());
+        }
     }
 
     /// Outputs of weight 0 are missing in everything that reads them.
@@ -414,7 +500,7 @@ mod tests {
                 .with_weights(Weighting::Propensity { model, unbiased })
                 .unwrap();
             let expected = array![[weights[0], 1.0], [weights[0], weights[1]], [1.0, 1.0]];
-            assert_eq!(found.cell_weights().unwrap(), expected);
+            assert_eq!(found.cell_weights().unwrap().unwrap(), expected);
         }
         let few = data().select_samples(&[0, 1]).unwrap();
         let (model, unbiased) = (propensity, false);

@@ -102,6 +102,17 @@ pub enum PreprocessError {
     Dataset(#[from] DatasetError),
 }
 
+impl PreprocessError {
+    /// The sample that the error names, if any. A caller that passed a part of the samples converts it to that of all.
+    pub fn sample_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Dataset(e) => e.sample_mut(),
+            Self::Memory(e) => e.row_mut(),
+            _ => None,
+        }
+    }
+}
+
 fn check_samples(data: &Dataset) -> Result<(), PreprocessError> {
     if data.n_samples() == 0 {
         Err(PreprocessError::NoSamples)

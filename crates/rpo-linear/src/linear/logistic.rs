@@ -186,7 +186,7 @@ impl LogisticRegressionParams {
             slope: 1.0,
             shift: 0.0,
             normalize: RowNorm::None,
-            residual: Some(fitted.residual),
+            residual: Some((f64::from(fitted.residual) / VIOLATION) as f32),
             cost: None,
             n_train: y.n_rows(),
         })

@@ -4,14 +4,9 @@ use super::{CombineRule, Ensemble, Grams, Link, Pool, Selection, Weight};
 use crate::blocks::dense_bytes;
 use crate::decision::for_labels;
 use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use rpo_core::MatrixView;
+use ndarray::{Array2, Axis, concatenate};
 use rpo_data::Task;
-use rpo_ensemble::thresholds::{self, ThresholdRule};
-
-/// Labels with fewer withheld samples than this get the threshold that predicts them as often as they occur: their
-/// F-measure is too uncertain to maximize.
-const RARE: usize = 5;
+use rpo_ensemble::thresholds::{ThresholdRule, find};
 
 /// The weights of candidates.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +17,16 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
+    /// One candidate alone.
+    fn only(candidate: usize, n_candidates: usize) -> Self {
+        let mut weights = vec![Weight::default(); n_candidates];
+        weights[candidate] = Weight::same(1.0);
+        Self {
+            link: Link::Mean,
+            weights,
+        }
+    }
+
     /// The candidates with nonzero weight.
     pub(crate) fn members(&self) -> impl Iterator<Item = (usize, Weight)> {
         let weights = self.weights.iter().copied().enumerate();
@@ -118,6 +123,53 @@ impl Pool<'_> {
         Ok(Choice { link, weights })
     }
 
+    /// Finds the weights of some candidates by a rule, or takes the best of them alone if its score is above that of their
+    /// combination: rules minimize errors over all outputs together, and scores may be about something else, such as the
+    /// order of the labels of a sample.
+    ///
+    /// # Errors
+    /// As [`choose`](Self::choose).
+    pub(crate) fn choose_best(
+        &self,
+        rule: CombineRule,
+        grams: &Grams,
+        candidates: &[usize],
+    ) -> Result<Choice, ModelError> {
+        let choice = self.choose(rule, grams, candidates)?;
+        let scored = candidates.iter().map(|&candidate| (candidate, self.score(candidate)));
+        let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        let Some((best, score)) = best else {
+            return Ok(choice);
+        };
+        let mut scoring = self.scoring();
+        self.for_each_block(candidates, |_, scores, truth| {
+            match self.combined(&choice, candidates, &scores)? {
+                Some(scores) => scoring.add(truth.view(), scores.view()),
+                None => Ok(()),
+            }
+        })?;
+        Ok(match scoring.value()? < score {
+            true => Choice::only(best, self.n_candidates()),
+            false => choice,
+        })
+    }
+
+    /// The combined scores of candidates.
+    fn combined(
+        &self,
+        choice: &Choice,
+        candidates: &[usize],
+        scores: &[Array2<f32>],
+    ) -> Result<Option<Array2<f32>>, ModelError> {
+        let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);
+        let members = scores.iter().cloned().zip(weights);
+        let members = members.filter(|(_, weight)| weight.size() != 0.0);
+        let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
+        choice
+            .link
+            .combine(members, &self.means(), self.declared().labels())
+    }
+
     /// Evaluates a choice among candidates by a rule. The weights for each part of the withheld samples are found on
     /// the other parts; thresholds are those of the choice on all samples.
     ///
@@ -131,7 +183,6 @@ impl Pool<'_> {
         choice: &Choice,
         thresholds: Option<ThresholdRule>,
     ) -> Result<Judged, ModelError> {
-        let means = self.means();
         let n_parts = self.n_parts();
         let crossed = (0..n_parts).map(|part| {
             let others: Vec<usize> = (0..n_parts).filter(|&other| other != part).collect();
@@ -147,16 +198,7 @@ impl Pool<'_> {
         let mut scores_of_choice = Vec::new();
         let mut scoring = self.scoring();
         self.for_each_block(candidates, |part, scores, truth| {
-            let combine = |choice: &Choice| {
-                let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);
-                let members = scores
-                    .iter()
-                    .cloned()
-                    .zip(weights)
-                    .filter(|(_, weight)| weight.size() != 0.0);
-                let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
-                choice.link.combine(members, &means, self.declared().labels())
-            };
+            let combine = |choice: &Choice| self.combined(choice, candidates, &scores);
             if let Some(choice) = crossed.get(part)
                 && let Some(scores) = combine(choice)?
             {
@@ -181,36 +223,12 @@ impl Pool<'_> {
                     let scores = concatenate(Axis(0), &views).expect("blocks have a column for each output");
                     let truth = self.withheld_outputs();
                     for_labels(labels, scores.view(), truth.view(), |scores, truth| {
-                        find(rule, scores, truth)
+                        Ok(find(rule, scores, truth)?)
                     })
                 })
                 .transpose()?,
         })
     }
-}
-
-/// Finds thresholds by a rule; rare labels use the rate rule.
-fn find(
-    rule: ThresholdRule,
-    scores: ArrayView2<'_, f32>,
-    truth: MatrixView<'_>,
-) -> Result<Vec<f64>, ModelError> {
-    let mut found = thresholds::find(rule, scores, truth.reborrow())?;
-    let mut positives = vec![0; found.len()];
-    for row in 0..truth.n_rows() {
-        truth.for_each_in_row(row, |label, value| {
-            positives[label as usize] += usize::from(value > 0.0);
-        });
-    }
-    if rule == ThresholdRule::MacroF {
-        let by_rate = thresholds::find(ThresholdRule::Rate, scores, truth)?;
-        for ((threshold, rate), n) in found.iter_mut().zip(by_rate).zip(positives) {
-            if (1..RARE).contains(&n) {
-                *threshold = rate;
-            }
-        }
-    }
-    Ok(found)
 }
 
 #[cfg(test)]
@@ -320,21 +338,16 @@ mod tests {
         assert_ne!(weights(&withheld, &[0, 1, 2]), weights(&changed, &[0, 1, 2]));
     }
 
+    /// The mean of a good member and two bad ones is worse than the good one.
     #[test]
-    fn rare_labels_have_the_threshold_of_their_rate() {
-        let scores = Array2::from_shape_fn((20, 2), |(i, j)| (i + 1) as f32 / (30.0 + j as f32));
-        let has = |i: usize, j: usize| {
-            if j == 0 {
-                i == 10 || i == 3
-            } else {
-                i.is_multiple_of(2)
-            }
-        };
-        let labels = Array2::from_shape_fn((20, 2), |(i, j)| f32::from(u8::from(has(i, j))));
-        let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into()).unwrap();
-        let by = |rule| thresholds::find(rule, scores.view(), (&labels).into()).unwrap();
-        let (rate, best) = (by(ThresholdRule::Rate), by(ThresholdRule::MacroF));
-        assert_ne!(rate[0], best[0]);
-        assert_eq!(found, [rate[0], best[1]]);
+    fn a_member_that_is_better_than_the_combination_is_chosen_alone() {
+        let (withheld, models) = (numbers(2), models());
+        let pool = Pool::of_models(&withheld, &models).unwrap();
+        let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
+        let best = all.into_iter().max_by(|a, b| pool.score(*a).total_cmp(&pool.score(*b))).unwrap();
+        let chosen = pool.choose_best(CombineRule::Mean, &grams, &all).unwrap();
+        assert_eq!(chosen.members().map(|(index, _)| index).collect::<Vec<_>>(), [best]);
+        let stack = pool.choose_best(CombineRule::Nnls, &grams, &all).unwrap();
+        assert_eq!(stack, pool.choose(CombineRule::Nnls, &grams, &all).unwrap());
     }
 }

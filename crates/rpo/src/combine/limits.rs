@@ -2,8 +2,8 @@
 
 use crate::Model;
 use ndarray::Array2;
-use rpo_core::Predictor;
 use rpo_core::store::{Reader, StoreError, Writer};
+use rpo_core::{MatrixView, Predictor};
 use rpo_data::{Dataset, Task};
 
 /// Range to which members' predictions are clamped before they are combined. A linear member may be far off on an
@@ -18,6 +18,51 @@ pub(crate) enum Limits {
     None,
 }
 
+/// The two smallest and the two largest observed values of an output, so that the range without one of its values is
+/// known.
+#[derive(Clone)]
+struct Extremes {
+    low: [f32; 2],
+    high: [f32; 2],
+}
+
+impl Extremes {
+    const NONE: Self = Self {
+        low: [f32::INFINITY; 2],
+        high: [f32::NEG_INFINITY; 2],
+    };
+
+    fn add(&mut self, value: f32) {
+        let [low, next_low] = self.low;
+        self.low = [low.min(value), next_low.min(low.max(value))];
+        let [high, next_high] = self.high;
+        self.high = [high.max(value), next_high.max(high.min(value))];
+    }
+
+    /// The range of the values, of all but one if that is given and observed; everything if there are none.
+    fn range(&self, without: Option<f32>) -> (f32, f32) {
+        let is_left_out = |value: f32| without == Some(value);
+        let low = self.low[usize::from(is_left_out(self.low[0]))];
+        let high = self.high[usize::from(is_left_out(self.high[0]))];
+        match low <= high {
+            true => (low, high),
+            false => (f32::MIN, f32::MAX),
+        }
+    }
+}
+
+/// The extreme values of each output among these samples.
+fn extremes(outputs: MatrixView<'_>, samples: impl IntoIterator<Item = usize>) -> Vec<Extremes> {
+    let mut extremes = vec![Extremes::NONE; outputs.n_cols()];
+    let mut row = vec![0.0; outputs.n_cols()];
+    for sample in samples {
+        outputs.copy_row(sample, &mut row);
+        let observed = extremes.iter_mut().zip(&row).filter(|(_, value)| !value.is_nan());
+        observed.for_each(|(of_output, &value)| of_output.add(value));
+    }
+    extremes
+}
+
 /// Names of the arrays that store the ranges.
 const LOW: &str = "limit.low";
 const HIGH: &str = "limit.high";
@@ -25,26 +70,41 @@ const HIGH: &str = "limit.high";
 impl Limits {
     /// The limits of a training set; an output without observed values is not limited.
     pub(super) fn of(training: &Dataset) -> Self {
-        if training.task() == Task::MultiLabel {
-            return Self::Probability;
-        }
-        let outputs = training.outputs().view();
-        let unseen = (f32::INFINITY, f32::NEG_INFINITY);
-        let mut ranges = vec![unseen; outputs.n_cols()];
-        let mut row = vec![0.0; outputs.n_cols()];
-        for sample in 0..outputs.n_rows() {
-            outputs.copy_row(sample, &mut row);
-            for ((low, high), &value) in ranges.iter_mut().zip(&row).filter(|(_, value)| !value.is_nan()) {
-                (*low, *high) = (low.min(value), high.max(value));
+        Self::of_samples(training, 0..training.n_samples())
+    }
+
+    /// The limits of a training set that consists of some of the samples.
+    pub(super) fn of_samples(data: &Dataset, samples: impl IntoIterator<Item = usize>) -> Self {
+        match data.task() {
+            Task::MultiLabel => Self::Probability,
+            Task::Regression => {
+                let extremes = extremes(data.outputs().view(), samples);
+                Self::Ranges(extremes.iter().map(|of_output| of_output.range(None)).collect())
             }
         }
-        let anything = (f32::MIN, f32::MAX);
-        let ranges = ranges.into_iter();
-        Self::Ranges(
-            ranges
-                .map(|range| if range == unseen { anything } else { range })
-                .collect(),
-        )
+    }
+
+    /// Limits predictions of these samples, one row each, that were made from all other samples: the range of the others.
+    /// A prediction beyond the range of all would become the truth of the sample that has the largest value.
+    pub(super) fn apply_to_left_out(
+        data: &Dataset,
+        samples: &[usize],
+        mut scores: Array2<f32>,
+    ) -> Array2<f32> {
+        if data.task() == Task::MultiLabel {
+            return Self::Probability.apply(scores);
+        }
+        let outputs = data.outputs().view();
+        let extremes = extremes(outputs.reborrow(), 0..data.n_samples());
+        let mut truth = vec![0.0; outputs.n_cols()];
+        for (mut row, &sample) in scores.rows_mut().into_iter().zip(samples) {
+            outputs.copy_row(sample, &mut truth);
+            for ((score, of_output), &truth) in row.iter_mut().zip(&extremes).zip(&truth) {
+                let (low, high) = of_output.range(Some(truth));
+                *score = score.clamp(low, high);
+            }
+        }
+        scores
     }
 
     /// The limits for models like this one, whose training set is not available.
@@ -124,6 +184,29 @@ mod tests {
         assert_eq!(Limits::None.apply(scores.clone()), scores);
         let labels = Limits::Probability.apply(scores);
         assert_eq!(labels, array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);
+    }
+
+    #[test]
+    fn the_value_of_a_sample_does_not_limit_its_own_prediction() {
+        let y = array![[1.0, 4.0], [9.0, 4.0], [2.0, f32::NAN], [9.0, f32::NAN]];
+        let data = Dataset::with_missing(Array2::zeros((4, 1)).into(), y.into(), Task::Regression).unwrap();
+        let of = |samples: &[usize], score: f32| {
+            Limits::apply_to_left_out(&data, samples, Array2::from_elem((samples.len(), 2), score))
+        };
+        assert_eq!(of(&[0, 2], -50.0), array![[2.0, 4.0], [1.0, 4.0]]);
+        // Another sample has the largest value, too.
+        assert_eq!(of(&[1], 50.0), array![[9.0, 4.0]]);
+        let first = data.select_samples(&[0, 2]).unwrap();
+        let alone = Limits::apply_to_left_out(&first, &[0], array![[50.0, 50.0]]);
+        assert_eq!(
+            alone,
+            array![[2.0, 50.0]],
+            "no other sample has the second output"
+        );
+        assert_eq!(
+            Limits::of_samples(&data, [0, 2]),
+            Limits::Ranges(vec![(1.0, 2.0), (4.0, 4.0)])
+        );
     }
 
     #[test]

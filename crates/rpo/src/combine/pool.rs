@@ -85,8 +85,10 @@ pub(crate) struct Pool<'a> {
     declared: OutputKinds,
     /// Quantile levels that the candidates predict, for each target in turn; empty if they predict none.
     levels: Vec<f64>,
-    /// Limits of the predictions.
+    /// Limits of the predictions of the ensemble.
     pub(super) limits: Limits,
+    /// Limits of the predictions of each fold's models, from the samples they were fitted to.
+    fold_limits: Vec<Limits>,
     tried: Vec<Tried>,
     kept_bytes: usize,
 }
@@ -105,7 +107,9 @@ impl<'a> Pool<'a> {
                 folds.iter().enumerate().map(part).collect()
             }
         };
-        Self::of_parts(data, splits, parts, Limits::of(data))
+        let of_fold = |split: &Split| Limits::of_samples(data, split.train.iter().copied());
+        let fold_limits = splits.iter().map(of_fold).collect();
+        Self::of_parts(data, splits, parts, Limits::of(data), fold_limits)
     }
 
     /// Creates a pool of models that were fitted to other samples. Predictions of numbers are compared as differences
@@ -113,7 +117,8 @@ impl<'a> Pool<'a> {
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
         let limits = models.first().map_or(Limits::None, Limits::of_model);
-        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits);
+        let of_fold = vec![limits.clone()];
+        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples, data), limits, of_fold);
         if let (Some(units), Some(first)) = (&mut pool.units, models.first()) {
             pool.kinds = OutputKinds::of_model(first);
             pool.declared = OutputKinds::declared_by(first.schema());
@@ -132,13 +137,20 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>, limits: Limits) -> Self {
+    fn of_parts(
+        data: &'a Dataset,
+        splits: Vec<Split>,
+        parts: Vec<Part>,
+        limits: Limits,
+        fold_limits: Vec<Limits>,
+    ) -> Self {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
             kinds: OutputKinds::of(data),
             declared: OutputKinds::of(data),
             levels: Vec::new(),
             limits,
+            fold_limits,
             data,
             splits,
             parts,
@@ -256,7 +268,7 @@ impl<'a> Pool<'a> {
             let samples = self.withheld();
             let fitted = Model::fit_leaving_one_out(estimator, self.data, context, &samples)?;
             (tried.whole, tried.kept) = fitted
-                .map(|(model, scores)| (model, self.in_parts(scores)))
+                .map(|(model, scores)| (model, self.in_parts(&samples, scores)))
                 .unzip();
         }
         if tried.kept.is_none() {
@@ -280,15 +292,16 @@ impl<'a> Pool<'a> {
         let Some((scores, counts)) = model.oob_predictions(self.data.features().view())? else {
             return Ok(None);
         };
-        if self.withheld().iter().any(|&sample| counts[sample] == 0) {
+        let samples = self.withheld();
+        if samples.iter().any(|&sample| counts[sample] == 0) {
             return Ok(None);
         }
-        Ok(Some(self.in_parts(scores.select(Axis(0), &self.withheld()))))
+        Ok(Some(self.in_parts(&samples, scores.select(Axis(0), &samples))))
     }
 
-    /// Limits the scores of the withheld samples and splits them by part.
-    fn in_parts(&self, scores: Array2<f32>) -> Vec<Array2<f32>> {
-        let scores = self.limits.apply(scores);
+    /// Limits the scores of the withheld samples, each made without the sample, and splits them by part.
+    fn in_parts(&self, samples: &[usize], scores: Array2<f32>) -> Vec<Array2<f32>> {
+        let scores = Limits::apply_to_left_out(self.data, samples, scores);
         let mut start = 0;
         let of_part = |part: &Part| {
             let rows = start..start + part.samples.len();
@@ -388,8 +401,9 @@ impl<'a> Pool<'a> {
         if let Some(kept) = &tried.kept {
             return Ok(kept[block.part].slice(s![block.rows.clone(), ..]).to_owned());
         }
-        let model = &tried.models[self.parts[block.part].fold];
-        Ok(self.limits.apply(model.predict_with_limit(x, usize::MAX)?))
+        let fold = self.parts[block.part].fold;
+        let scores = tried.models[fold].predict_with_limit(x, usize::MAX)?;
+        Ok(self.fold_limits[fold].apply(scores))
     }
 
     /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, block by block.

@@ -6,9 +6,7 @@ use crate::{Model, ModelError, Schema};
 use ndarray::{ArrayBase, ArrayView2};
 use rpo_core::{MatrixView, Predictor};
 use rpo_data::{ClassColumn, Dataset, Task};
-use rpo_metrics::{
-    Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, PredictionForm, Score,
-};
+use rpo_metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, PredictionForm, Score};
 use std::ops::Range;
 
 /// The outputs that are labels, in increasing order, and the groups of those that exclude each other.
@@ -182,7 +180,7 @@ impl MetricInputs<'_> {
 
 /// The values of metrics for these outputs.
 fn scored<'m, S: Score + 'm>(
-    mut metrics: impl Iterator<Item = &'m S>,
+    metrics: impl Iterator<Item = &'m S>,
     truth: MatrixView<'_>,
     predictions: ArrayView2<'_, f32>,
     decided: Option<MatrixView<'_>>,
@@ -195,9 +193,5 @@ fn scored<'m, S: Score + 'm>(
         ..inputs.options()
     };
     let evaluation = Evaluation::new(truth.reborrow(), predictions.view(), options);
-    let values = metrics.try_fold(Vec::new(), |mut values, metric| {
-        values.push(metric.evaluate(&evaluation)?);
-        Ok::<_, MetricError>(values)
-    });
-    Ok(values?)
+    Ok(evaluation.evaluate(&metrics.collect::<Vec<_>>())?)
 }

@@ -26,7 +26,7 @@ use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth,
-    PredictionForm, Propensity, Ranking, Score, TopK, ranking,
+    PredictionForm, Propensity, Ranking, Score, TopK, largest_k, ranking,
 };
 use std::time::Instant;
 
@@ -333,11 +333,7 @@ impl Work<'_> {
     /// The best labels for the largest k of the metrics; empty lists, for which nothing is predicted, if no metric
     /// compares best labels.
     fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
-        let largest = metrics.iter().filter_map(|m| match m.needs() {
-            PredictionForm::TopK(k) => Some(k),
-            _ => None,
-        });
-        let Some(k) = largest.max() else {
+        let Some(k) = largest_k(metrics) else {
             let none: Vec<Vec<(u32, f32)>> = vec![Vec::new(); self.x.n_rows()];
             return Ok(TopK::from_lists(self.model.n_outputs(), 1, &none)?);
         };

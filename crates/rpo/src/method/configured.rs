@@ -2,7 +2,7 @@
 
 use super::decision::{DecisionParams, WITHHELD};
 use super::encoding_targets::encoding_targets;
-use super::features::{FeatureParams, many_valued};
+use super::features::{FeatureParams, StandardizedBy, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
@@ -29,8 +29,8 @@ pub(super) struct Configured {
     pub(super) features: FeatureParams,
     /// The method's default encoding of nominal features.
     pub(super) default_nominal: NominalEncoding,
-    /// True if the method standardizes mostly nonzero features by default.
-    pub(super) standardizes: bool,
+    /// When the method standardizes features by default.
+    pub(super) standardized_by: StandardizedBy,
     /// True for a method of members, which prepare features themselves.
     pub(super) is_ensemble: bool,
     pub(super) decision: DecisionParams,
@@ -61,7 +61,7 @@ impl Configured {
             (None, NominalEncoding::OneHot) => Encoding::OneHot,
             (None, _) => Encoding::Positions,
         };
-        let standardize = self.features.standardizes(self.standardizes, data);
+        let standardize = self.features.standardizes(self.standardized_by, data);
         let (pipeline, prepared) = self.features.steps(encoding, standardize).fit_apply(data)?;
         let prepared = self.checked(prepared, nominal)?;
         if pipeline.is_identity() {

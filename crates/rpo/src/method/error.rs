@@ -1,5 +1,6 @@
 //! Errors of named methods and their parameters.
 
+use crate::ModelError;
 use rpo_core::ParameterError;
 use rpo_core::text::did_you_mean;
 use rpo_data::Names;
@@ -40,6 +41,26 @@ pub enum MethodError {
         given: String,
         /// The allowed values.
         expected: String,
+    },
+    /// A value of which a part is not allowed, such as the k of a metric.
+    #[error("`{name}` = {given}: {problem}")]
+    Part {
+        /// The parameter.
+        name: String,
+        /// The value given.
+        given: String,
+        /// The part that is not allowed, and why.
+        problem: String,
+    },
+    /// A method that is a member of an ensemble and cannot be used as given.
+    #[error("`{parameter}`: in {member:?}, {problem}")]
+    Member {
+        /// The parameter of the ensemble.
+        parameter: &'static str,
+        /// The member.
+        member: String,
+        /// Why it is refused.
+        problem: Box<ModelError>,
     },
     /// A text that is not a method with options.
     #[error("a method with options such as `extra-trees --trees 5` is expected, got {text:?}")]

@@ -242,7 +242,7 @@ impl Needs {
                 others.join(", ")
             ));
         }
-        if self.equal_outputs && data.cell_weights().is_some() {
+        if self.equal_outputs && data.has_cell_weights() {
             return refuse("does not take weights of single outputs; use boosting".to_owned());
         }
         match self.labels.filter(|_| data.task() == Task::Regression) {
@@ -256,7 +256,7 @@ impl Needs {
 }
 
 /// Row and column of the first missing value among these rows and the columns selected by `of`.
-pub(crate) fn first_missing(
+fn first_missing(
     values: MatrixView<'_>,
     rows: impl IntoIterator<Item = usize>,
     of: impl Fn(usize) -> bool,

@@ -33,11 +33,11 @@ pub struct FeatureParams {
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
     /// Scales numeric features to mean 0 and variance 1 in training, where a sample of weight 2 counts as two; this
-    /// makes the features dense, unless some are texts, which keep their scale. By default for one-vs-rest, label-tree
-    /// and craftml if more than half of the values are not 0, or if there are numbers or dates beside texts, and no preset
-    /// is chosen.
+    /// makes the features dense, unless some are texts, which keep their scale. By default for linear methods and craftml
+    /// if there are numbers or dates beside texts, and for one-vs-rest, label-tree and craftml also if more than half of
+    /// the values are not 0; not if a preset is chosen.
     ///
-    /// These methods compare directions of samples, which the features of largest scale would dominate: LRAP of
+    /// The latter compare directions of samples, which the features of largest scale would dominate: LRAP of
     /// one-vs-rest on emotions is .62 instead of .78, on birds .38 instead of .60; of craftml .70 instead of .79, and
     /// .38 instead of .57. Data with `feature_weights` keep their scale.
     pub standardize: Option<bool>,
@@ -50,6 +50,18 @@ pub struct FeatureParams {
     ///
     /// Methods with a parameter of this name scale samples themselves.
     pub normalize: Option<Normalization>,
+}
+
+/// When a method standardizes features by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StandardizedBy {
+    /// Never: it looks at each feature by itself, or has units for each.
+    Request,
+    /// If there are numbers or dates beside texts: sparse features have one unit, and texts of length 1 would not count
+    /// beside numbers of thousands.
+    Texts,
+    /// Also if most values are not 0: it compares directions of samples.
+    Directions,
 }
 
 /// Encoding of nominal features.
@@ -110,13 +122,14 @@ impl FeatureParams {
     }
 
     /// Returns true if features are standardized, given the default of the method.
-    pub(super) fn standardizes(&self, by_default: bool, data: &Dataset) -> bool {
+    pub(super) fn standardizes(&self, by_default: StandardizedBy, data: &Dataset) -> bool {
         self.standardize.unwrap_or_else(|| {
             let has_scales = match data.texts().is_empty() {
-                true => data.feature_density() > 0.5,
+                _ if by_default == StandardizedBy::Request => false,
+                true => by_default == StandardizedBy::Directions && data.feature_density() > 0.5,
                 false => has_numbers_beside_texts(data),
             };
-            by_default && has_scales && self.feature_weights.is_none()
+            has_scales && self.feature_weights.is_none()
         })
     }
 
@@ -133,8 +146,7 @@ impl FeatureParams {
     }
 }
 
-/// Returns true if a data set with texts has numbers, such as those of dates. Texts of length 1 would not count beside
-/// numbers of thousands.
+/// Returns true if a data set with texts has numbers, such as those of dates.
 fn has_numbers_beside_texts(data: &Dataset) -> bool {
     let terms: usize = data.texts().values().map(|column| column.n_features()).sum();
     terms + data.nominal().len() < data.n_features()

@@ -40,8 +40,8 @@ pub use record::Difference;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
-pub(crate) use estimator::{IMPUTE, first_missing};
-pub(crate) use features::categorical;
+pub(crate) use estimator::IMPUTE;
+pub(crate) use features::{StandardizedBy, categorical};
 pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext, is_on};
 
@@ -124,30 +124,34 @@ impl Method {
         // The other values were read before, so a failure is due to this one.
         match self.read(None) {
             Ok(_) => Ok(self),
-            Err(problem) => Err(MethodError::Value {
-                expected: self.expectation(&name, &problem.to_string()),
-                given: shown(value),
-                name,
-            }),
+            Err(problem) => Err(self.refused(name, shown(value), problem.to_string())),
         }
     }
 
-    /// Describes the allowed values of a parameter.
-    fn expectation(&self, name: &str, problem: &str) -> String {
+    /// The error for a value of a parameter that cannot be read.
+    fn refused(&self, name: String, given: String, problem: String) -> MethodError {
         let info = self.entry.parameters().iter().find(|info| info.name == name);
         let info = info.expect("only parameters of the method are set");
-        let known = match problem.rsplit_once("expected ") {
+        let about = |subject: &str| subject == format!("`{name}`");
+        let known = match (problem.rsplit_once("expected "), problem.split_once(" must be ")) {
             _ if info.is_switch => "true or false",
-            _ if !info.choices.is_empty() => return format!("one of {}", info.choices.join(", ")),
-            Some((_, "usize" | "u64" | "u32")) => "a whole number",
-            Some((_, "f64" | "f32")) => "a number",
-            Some((_, text)) => text,
-            None => between(problem, "must be ", ", got").unwrap_or(problem),
+            _ if !info.choices.is_empty() => {
+                let expected = format!("one of {}", info.choices.join(", "));
+                return MethodError::Value { name, given, expected };
+            }
+            (Some((_, "usize" | "u64" | "u32")), _) => "a whole number",
+            (Some((_, "f64" | "f32")), _) => "a number",
+            (Some((_, text)), _) => text,
+            (None, Some((subject, rest))) if about(subject) => {
+                rest.rsplit_once(", got").map_or(rest, |(expected, _)| expected)
+            }
+            _ => return MethodError::Part { name, given, problem },
         };
-        match info.range.as_str() {
+        let expected = match info.range.as_str() {
             "" => known.to_owned(),
             range => format!("{known}, {range}"),
-        }
+        };
+        MethodError::Value { name, given, expected }
     }
 
     /// Resets a parameter to its default.
@@ -211,7 +215,7 @@ impl Method {
             parameters,
             features,
             default_nominal: self.entry.nominal(),
-            standardizes: self.entry.standardizes(),
+            standardized_by: self.entry.standardized_by(),
             is_ensemble: self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),
@@ -237,7 +241,8 @@ impl Method {
     /// methods that may standardize features by default.
     fn keeps_scale(&self) -> bool {
         let has_preset = self.given("preset").is_some_and(|preset| !preset.is_null());
-        self.entry.standardizes() && has_preset && self.given("standardize").is_none()
+        let may_change = self.entry.standardized_by() != StandardizedBy::Request;
+        may_change && has_preset && self.given("standardize").is_none()
     }
 
     fn own_defaults(&self, task: Option<Task>) -> Map<String, Value> {
@@ -345,12 +350,6 @@ pub fn parameters_of(parameters: &impl serde::Serialize) -> Map<String, Value> {
     }
 }
 
-/// Returns the text between two others.
-fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(before)?;
-    Some(rest.rsplit_once(after)?.0)
-}
-
 /// Formats a JSON value as a user writes it.
 fn shown(value: &Value) -> String {
     value
@@ -371,7 +370,7 @@ impl Estimator for Method {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        self.estimator(Task::MultiLabel).map(drop)
+        self.estimator_for_any_task().map(drop)
     }
 
     /// No requirements without data, as they depend on the kind of outputs.
@@ -454,11 +453,18 @@ impl StreamingFit for Method {
 }
 
 impl Method {
-    /// The estimator for labels or, if the method cannot have one, for numbers; `None` if parameters contradict each
-    /// other. What is asked of it does not depend on the kind of outputs.
+    /// Builds the estimator for labels or, where the parameters are for numbers alone, that for numbers. It tells what
+    /// does not depend on the kind of outputs, before there are data.
+    ///
+    /// # Errors
+    /// Parameters that are out of range or contradict each other for labels as for numbers.
+    pub fn estimator_for_any_task(&self) -> Result<Box<dyn Estimator>, ModelError> {
+        let for_labels = self.estimator(Task::MultiLabel);
+        for_labels.or_else(|e| self.estimator(Task::Regression).map_err(|_| e))
+    }
+
     fn described(&self) -> Option<Box<dyn Estimator>> {
-        let mut tasks = [Task::MultiLabel, Task::Regression].into_iter();
-        tasks.find_map(|task| self.estimator(task).ok())
+        self.estimator_for_any_task().ok()
     }
 
     /// The estimator for the task of the data, which meet its requirements.

@@ -4,7 +4,7 @@ use super::Method;
 use super::decision::DecisionParams;
 use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
-use super::features::{FeatureParams, NominalEncoding};
+use super::features::{FeatureParams, NominalEncoding, StandardizedBy};
 use super::parameter::{ParameterInfo, describe};
 use crate::combine::{Ensemble, restore};
 use crate::{Predict, Schema, TrainingSummary};
@@ -37,7 +37,7 @@ pub struct MethodEntry {
     without: &'static [&'static str],
     model: Option<ModelKind>,
     nominal: NominalEncoding,
-    standardizes: bool,
+    standardized_by: StandardizedBy,
     prepares: bool,
     replaced: Option<(&'static str, &'static str)>,
     presets: Vec<(&'static str, Value)>,
@@ -68,7 +68,7 @@ impl MethodEntry {
             without: &[],
             model: None,
             nominal: NominalEncoding::Codes,
-            standardizes: false,
+            standardized_by: StandardizedBy::Request,
             prepares: true,
             replaced: None,
             presets: Vec::new(),
@@ -129,11 +129,11 @@ impl MethodEntry {
         }
     }
 
-    /// Standardizes mostly nonzero features by default.
+    /// Standardizes features by default in some cases.
     #[must_use]
-    pub(crate) fn standardized(self) -> Self {
+    pub(crate) fn standardized(self, standardized_by: StandardizedBy) -> Self {
         Self {
-            standardizes: true,
+            standardized_by,
             ..self
         }
     }
@@ -190,9 +190,9 @@ impl MethodEntry {
         self.nominal
     }
 
-    /// Returns true if mostly nonzero features are standardized by default.
-    pub(super) fn standardizes(&self) -> bool {
-        self.standardizes
+    /// When features are standardized by default.
+    pub(super) fn standardized_by(&self) -> StandardizedBy {
+        self.standardized_by
     }
 
     /// All fields of the parameters with their defaults, given the parameters that were set: those of the preset, if

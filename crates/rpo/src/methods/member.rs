@@ -1,14 +1,22 @@
 //! Methods as members of an ensemble.
 
-use crate::method::{Method, MethodError};
+use crate::ModelError;
+use crate::method::{Estimator, Method, MethodError};
 use rpo_core::ParameterError;
 
 /// Parses a method with options that a parameter of an ensemble lists.
 ///
 /// # Errors
-/// Methods and options that do not exist, ensembles, and what is found beside a model, of which an ensemble has its own.
+/// Methods and options that do not exist or contradict each other, ensembles, and what is found beside a model, of which
+/// an ensemble has its own.
 pub(super) fn parse_member(parameter: &'static str, text: &str) -> Result<Method, MethodError> {
-    let method: Method = text.parse()?;
+    let refused = |problem: ModelError| MethodError::Member {
+        parameter,
+        member: text.to_owned(),
+        problem: Box::new(problem),
+    };
+    let method: Method = text.parse().map_err(|e: MethodError| refused(e.into()))?;
+    method.check().map_err(refused)?;
     if method.entry().is_ensemble() {
         let expected = "methods other than ensembles";
         return Err(ParameterError::out_of_range(parameter, text, expected).into());

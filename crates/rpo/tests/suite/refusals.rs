@@ -294,3 +294,75 @@ fn samples_that_are_left_out_may_lack_what_others_need() {
         assert!(message.contains("\"0\" of sample 7 is missing"), "{message}");
     }
 }
+
+/// Square is the loss of numbers by default and logistic that of labels: parameters that suit one of them are checked
+/// before there are data.
+#[test]
+fn parameters_for_numbers_alone_are_not_refused_beforehand() {
+    let method: Method = "gbmort --iterations 3 --scale-outputs deviation".parse().unwrap();
+    assert_eq!(method.check(), Ok(()));
+    assert!(method.estimator_for_any_task().is_ok());
+    let refused = method.estimator(Task::MultiLabel).unwrap_err().to_string();
+    assert!(refused.contains("needs the square loss"), "{refused}");
+    assert!(Model::fit(&method, &labels(20)).is_err());
+    let x = labels(20).features().clone();
+    let y = Array2::from_shape_fn((20, 2), |(i, j)| (i * (j + 1)) as f32);
+    let numbers = Dataset::new(x, y.into(), Task::Regression).unwrap();
+    assert!(Model::fit(&method, &numbers).is_ok());
+    let members = "gbmort --iterations 3 --scale-outputs deviation; ridge";
+    let blend = Method::named("blend").unwrap().with("members", members).unwrap();
+    assert!(Model::fit(&blend, &numbers).is_ok());
+}
+
+#[test]
+fn values_are_refused_by_what_is_wrong_with_them() {
+    let refused = |method: &str, name: &str, value: &str| {
+        let method = Method::named(method).unwrap();
+        let estimator = method.with(name, value).map_err(ModelError::from);
+        let checked = estimator.and_then(|method| method.check());
+        checked.unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("random-forest", "projection", "rademacher:0.5"),
+        "`projection` = \"rademacher:0.5\": the sparsity s of rademacher:S must be at least 1 and at most 2^53, got 0.5"
+    );
+    assert_eq!(
+        refused("gbmort", "validation-metric", "p@0"),
+        "`validation_metric` = \"p@0\": `K` must be a whole number of at least 1, got 0"
+    );
+    assert_eq!(refused("random-forest", "trees", "0"), "`trees` must be at least 1, got 0");
+    assert_eq!(
+        refused("blend", "members", "ridge; extra-trees --trees 0"),
+        "`members`: in \"extra-trees --trees 0\", `trees` must be at least 1, got 0"
+    );
+}
+
+/// A value that is finite, but infinite once it is standardized as those in training.
+#[test]
+fn values_too_far_from_those_of_training_are_named() {
+    let mut x = Array2::from_shape_fn((30, 2), |(i, j)| ((i * (j + 3)) % 7) as f32);
+    x.column_mut(1).mapv_inplace(|v| v * 1e-6);
+    let y = Array2::from_shape_fn((30, 1), |(i, _)| f32::from(u8::from(i % 3 == 0)));
+    let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
+    let method: Method = "ridge --standardize --impute median".parse().unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    let (nan, far) = (f32::NAN, 3e38);
+    let rows = array![[0.0, 0.0], [nan, 0.0], [1.0, far]];
+    let refused = model.predict((&rows).into()).unwrap_err();
+    let expected = ModelError::UnusableFeature {
+        row: 2,
+        name: "1".to_owned(),
+        value: far,
+    };
+    assert_eq!(refused, expected);
+    assert!(matches!(refused.in_block(40), ModelError::UnusableFeature { row: 42, .. }));
+    let infinite = array![[0.0, f32::INFINITY], [nan, 0.0]];
+    assert!(matches!(
+        model.predict((&infinite).into()),
+        Err(ModelError::UnusableFeature { row: 0, .. })
+    ));
+    let plain = Model::fit(&"ridge".parse::<Method>().unwrap(), &data).unwrap();
+    let missing = array![[0.0, 1.0], [nan, 0.0]];
+    let refused = plain.predict((&missing).into()).unwrap_err().in_block(7);
+    assert!(matches!(refused, ModelError::MissingFeature { row: 8, .. }), "{refused}");
+}

@@ -1,17 +1,14 @@
 //! Scores of groups of labels by frequency.
 
 use rpo::FrequencyScores;
-use rpo::metrics::{Metric, PredictionForm, Score};
+use rpo::metrics::{Metric, Score};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 /// The K of each metric at K; those of the default metrics if there are none.
 pub(super) fn ks(metrics: &[Metric]) -> Vec<usize> {
-    let at = |metric: &Metric| match metric.needs() {
-        PredictionForm::TopK(k) => Some(k),
-        _ => None,
-    };
-    let mut ks: Vec<usize> = metrics.iter().filter_map(at).collect();
+    let at = metrics.iter().map(|metric| metric.needs().top_k());
+    let mut ks: Vec<usize> = at.flatten().collect();
     if ks.is_empty() {
         ks = vec![1, 3, 5];
     }

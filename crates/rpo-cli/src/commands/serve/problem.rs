@@ -141,8 +141,9 @@ impl From<ReadError> for Problem {
 impl From<ModelError> for Problem {
     fn from(e: ModelError) -> Self {
         match &e {
-            ModelError::UnknownValue { row, name, .. } => Self::row(*row, name, e.to_string()),
-            ModelError::MissingFeature { row, name, .. } => Self::row(*row, name, e.to_string()),
+            ModelError::UnknownValue { row, name, .. }
+            | ModelError::MissingFeature { row, name }
+            | ModelError::UnusableFeature { row, name, .. } => Self::row(*row, name, e.to_string()),
             _ => Self::Model(e),
         }
     }

@@ -58,8 +58,8 @@ pub struct AutoParams {
     /// greedy for numbers.
     pub combine: Option<CombineRule>,
     /// Rule for the decision thresholds: macro-f, micro-f, rate, or none. They are found on the scores of the ensemble
-    /// for samples that its members were not fitted to. With macro-f, labels with fewer than five such samples get the
-    /// threshold of rate. For labels; none if the scores of these samples take more than 1 GiB.
+    /// for samples that its members were not fitted to. For labels; none if the scores of these samples take more than
+    /// 1 GiB.
     pub thresholds: Option<ThresholdRule>,
     /// Seed of the withheld samples; each configuration has this seed plus its position in the portfolio.
     pub seed: u64,

@@ -2,7 +2,7 @@
 
 use crate::method::Method;
 use crate::methods::member::parse_member;
-use crate::{Estimator, ModelError};
+use crate::ModelError;
 use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Portfolio {
                 return Err(ParameterError::out_of_range("portfolio", "none", expected).into());
             }
             for configuration in configurations {
-                Estimator::check(&configuration.parsed()?)?;
+                configuration.parsed()?;
                 Domain::Positive.check("cost", configuration.cost)?;
                 Domain::Count.check("min_outputs", configuration.min_outputs)?;
                 Domain::Count.check("max_outputs", configuration.max_outputs)?;

@@ -99,9 +99,7 @@ impl Estimator for BlendParams {
     fn check(&self) -> Result<(), ModelError> {
         Domain::Level.check("withheld", self.withheld)?;
         // Members of either task, where none are given.
-        self.methods(Task::MultiLabel)?
-            .iter()
-            .try_for_each(Estimator::check)
+        self.methods(Task::MultiLabel).map(drop)
     }
 
     fn needs(&self) -> Needs {
@@ -147,7 +145,7 @@ impl Estimator for BlendParams {
                 pool.add(estimator.as_ref(), &quiet)?;
             }
             let all: Vec<usize> = (0..estimators.len()).collect();
-            let choice = pool.choose(rule, &pool.grams()?, &all)?;
+            let choice = pool.choose_best(rule, &pool.grams()?, &all)?;
             pool.ensemble(&choice, None, TrainingSummary::of(data), |index| {
                 pool.fitted(index, std::slice::from_ref(&estimators[index]), &quiet)
             })?

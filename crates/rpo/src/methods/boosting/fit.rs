@@ -6,7 +6,7 @@ use super::scorer::Scorer;
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, categorical, parameters_of};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
-use ndarray::ArrayView2;
+use ndarray::{ArrayBase, ArrayView2};
 use rpo_core::{CheckParams, Learner, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
@@ -67,9 +67,10 @@ fn boost(
             false => observe(progress),
         }
     };
+    let cell_weights = data.cell_weights()?;
     let options = BoostingOptions {
         weights: data.weights(),
-        cell_weights: data.cell_weights(),
+        cell_weights: cell_weights.as_ref().map(ArrayBase::view),
         validation,
         on_step: context.on_step,
         observer: Some(&mut observe),

@@ -28,7 +28,7 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
     // Each class is boosted against the others where targets are boosted alone, and where outputs have own weights.
     let columns = match params.algorithm {
         Algorithm::SingleTarget => &[],
-        _ if data.cell_weights().is_some() => &[],
+        _ if data.has_cell_weights() => &[],
         _ => data.class_columns(),
     };
     let mut joint = separate.clone();

@@ -2,7 +2,7 @@
 
 use super::growing::ForestMethod;
 use crate::ModelError;
-use crate::method::{FitContext, MethodEntry, Needs, StreamDestination, StreamingFit};
+use crate::method::{FitContext, MethodEntry, Needs, StandardizedBy, StreamDestination, StreamingFit};
 use crate::model_file::CraftmlFile;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
@@ -15,7 +15,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         .preset("original", CraftmlParams::from(CraftmlPreset::Original))
         .preset("report", CraftmlParams::from(CraftmlPreset::Report))
         .preset("report-quirks", CraftmlParams::from(CraftmlPreset::ReportQuirks))
-        .standardized();
+        .standardized(StandardizedBy::Directions);
     vec![entry.model::<Craftml>("craftml")]
 }
 

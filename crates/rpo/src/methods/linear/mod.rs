@@ -1,7 +1,7 @@
 //! Label embeddings with a link, ridge and logistic regression, and one-vs-rest.
 
 use super::growing::ForestMethod;
-use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
+use crate::method::{Estimator, FitContext, MethodEntry, Needs, StandardizedBy, parameters_of};
 use crate::{Model, ModelError};
 use ndarray::Array2;
 use rpo_core::{CheckParams, ForestLearner, Learner};
@@ -21,6 +21,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelEmbeddingParams::default(),
         )
         .one_hot()
+        .standardized(StandardizedBy::Texts)
         .model::<LabelEmbeddingModel>("label-embedding"),
         MethodEntry::new(
             "ridge",
@@ -28,6 +29,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             RidgeParams::default(),
         )
         .one_hot()
+        .standardized(StandardizedBy::Texts)
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "logistic-regression",
@@ -35,6 +37,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LogisticRegressionParams::default(),
         )
         .one_hot()
+        .standardized(StandardizedBy::Texts)
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "one-vs-rest",
@@ -42,7 +45,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             OneVsRestParams::default(),
         )
         .one_hot()
-        .standardized()
+        .standardized(StandardizedBy::Directions)
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "label-tree",
@@ -50,7 +53,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelTreeParams::default(),
         )
         .one_hot()
-        .standardized()
+        .standardized(StandardizedBy::Directions)
         .model::<LabelForest>("label-tree"),
     ]
 }
