@@ -295,8 +295,8 @@ fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T, MetricError>)
 mod tests {
     use super::*;
     use crate::{Metric, MissingTruth, largest_k};
-    use rpo_core::CsrMatrix;
     use ndarray::array;
+    use rpo_core::CsrMatrix;
 
     #[test]
     fn what_is_missing_is_named() {
@@ -343,19 +343,37 @@ mod tests {
 
     #[test]
     fn sparse_scores_are_scored_like_dense_ones() {
-        let truth = array![[1.0_f32, 0.0, f32::NAN, 1.0], [0.0, 1.0, 0.0, f32::NAN], [0.0, 0.0, 1.0, 0.0]];
-        let dense = array![[0.9_f32, 0.0, 0.7, 0.0], [0.0, 0.6, 0.0, 0.8], [0.0, 0.0, 0.5, 0.0]];
+        let truth = array![
+            [1.0_f32, 0.0, f32::NAN, 1.0],
+            [0.0, 1.0, 0.0, f32::NAN],
+            [0.0, 0.0, 1.0, 0.0]
+        ];
+        let dense = array![
+            [0.9_f32, 0.0, 0.7, 0.0],
+            [0.0, 0.6, 0.0, 0.8],
+            [0.0, 0.0, 0.5, 0.0]
+        ];
         let sparse = CsrMatrix::csr_from_dense(dense.view(), 0.0);
         let options = || EvaluationOptions {
             missing: MissingTruth::Skip,
             ..EvaluationOptions::default()
         };
-        let metrics = ["p@1", "p@3", "ndcg@2", "micro-f1", "one-error", "p@18446744073709551615"];
+        let metrics = [
+            "p@1",
+            "p@3",
+            "ndcg@2",
+            "micro-f1",
+            "one-error",
+            "p@18446744073709551615",
+        ];
         let metrics = metrics.map(|name| name.parse::<Metric>().unwrap());
         let of_dense = Evaluation::new((&truth).into(), dense.view(), options()).evaluate(&metrics);
         let of_sparse = Evaluation::new((&truth).into(), sparse.view(), options());
         assert_eq!(of_sparse.evaluate(&metrics), of_dense);
         assert_eq!(largest_k(&metrics[..3]), Some(3));
-        assert!(of_sparse.evaluate(&[Metric::Lrap]).is_err(), "a score for every label is needed");
+        assert!(
+            of_sparse.evaluate(&[Metric::Lrap]).is_err(),
+            "a score for every label is needed"
+        );
     }
 }

@@ -182,7 +182,11 @@ fn threads_and_storage_change_no_bit_of_sparse_regressions() {
     let y = labels(&x, 100, 10);
     let params = LogisticRegressionParams::default();
     let model = on_threads(1, || fit(&params, &x, &y));
-    assert!(model.residual.is_some_and(|residual| f64::from(residual) <= params.tolerance));
+    assert!(
+        model
+            .residual
+            .is_some_and(|residual| f64::from(residual) <= params.tolerance)
+    );
     assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
     let (sparse_x, sparse_y) = (csr(&x), csr(&y));
     assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);

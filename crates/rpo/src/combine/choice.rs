@@ -136,7 +136,9 @@ impl Pool<'_> {
         candidates: &[usize],
     ) -> Result<Choice, ModelError> {
         let choice = self.choose(rule, grams, candidates)?;
-        let scored = candidates.iter().map(|&candidate| (candidate, self.score(candidate)));
+        let scored = candidates
+            .iter()
+            .map(|&candidate| (candidate, self.score(candidate)));
         let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
         let Some((best, score)) = best else {
             return Ok(choice);
@@ -344,9 +346,15 @@ mod tests {
         let (withheld, models) = (numbers(2), models());
         let pool = Pool::of_models(&withheld, &models).unwrap();
         let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
-        let best = all.into_iter().max_by(|a, b| pool.score(*a).total_cmp(&pool.score(*b))).unwrap();
+        let best = all
+            .into_iter()
+            .max_by(|a, b| pool.score(*a).total_cmp(&pool.score(*b)))
+            .unwrap();
         let chosen = pool.choose_best(CombineRule::Mean, &grams, &all).unwrap();
-        assert_eq!(chosen.members().map(|(index, _)| index).collect::<Vec<_>>(), [best]);
+        assert_eq!(
+            chosen.members().map(|(index, _)| index).collect::<Vec<_>>(),
+            [best]
+        );
         let stack = pool.choose_best(CombineRule::Nnls, &grams, &all).unwrap();
         assert_eq!(stack, pool.choose(CombineRule::Nnls, &grams, &all).unwrap());
     }

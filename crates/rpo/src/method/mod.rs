@@ -137,7 +137,11 @@ impl Method {
             _ if info.is_switch => "true or false",
             _ if !info.choices.is_empty() => {
                 let expected = format!("one of {}", info.choices.join(", "));
-                return MethodError::Value { name, given, expected };
+                return MethodError::Value {
+                    name,
+                    given,
+                    expected,
+                };
             }
             (Some((_, "usize" | "u64" | "u32")), _) => "a whole number",
             (Some((_, "f64" | "f32")), _) => "a number",
@@ -151,7 +155,11 @@ impl Method {
             "" => known.to_owned(),
             range => format!("{known}, {range}"),
         };
-        MethodError::Value { name, given, expected }
+        MethodError::Value {
+            name,
+            given,
+            expected,
+        }
     }
 
     /// Resets a parameter to its default.

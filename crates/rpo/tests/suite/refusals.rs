@@ -330,7 +330,10 @@ fn values_are_refused_by_what_is_wrong_with_them() {
         refused("gbmort", "validation-metric", "p@0"),
         "`validation_metric` = \"p@0\": `K` must be a whole number of at least 1, got 0"
     );
-    assert_eq!(refused("random-forest", "trees", "0"), "`trees` must be at least 1, got 0");
+    assert_eq!(
+        refused("random-forest", "trees", "0"),
+        "`trees` must be at least 1, got 0"
+    );
     assert_eq!(
         refused("blend", "members", "ridge; extra-trees --trees 0"),
         "`members`: in \"extra-trees --trees 0\", `trees` must be at least 1, got 0"
@@ -355,7 +358,10 @@ fn values_too_far_from_those_of_training_are_named() {
         value: far,
     };
     assert_eq!(refused, expected);
-    assert!(matches!(refused.in_block(40), ModelError::UnusableFeature { row: 42, .. }));
+    assert!(matches!(
+        refused.in_block(40),
+        ModelError::UnusableFeature { row: 42, .. }
+    ));
     let infinite = array![[0.0, f32::INFINITY], [nan, 0.0]];
     assert!(matches!(
         model.predict((&infinite).into()),
@@ -364,5 +370,8 @@ fn values_too_far_from_those_of_training_are_named() {
     let plain = Model::fit(&"ridge".parse::<Method>().unwrap(), &data).unwrap();
     let missing = array![[0.0, 1.0], [nan, 0.0]];
     let refused = plain.predict((&missing).into()).unwrap_err().in_block(7);
-    assert!(matches!(refused, ModelError::MissingFeature { row: 8, .. }), "{refused}");
+    assert!(
+        matches!(refused, ModelError::MissingFeature { row: 8, .. }),
+        "{refused}"
+    );
 }

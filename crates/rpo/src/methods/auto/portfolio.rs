@@ -1,8 +1,8 @@
 //! Portfolios of configurations to try.
 
+use crate::ModelError;
 use crate::method::Method;
 use crate::methods::member::parse_member;
-use crate::ModelError;
 use rpo_core::{Domain, ParameterError};
 use rpo_data::{Dataset, Task};
 use serde::{Deserialize, Serialize};
