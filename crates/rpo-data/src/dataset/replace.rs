@@ -86,19 +86,6 @@ impl Dataset {
         })
     }
 
-    /// Returns this set with other feature values from a transform, which are trusted; the columns stay the same.
-    pub(crate) fn replace_values(&self, features: Matrix) -> Self {
-        debug_assert_eq!(
-            (features.n_rows(), features.n_cols()),
-            (self.n_samples(), self.n_features())
-        );
-        Self {
-            features,
-            outputs: self.outputs.clone(),
-            ..self.without_matrices()
-        }
-    }
-
     /// Returns this set with other output values.
     pub(crate) fn replace_outputs(&self, outputs: Matrix) -> Self {
         debug_assert_eq!(

@@ -1,11 +1,9 @@
 //! Replaces each nominal feature by several columns.
 
-use super::{Nominal, PreprocessError, check_nominal, is_position};
+use super::{Nominal, PreprocessError, is_position};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{Dataset, DatasetError};
-use crate::names::Names;
+use crate::dataset::DatasetError;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +11,6 @@ use std::sync::Arc;
 /// indicator of the second value and stays, as do numeric features.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expansion {
-    nominal: Nominal,
     n_features: usize,
     /// The replaced features, by increasing index.
     replaced: Vec<Replaced>,
@@ -35,7 +32,7 @@ pub(super) struct Replaced {
 impl Expansion {
     /// Creates the columns for `n_features` features, of which `nominal` have lists of values; `width` returns the
     /// number of columns for a list of values.
-    pub(super) fn new(n_features: usize, nominal: Nominal, width: impl Fn(&[String]) -> usize) -> Self {
+    pub(super) fn new(n_features: usize, nominal: &Nominal, width: impl Fn(&[String]) -> usize) -> Self {
         let mut replaced = Vec::new();
         for (&feature, values) in nominal.iter().filter(|(_, values)| values.len() > 2) {
             replaced.push(Replaced {
@@ -46,17 +43,10 @@ impl Expansion {
             });
         }
         Self {
-            nominal,
             n_features,
             replaced,
             memory_limit: DEFAULT_MEMORY_LIMIT,
         }
-    }
-
-    /// Refuses a set whose features differ from those at fitting.
-    pub(super) fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
-        Mismatch::check("features", self.n_features, data.n_features())?;
-        check_nominal(&self.nominal, data)
     }
 
     /// Returns the replaced features, by increasing index.
@@ -94,9 +84,9 @@ impl Expansion {
         moved.collect()
     }
 
-    /// Returns the nominal features that stay, by their index in the result.
-    pub(super) fn kept_nominal(&self) -> Nominal {
-        let kept = self.nominal.iter().filter(|(_, values)| values.len() <= 2);
+    /// Returns the nominal features that stay, by their index in the result, from those before.
+    pub(super) fn kept_nominal(&self, before: &Nominal) -> Nominal {
+        let kept = before.iter().filter(|(_, values)| values.len() <= 2);
         let moved = kept.map(|(&feature, values)| (self.moved(feature), Arc::clone(values)));
         moved.collect()
     }
@@ -105,23 +95,20 @@ impl Expansion {
     /// name of a column from the replaced feature, its name and the position among its columns.
     pub(super) fn feature_name(
         &self,
-        names: &Names,
+        before: &dyn Fn(usize) -> Option<String>,
         column: usize,
         name: impl FnOnce(&Replaced, &str, usize) -> String,
     ) -> Option<String> {
         let n_before = self.replaced.partition_point(|r| r.first <= column);
         let Some(last) = n_before.checked_sub(1).map(|i| &self.replaced[i]) else {
-            return names.get(column).map(Cow::into_owned);
+            return before(column);
         };
         match column - last.first {
             place if place < last.n_columns => {
-                let feature = names.get(last.feature)?;
+                let feature = before(last.feature)?;
                 Some(name(last, &feature, place))
             }
-            place => {
-                let feature = last.feature + 1 + place - last.n_columns;
-                names.get(feature).map(Cow::into_owned)
-            }
+            place => before(last.feature + 1 + place - last.n_columns),
         }
     }
 

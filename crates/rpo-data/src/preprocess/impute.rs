@@ -1,15 +1,18 @@
 //! Replaces missing values by typical ones.
 
-use super::{
-    Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, is_position,
-    map_values,
-};
+use super::kinds::Kinds;
+use super::step::{Fitted, Step, restored};
+use super::{PreprocessError, Steps, check_samples, is_position, map_values};
 use crate::dataset::Dataset;
 use ndarray::Axis;
 use rpo_core::math::median;
+use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The name of the stored array of values.
+const FILL: &str = "impute.fill";
 
 /// The value that replaces the missing values of a numeric feature; for a nominal feature it is always the most
 /// frequent value.
@@ -28,13 +31,13 @@ pub enum Fill {
 /// Fills missing features according to [`Fill`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Imputer {
+    /// The value for each feature; `None` for a feature that was never observed, which is filled with 0.
     fill: Vec<Option<f32>>,
-    nominal: Nominal,
 }
 
 impl Imputer {
     /// Learns the values to fill in.
-    pub(super) fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
+    fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let typical = |j: usize, present: &mut [f32], n_zeros: usize| {
             if present.is_empty() && n_zeros == 0 {
@@ -66,37 +69,37 @@ impl Imputer {
                 }
             }
         }
-        Ok(Self {
-            fill,
-            nominal: data.nominal().clone(),
-        })
+        Ok(Self { fill })
     }
 
     /// Creates an imputer from the fill value of each feature.
-    pub(super) fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
-        check_features(&nominal, fill.len())?;
+    fn new(fill: Vec<Option<f32>>, kinds: &Kinds) -> Result<Self, PreprocessError> {
+        Mismatch::check("features", kinds.n_features, fill.len())?;
         for (feature, value) in fill.iter().enumerate() {
             let Some(value) = *value else { continue };
-            let values = nominal.get(&feature);
+            let values = kinds.nominal.get(&feature);
             if !value.is_finite() || values.is_some_and(|values| !is_position(value, values.len())) {
                 return Err(PreprocessError::Fill { feature, value });
             }
         }
-        Ok(Self { fill, nominal })
-    }
-
-    /// Returns the fill value of each feature; `None` for a feature that was never observed, which is filled with 0.
-    pub(super) fn fill(&self) -> &[Option<f32>] {
-        &self.fill
+        Ok(Self { fill })
     }
 
     /// Returns the features that were never observed and are filled with 0.
     pub(super) fn unobserved(&self) -> impl Iterator<Item = usize> {
         (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
     }
+}
 
-    /// Fills the missing values of features (n x p).
-    pub(super) fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+impl Step for Imputer {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        match steps.impute {
+            Some(fill) => Self::fit(data, fill)?.fitted(data),
+            None => Ok(None),
+        }
+    }
+
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.fill.len(), x.n_cols())?;
         Ok(map_values(x, |_, j, v| {
             if v.is_nan() {
@@ -106,13 +109,19 @@ impl Imputer {
             }
         }))
     }
-}
 
-impl Transform for Imputer {
-    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        let features = self.fill_in(data.features().view())?;
-        check_nominal(&self.nominal, data)?;
-        Ok(data.replace_values(features))
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let fill = self.fill.iter().map(|fill| fill.unwrap_or(f32::NAN));
+        out.array(FILL, &fill.collect::<Vec<_>>())
+    }
+
+    fn restore(from: &mut Reader<'_>, kinds: &Kinds) -> Result<Option<Self>, StoreError> {
+        if !from.has(FILL) {
+            return Ok(None);
+        }
+        let values = from.array::<f32>(FILL)?;
+        let fill = values.map(|v| (!v.is_nan()).then_some(v)).collect();
+        restored(Self::new(fill, kinds))
     }
 }
 
@@ -141,6 +150,7 @@ fn most_frequent(present: &mut [f32], n_zeros: usize) -> f32 {
 mod tests {
     use super::*;
     use crate::dataset::{Layout, Task};
+    use crate::text::Texts;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
 
@@ -166,23 +176,24 @@ mod tests {
                 (Fill::Median, [Some(1.0), Some(1.0), None, Some(0.0)]),
             ] {
                 let imputer = Imputer::fit(&data, fill).unwrap();
-                assert_eq!(imputer.fill(), expected);
+                assert_eq!(imputer.fill, expected);
                 assert_eq!(imputer.unobserved().collect::<Vec<_>>(), [2]);
-                let again = Imputer::new(imputer.fill().to_vec(), data.nominal().clone());
+                let again = Imputer::new(imputer.fill.clone(), &Kinds::of(&data));
                 assert_eq!(again, Ok(imputer));
             }
             let imputer = Imputer::fit(&data, Fill::Median).unwrap();
-            let filled = imputer.apply(&data).unwrap();
-            assert_eq!(filled.n_missing(), 0);
-            let found = filled.features().view().to_dense(usize::MAX).unwrap();
+            let filled = imputer.transform(data.features().view()).unwrap();
+            let found = filled.view().to_dense(usize::MAX).unwrap();
+            assert!(!found.iter().any(|v| v.is_nan()));
             assert_eq!(found.row(3).to_vec(), [1.0, 1.0, 0.0, 5.0]);
         }
     }
 
     #[test]
     fn invalid_values_are_refused() {
-        let nominal: Nominal = [(1, ["a", "b"].map(String::from).into())].into();
-        let new = |fill: [Option<f32>; 2]| Imputer::new(fill.to_vec(), nominal.clone());
+        let nominal = [(1, ["a", "b"].map(String::from).into())].into();
+        let kinds = Kinds::new(2, nominal, Texts::new()).unwrap();
+        let new = |fill: [Option<f32>; 2]| Imputer::new(fill.to_vec(), &kinds);
         assert!(new([None, Some(1.0)]).is_ok());
         for (fill, feature) in [
             ([Some(f32::NAN), None], 0),
@@ -191,10 +202,10 @@ mod tests {
         ] {
             assert!(matches!(new(fill), Err(PreprocessError::Fill { feature: j, .. }) if j == feature));
         }
-        assert_eq!(
-            Imputer::new(vec![None], nominal.clone()),
-            Err(PreprocessError::Kind(1))
-        );
+        assert!(matches!(
+            Imputer::new(vec![None], &kinds),
+            Err(PreprocessError::Mismatch(_))
+        ));
     }
 
     proptest! {

@@ -22,19 +22,24 @@
 mod expansion;
 mod filter;
 mod impute;
+mod kinds;
+mod moments;
 mod one_hot;
 mod pipeline;
 mod scale;
 mod standardize;
-mod store;
+mod standardizer;
+mod step;
+mod steps;
 mod target_encoding;
 mod text_weights;
 
 pub use filter::{ColumnFilter, Filter, Scope};
 pub use impute::Fill;
-pub use pipeline::{Encoding, Pipeline, Steps};
+pub use pipeline::Pipeline;
 pub use scale::{FeatureWeights, Normalization};
-pub use standardize::Standardizer;
+pub use standardizer::Standardizer;
+pub use steps::{Encoding, Steps};
 pub use target_encoding::EncodingTargets;
 pub use text_weights::TextWeighting;
 
@@ -164,36 +169,7 @@ fn text_features(texts: &Texts) -> impl Iterator<Item = usize> + '_ {
     columns.flat_map(|(&first, column)| first..first + column.n_features())
 }
 
-/// Refuses nominal features whose index is not below the number of features.
-fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), PreprocessError> {
-    match nominal.last_key_value() {
-        Some((&feature, _)) if feature >= n_features => Err(PreprocessError::Kind(feature)),
-        _ => Ok(()),
-    }
-}
-
 /// Returns true for a position in a list of `n_values` values.
 fn is_position(value: f32, n_values: usize) -> bool {
     value >= 0.0 && value < n_values as f32 && value.fract() == 0.0
-}
-
-/// Refuses a set whose texts differ from those the transform was fitted on.
-fn check_texts(expected: &Texts, data: &Dataset) -> Result<(), PreprocessError> {
-    let found = data.texts();
-    let firsts = expected.keys().chain(found.keys());
-    let differing = firsts.filter(|&first| expected.get(first) != found.get(first));
-    differing
-        .min()
-        .map_or(Ok(()), |&first| Err(PreprocessError::Kind(first)))
-}
-
-/// Refuses a set whose nominal features differ from those the transform was fitted on: positions would mean other
-/// values.
-fn check_nominal(expected: &Nominal, data: &Dataset) -> Result<(), PreprocessError> {
-    let found = data.nominal();
-    let differing = expected
-        .keys()
-        .chain(found.keys())
-        .filter(|&j| expected.get(j) != found.get(j));
-    differing.min().map_or(Ok(()), |&j| Err(PreprocessError::Kind(j)))
 }

@@ -1,11 +1,16 @@
 //! Replaces nominal features by indicators.
 
 use super::expansion::{Expansion, Replaced};
-use super::{Nominal, PreprocessError, Transform, check_features};
+use super::kinds::Kinds;
+use super::step::{Fitted, Step, restored};
+use super::{Encoding, Nominal, PreprocessError, Steps};
 use crate::dataset::Dataset;
-use crate::names::Names;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::store::{Reader, StoreError, Writer};
+use rpo_core::{Matrix, MatrixView, ParameterError};
 use std::sync::Arc;
+
+/// The name of the stored field, which is true: indicators follow from the values of nominal features.
+const ONE_HOT: &str = "one_hot";
 
 /// The step of [`Encoding::OneHot`](super::Encoding::OneHot).
 #[derive(Debug, Clone, PartialEq)]
@@ -14,38 +19,34 @@ pub(super) struct OneHot {
 }
 
 impl OneHot {
-    /// Creates the encoding for `n_features` features, of which `nominal` have lists of values.
-    pub(super) fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
-        check_features(&nominal, n_features)?;
+    /// Creates the encoding of features of these kinds.
+    fn new(kinds: &Kinds) -> Result<Self, PreprocessError> {
+        if kinds.encoded {
+            let reason = "cannot be combined with means of targets";
+            return Err(ParameterError::conflict(ONE_HOT, true, reason).into());
+        }
         Ok(Self {
-            columns: Expansion::new(n_features, nominal, <[String]>::len),
+            columns: Expansion::new(kinds.n_features, &kinds.nominal, <[String]>::len),
         })
     }
 
-    /// Returns the columns that replace features.
-    pub(super) fn columns(&self) -> &Expansion {
-        &self.columns
+    fn replaces_some(&self) -> bool {
+        !self.columns.replaced().is_empty()
     }
+}
 
-    /// Returns the name of a feature in the result, from the names before; `None` beyond the last.
-    pub(super) fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
-        let name = |r: &Replaced, feature: &str, value: usize| format!("{feature}={}", r.values[value]);
-        self.columns.feature_name(names, column, name)
-    }
-
-    /// Returns the nominal features of the result and their values.
-    pub(super) fn nominal(&self) -> Nominal {
-        let indicator: Arc<[String]> = ["0", "1"].map(String::from).into();
-        let mut nominal = self.columns.kept_nominal();
-        for r in self.columns.replaced() {
-            let columns = r.first..r.first + r.n_columns;
-            nominal.extend(columns.map(|column| (column, Arc::clone(&indicator))));
+impl Step for OneHot {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        if steps.nominal != Encoding::OneHot {
+            return Ok(None);
         }
-        nominal
+        match Self::new(&Kinds::of(data))? {
+            step if step.replaces_some() => step.fitted(data),
+            _ => Ok(None),
+        }
     }
 
-    /// Replaces the nominal features of a matrix (n x p) by indicators.
-    pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         self.columns.expand(x, |matrix, _, index, position| {
             let r = &self.columns.replaced()[index];
             for value in 0..r.n_columns {
@@ -53,20 +54,35 @@ impl OneHot {
             }
         })
     }
-}
 
-impl Transform for OneHot {
-    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        self.columns.check(data)?;
-        let features = self.encode(data.features().view())?;
-        let names = (0..self.columns.n_columns()).filter_map(|j| self.feature_name(data.feature_names(), j));
-        Ok(data.replace_features(
-            features,
-            Names::Given(names.collect()),
-            self.nominal(),
-            self.columns.kept(data.texts()),
-            self.columns.kept(data.dates()),
-        )?)
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field(ONE_HOT, true)
+    }
+
+    fn restore(from: &mut Reader<'_>, kinds: &Kinds) -> Result<Option<Self>, StoreError> {
+        match from.field(ONE_HOT)? {
+            Some(true) => Ok(restored(Self::new(kinds))?.filter(Self::replaces_some)),
+            Some(false) | None => Ok(None),
+        }
+    }
+
+    fn columns(&self) -> Option<&Expansion> {
+        Some(&self.columns)
+    }
+
+    fn nominal(&self, before: Nominal) -> Nominal {
+        let indicator: Arc<[String]> = ["0", "1"].map(String::from).into();
+        let mut nominal = self.columns.kept_nominal(&before);
+        for r in self.columns.replaced() {
+            let columns = r.first..r.first + r.n_columns;
+            nominal.extend(columns.map(|column| (column, Arc::clone(&indicator))));
+        }
+        nominal
+    }
+
+    fn feature_name(&self, before: &dyn Fn(usize) -> Option<String>, column: usize) -> Option<String> {
+        let name = |r: &Replaced, feature: &str, value: usize| format!("{feature}={}", r.values[value]);
+        self.columns.feature_name(before, column, name)
     }
 }
 
@@ -82,11 +98,17 @@ fn indicator(position: f32, value: usize) -> f32 {
 mod tests {
     use super::*;
     use crate::dataset::{Columns, DatasetError, Layout, Task};
+    use crate::preprocess::step::{AnyStep, replaced};
     use ndarray::{Array2, array};
     use rpo_core::Mismatch;
 
     fn fit(data: &Dataset) -> OneHot {
-        OneHot::new(data.n_features(), data.nominal().clone()).unwrap()
+        OneHot::new(&Kinds::of(data)).unwrap()
+    }
+
+    fn encoded(data: &Dataset) -> Dataset {
+        let features = fit(data).transform(data.features().view()).unwrap();
+        replaced(&[AnyStep::OneHot(fit(data))], data, features).unwrap()
     }
 
     #[test]
@@ -119,31 +141,29 @@ mod tests {
         let names = ["w", "colour=r", "colour=g", "colour=b", "ok", "c=x", "c=y", "c=z"];
         for layout in [Layout::Dense, Layout::Sparse] {
             let data = data.clone().with_layout(layout, usize::MAX).unwrap();
-            let encoded = fit(&data).apply(&data).unwrap();
-            let found = encoded.features().view().to_dense(usize::MAX).unwrap();
+            let made = encoded(&data);
+            let found = made.features().view().to_dense(usize::MAX).unwrap();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
-            assert_eq!(encoded.feature_names(), &names.into_iter().collect());
-            assert_eq!(encoded.nominal()[&7], list(&["0", "1"]));
-            assert_eq!(encoded.nominal()[&4], list(&["no", "yes"]));
-            assert!(!encoded.nominal().contains_key(&0));
-            assert_eq!(fit(&encoded).apply(&encoded).unwrap().n_features(), 8);
+            assert_eq!(made.feature_names(), &names.into_iter().collect());
+            assert_eq!(made.nominal()[&7], list(&["0", "1"]));
+            assert_eq!(made.nominal()[&4], list(&["no", "yes"]));
+            assert!(!made.nominal().contains_key(&0));
+            assert!(!fit(&made).replaces_some());
+            assert_eq!(encoded(&made).n_features(), 8);
         }
         let mut fitted = fit(&data);
         fitted.columns.memory_limit = 95;
-        assert!(matches!(fitted.apply(&data), Err(PreprocessError::Memory(_))));
+        let memory = fitted.transform(data.features().view());
+        assert!(matches!(memory, Err(PreprocessError::Memory(_))));
         let other = data.select_features(&[0, 2, 3]).unwrap();
         assert!(matches!(
-            fitted.apply(&other),
+            fitted.transform(other.features().view()),
             Err(PreprocessError::Mismatch(Mismatch {
                 expected: 4,
                 given: 3,
                 ..
             }))
         ));
-        assert_eq!(
-            OneHot::new(3, data.nominal().clone()),
-            Err(PreprocessError::Kind(3))
-        );
         for value in [-1.0, 0.5, 3.0, f32::INFINITY] {
             let x = Matrix::from(array![[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, value]]);
             let sparse = Matrix::from(x.view().to_csr());
@@ -154,7 +174,7 @@ mod tests {
                     value,
                     n_values: 3,
                 };
-                assert_eq!(fit(&data).encode(x), Err(PreprocessError::Dataset(expected)));
+                assert_eq!(fit(&data).transform(x), Err(PreprocessError::Dataset(expected)));
             }
         }
     }

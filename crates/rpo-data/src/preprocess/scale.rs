@@ -1,14 +1,18 @@
 //! Feature weights, and scaling of samples to unit length.
 
-use super::{
-    Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, count_present,
-    map_values, text_features,
-};
+use super::kinds::Kinds;
+use super::step::{Fitted, Step, restored};
+use super::{Nominal, PreprocessError, Steps, check_samples, count_present, map_values, text_features};
 use crate::dataset::{Dataset, DatasetError};
 use rpo_core::math;
+use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch, finite_or_missing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The names of the stored array of weights, and of the stored length of samples.
+const WEIGHT: &str = "idf.weight";
+const NORMALIZE: &str = "normalize_features";
 
 /// The weights that features are multiplied by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,12 +34,11 @@ pub enum Normalization {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Idf {
     weights: Vec<f32>,
-    nominal: Nominal,
 }
 
 impl Idf {
     /// Counts the samples that have each feature.
-    pub(super) fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
+    fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let n = data.n_samples() as f64;
         let weight = |count: usize| {
@@ -50,27 +53,29 @@ impl Idf {
         for j in data.nominal().keys().copied().chain(texts) {
             weights[j] = 1.0;
         }
-        Self::new(weights, data.nominal().clone())
+        Self::new(weights)
     }
 
     /// Creates the step from its weights.
-    pub(super) fn new(weights: Vec<f32>, nominal: Nominal) -> Result<Self, PreprocessError> {
-        check_features(&nominal, weights.len())?;
+    fn new(weights: Vec<f32>) -> Result<Self, PreprocessError> {
         let bad = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0));
         if let Some(feature) = bad {
             let value = weights[feature].into();
             return Err(PreprocessError::Moment { feature, value });
         }
-        Ok(Self { weights, nominal })
+        Ok(Self { weights })
+    }
+}
+
+impl Step for Idf {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        match steps.weights {
+            Some(FeatureWeights::Idf) => Self::fit(data)?.fitted(data),
+            None => Ok(None),
+        }
     }
 
-    /// Returns the weight of each feature.
-    pub(super) fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// Weights features (n x p).
-    pub(super) fn weigh(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.weights.len(), x.n_cols())?;
         let weighted = map_values(x, |_, j, v| v * self.weights[j as usize]);
         weighted
@@ -79,27 +84,47 @@ impl Idf {
             .map_err(infinite)?;
         Ok(weighted)
     }
-}
 
-impl Transform for Idf {
-    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        let features = self.weigh(data.features().view())?;
-        check_nominal(&self.nominal, data)?;
-        Ok(data.replace_values(features))
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.array(WEIGHT, &self.weights)
+    }
+
+    fn restore(from: &mut Reader<'_>, kinds: &Kinds) -> Result<Option<Self>, StoreError> {
+        if !from.has(WEIGHT) {
+            return Ok(None);
+        }
+        let weights = from.array::<f32>(WEIGHT)?.to_vec();
+        let n_weights = Mismatch::check("features", kinds.n_features, weights.len());
+        restored(n_weights.map_err(Into::into).and_then(|()| Self::new(weights)))
     }
 }
 
-/// Scales features (n x p) so that the observed features of each sample have length 1; a sample whose features are all
-/// 0 stays unchanged.
-pub(super) fn unit_length(x: MatrixView<'_>) -> Matrix {
-    let factors: Vec<f32> = (0..x.n_rows()).map(|row| x.unit_factor(row)).collect();
-    map_values(x, |row, _, v| v * factors[row])
-}
+/// Scales the observed features of each sample to length 1; a sample whose features are all 0 stays unchanged.
+impl Step for Normalization {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        match steps.normalize {
+            Some(length) => length.fitted(data),
+            None => Ok(None),
+        }
+    }
 
-/// Applies [`unit_length`] to a set, whose features are all numeric afterwards.
-pub(super) fn of_unit_length(data: &Dataset) -> Result<Dataset, PreprocessError> {
-    let features = unit_length(data.features().view());
-    Ok(data.replace_values(features).with_nominal(Nominal::new())?)
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        let Self::L2 = self;
+        let factors: Vec<f32> = (0..x.n_rows()).map(|row| x.unit_factor(row)).collect();
+        Ok(map_values(x, |row, _, v| v * factors[row]))
+    }
+
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field(NORMALIZE, self)
+    }
+
+    fn restore(from: &mut Reader<'_>, _: &Kinds) -> Result<Option<Self>, StoreError> {
+        from.field(NORMALIZE)
+    }
+
+    fn nominal(&self, _: Nominal) -> Nominal {
+        Nominal::new()
+    }
 }
 
 /// Converts the error of a value that a step made infinite.
@@ -141,19 +166,14 @@ mod tests {
             let train = data(x.clone(), layout);
             let idf = Idf::fit(&train).unwrap();
             let (one, two) = (4.0_f32.ln(), 2.0_f32.ln());
-            assert_eq!(idf.weights(), [one, two, 0.0, 0.0, one]);
-            let made = idf
-                .apply(&train)
-                .unwrap()
-                .features()
-                .view()
-                .to_dense(usize::MAX)
-                .unwrap();
+            assert_eq!(idf.weights, [one, two, 0.0, 0.0, one]);
+            let weighted = idf.transform(train.features().view()).unwrap();
+            let made = weighted.view().to_dense(usize::MAX).unwrap();
             assert_eq!(made[[0, 0]], 2.0 * one);
             assert_eq!(made[[1, 1]], -3.0 * two);
             assert!(made[[0, 4]].is_nan() && made.column(3).iter().all(|&v| v == 0.0));
-            let unit = of_unit_length(&idf.apply(&train).unwrap()).unwrap();
-            let unit = unit.features().view().to_dense(usize::MAX).unwrap();
+            let unit = Normalization::L2.transform(weighted.view()).unwrap();
+            let unit = unit.view().to_dense(usize::MAX).unwrap();
             assert!((unit[[0, 0]].hypot(unit[[0, 1]]) - 1.0).abs() < 1e-6 && unit[[0, 4]].is_nan());
             assert!((unit[[1, 1]] + 1.0).abs() < 1e-6);
             assert_eq!(unit.row(3), array![0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -164,15 +184,16 @@ mod tests {
                 feature: 4,
                 value: f32::INFINITY,
             };
-            assert_eq!(idf.apply(&new), Err(expected.into()));
+            assert_eq!(idf.transform(new.features().view()), Err(expected.into()));
             let few = data(array![[1.0]], layout);
-            assert!(matches!(idf.apply(&few), Err(PreprocessError::Mismatch(_))));
+            let few = idf.transform(few.features().view());
+            assert!(matches!(few, Err(PreprocessError::Mismatch(_))));
         }
         assert_eq!(
             Idf::fit(&data(Array2::zeros((0, 2)), Layout::Dense)),
             Err(PreprocessError::NoSamples)
         );
-        assert!(Idf::new(vec![-1.0], Nominal::new()).is_err());
-        assert!(Idf::new(vec![f32::NAN], Nominal::new()).is_err());
+        assert!(Idf::new(vec![-1.0]).is_err());
+        assert!(Idf::new(vec![f32::NAN]).is_err());
     }
 }

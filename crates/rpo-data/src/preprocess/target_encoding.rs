@@ -1,15 +1,21 @@
 //! Replaces nominal features by means of targets.
 
 use super::expansion::{Expansion, Replaced};
-use super::{Nominal, PreprocessError, Transform, check_features, check_samples};
+use super::kinds::Kinds;
+use super::step::{Fitted, Step, restored};
+use super::{Encoding, Nominal, PreprocessError, Steps, check_samples};
 use crate::dataset::{Dataset, DatasetError};
-use crate::names::Names;
 use crate::split::{grouped_folds, k_fold};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
+use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_core::{
     DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, ParameterError, Seed, check_dense, finite_or_missing,
 };
+
+/// The names of the stored names of targets, and of the stored array of means.
+const TARGETS: &str = "target_encoding.targets";
+const TARGET_MEAN: &str = "target_encoding.mean";
 
 /// Number of folds; each fold is encoded by the means of the others.
 const FOLDS: usize = 5;
@@ -91,16 +97,13 @@ pub(super) struct TargetEncoding {
 struct Means(Vec<f32>);
 
 impl TargetEncoding {
-    /// Learns the means from a set. Also returns the set encoded for training, in which each sample is encoded by the
-    /// means of the other folds.
-    pub(super) fn fit_apply(
-        data: &Dataset,
-        targets: &EncodingTargets,
-    ) -> Result<(Self, Dataset), PreprocessError> {
+    /// Learns the means from a set. Also returns the features encoded for training, in which each sample is encoded by
+    /// the means of the other folds.
+    fn fit(data: &Dataset, targets: &EncodingTargets) -> Result<(Self, Matrix), PreprocessError> {
         check_samples(data)?;
         Mismatch::check("samples of the targets", data.n_samples(), targets.values.nrows())?;
         let k = targets.names.len();
-        let columns = Expansion::new(data.n_features(), data.nominal().clone(), |_| k);
+        let columns = Expansion::new(data.n_features(), data.nominal(), |_| k);
         for r in columns.replaced() {
             let cells = (r.values.len() + 1).saturating_mul(FOLDS);
             check_dense(cells, k, size_of::<Group>(), DEFAULT_MEMORY_LIMIT)?;
@@ -133,22 +136,14 @@ impl TargetEncoding {
         };
         let features =
             encoding.encode_by(data.features().view(), |row, index| &of_folds[index][folds[row]])?;
-        let encoded = encoding.replaced(data, features)?;
-        Ok((encoding, encoded))
+        Ok((encoding, features))
     }
 
-    /// Creates the encoding for `n_features` features, of which `nominal` have lists of values, from the names and the
-    /// means of targets. The means are those of the values of the first feature, then those for its missing values,
+    /// Creates the encoding of features of these kinds from the names and the means of targets. The means are those of the values of the first feature, then those for its missing values,
     /// then those of the next feature.
-    pub(super) fn new(
-        n_features: usize,
-        nominal: Nominal,
-        targets: Vec<String>,
-        means: &[f32],
-    ) -> Result<Self, PreprocessError> {
+    fn new(kinds: &Kinds, targets: Vec<String>, means: &[f32]) -> Result<Self, PreprocessError> {
         check_names(&targets)?;
-        check_features(&nominal, n_features)?;
-        let columns = Expansion::new(n_features, nominal, |_| targets.len());
+        let columns = Expansion::new(kinds.n_features, &kinds.nominal, |_| targets.len());
         let sizes = columns.replaced().iter();
         let sizes = sizes.map(|r| (r.values.len() + 1).saturating_mul(targets.len()));
         let n_means = sizes.clone().fold(0, usize::saturating_add);
@@ -171,31 +166,9 @@ impl TargetEncoding {
         })
     }
 
-    /// Returns the columns that replace features.
-    pub(super) fn columns(&self) -> &Expansion {
-        &self.columns
-    }
-
-    /// Returns the names of the targets.
-    pub(super) fn targets(&self) -> &[String] {
-        &self.targets
-    }
-
-    /// Returns all means in the order of [`new`](Self::new).
-    pub(super) fn means(&self) -> Vec<f32> {
-        self.means.iter().flat_map(|means| &means.0).copied().collect()
-    }
-
-    /// Returns the name of a feature in the result, from the names before; `None` beyond the last.
-    pub(super) fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
-        let name =
-            |_: &Replaced, feature: &str, target: usize| format!("mean({}|{feature})", self.targets[target]);
-        self.columns.feature_name(names, column, name)
-    }
-
-    /// Replaces the nominal features of a matrix (n x p) by means.
-    pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        self.encode_by(x, |_, index| &self.means[index])
+    /// Returns the replaced features.
+    pub(super) fn replaced(&self) -> impl Iterator<Item = usize> {
+        self.columns.replaced().iter().map(|r| r.feature)
     }
 
     /// Replaces nominal features by the means that `means` returns for a row and a position among the replaced
@@ -218,24 +191,49 @@ impl TargetEncoding {
             }
         })
     }
-
-    /// Returns the set with encoded features.
-    fn replaced(&self, data: &Dataset, features: Matrix) -> Result<Dataset, PreprocessError> {
-        let names = (0..self.columns.n_columns()).filter_map(|j| self.feature_name(data.feature_names(), j));
-        Ok(data.replace_features(
-            features,
-            Names::Given(names.collect()),
-            self.columns.kept_nominal(),
-            self.columns.kept(data.texts()),
-            self.columns.kept(data.dates()),
-        )?)
-    }
 }
 
-impl Transform for TargetEncoding {
-    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        self.columns.check(data)?;
-        self.replaced(data, self.encode(data.features().view())?)
+impl Step for TargetEncoding {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        match steps.nominal {
+            Encoding::Target(targets) if data.nominal().values().any(|values| values.len() > 2) => {
+                Self::fit(data, targets).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        self.encode_by(x, |_, index| &self.means[index])
+    }
+
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let means: Vec<f32> = self.means.iter().flat_map(|means| &means.0).copied().collect();
+        out.field(TARGETS, &self.targets)?;
+        out.array(TARGET_MEAN, &means)
+    }
+
+    fn restore(from: &mut Reader<'_>, kinds: &Kinds) -> Result<Option<Self>, StoreError> {
+        if !from.has(TARGET_MEAN) {
+            return Ok(None);
+        }
+        let targets = from.field(TARGETS)?;
+        let means = from.array::<f32>(TARGET_MEAN)?.to_vec();
+        restored(Self::new(kinds, targets, &means))
+    }
+
+    fn columns(&self) -> Option<&Expansion> {
+        Some(&self.columns)
+    }
+
+    fn nominal(&self, before: Nominal) -> Nominal {
+        self.columns.kept_nominal(&before)
+    }
+
+    fn feature_name(&self, before: &dyn Fn(usize) -> Option<String>, column: usize) -> Option<String> {
+        let name =
+            |_: &Replaced, feature: &str, target: usize| format!("mean({}|{feature})", self.targets[target]);
+        self.columns.feature_name(before, column, name)
     }
 }
 

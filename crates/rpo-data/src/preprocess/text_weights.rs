@@ -1,14 +1,19 @@
 //! Weights of the terms of texts.
 
-use super::{
-    PreprocessError, Transform, check_samples, check_texts, count_present, map_values, text_features,
-};
+use super::kinds::Kinds;
+use super::step::{Fitted, Step, restored};
+use super::{PreprocessError, Steps, check_samples, count_present, map_values, text_features};
 use crate::dataset::Dataset;
 use crate::text::Texts;
 use rpo_core::math;
+use rpo_core::store::{Reader, StoreError, Writer};
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The names of the stored weighting, and of the stored array of weights.
+const TEXT_WEIGHTING: &str = "text_weights";
+const TEXT_WEIGHT: &str = "text.weight";
 
 /// The weighting of term counts of texts as features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,35 +32,32 @@ pub enum TextWeighting {
 /// The step of a [`TextWeighting`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TextWeights {
-    pub(super) weighting: TextWeighting,
+    weighting: TextWeighting,
     /// Weights of all terms of the first column, then those of the second, and so on.
-    pub(super) weights: Vec<f32>,
-    texts: Texts,
+    weights: Vec<f32>,
+    n_texts: usize,
     /// For each feature, the position of its column among the texts, and its weight; `None` for other features.
     places: Vec<Option<(u32, f32)>>,
 }
 
 impl TextWeights {
-    /// Counts the samples with each term; returns `None` if counts are not weighted.
-    pub(super) fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Option<Self>, PreprocessError> {
-        if weighting == TextWeighting::Counts {
-            return Ok(None);
-        }
+    /// Counts the samples with each term.
+    fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let (counts, n) = (count_present(data), data.n_samples() as f64);
         let weight = |j: usize| (math::ln((1.0 + n) / (1.0 + counts[j] as f64)) + 1.0) as f32;
         let weights = text_features(data.texts()).map(weight).collect();
-        Self::new(weighting, weights, data.texts().clone(), data.n_features()).map(Some)
+        Self::new(weighting, weights, data.texts(), data.n_features())
     }
 
     /// Creates the step from the weights of the terms of all texts.
-    pub(super) fn new(
+    fn new(
         weighting: TextWeighting,
         weights: Vec<f32>,
-        texts: Texts,
+        texts: &Texts,
         n_features: usize,
     ) -> Result<Self, PreprocessError> {
-        Mismatch::check("terms of texts", text_features(&texts).count(), weights.len())?;
+        Mismatch::check("terms of texts", text_features(texts).count(), weights.len())?;
         let mut places = vec![None; n_features];
         let columns = texts.iter().enumerate();
         let features = columns.flat_map(|(i, (&first, column))| {
@@ -72,13 +74,21 @@ impl TextWeights {
         Ok(Self {
             weighting,
             weights,
-            texts,
+            n_texts: texts.len(),
             places,
         })
     }
+}
 
-    /// Weights features (n x p).
-    pub(super) fn weigh(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+impl Step for TextWeights {
+    fn fit_transform(steps: Steps<'_>, data: &Dataset) -> Fitted<Self> {
+        if data.texts().is_empty() || steps.texts == TextWeighting::Counts {
+            return Ok(None);
+        }
+        Self::fit(data, steps.texts)?.fitted(data)
+    }
+
+    fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.places.len(), x.n_cols())?;
         let weighted = |weight: f32, count: f32| {
             let count = f64::from(count);
@@ -88,7 +98,7 @@ impl TextWeights {
             };
             f64::from(weight) * frequency
         };
-        let n_texts = self.texts.len();
+        let n_texts = self.n_texts;
         let mut squares = vec![0.0; x.n_rows() * n_texts];
         for row in 0..x.n_rows() {
             x.for_each_in_row(row, |j, count| {
@@ -105,12 +115,18 @@ impl TextWeights {
             _ => v,
         }))
     }
-}
 
-impl Transform for TextWeights {
-    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        check_texts(&self.texts, data)?;
-        let features = self.weigh(data.features().view())?;
-        Ok(data.replace_values(features))
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field(TEXT_WEIGHTING, self.weighting)?;
+        out.array(TEXT_WEIGHT, &self.weights)
+    }
+
+    fn restore(from: &mut Reader<'_>, kinds: &Kinds) -> Result<Option<Self>, StoreError> {
+        if !from.has(TEXT_WEIGHT) {
+            return Ok(None);
+        }
+        let weighting = from.field(TEXT_WEIGHTING)?;
+        let weights = from.array::<f32>(TEXT_WEIGHT)?.to_vec();
+        restored(Self::new(weighting, weights, &kinds.texts, kinds.n_features))
     }
 }
