@@ -31,6 +31,7 @@ pub use dataset::{
     AUTO_DENSITY, ClassColumn, Columns, Dataset, DatasetError, DateColumn, EmptyLines, LabelColumn, Layout,
     LeftOut, ReadNotes, Rounded, Rounding, StoredAsText, TargetOutputs, Task, Weighting, check_positions,
 };
+pub use message::quoted;
 pub use names::Names;
 pub use statistics::{Imbalance, LabelStatistics, Moments};
 pub use suspicion::{Form, Suspicion, suspicious_features};

@@ -3,8 +3,13 @@
 /// Maximum number of characters of a name or text in a message.
 const LONGEST: usize = 80;
 
-/// Formats a name or text for messages: quoted, with control characters escaped, truncated after 80 characters.
-pub(crate) fn quoted(text: &str) -> String {
+/// Formats a name or text for messages, as the errors of this crate do: quoted, with control characters escaped,
+/// truncated after 80 characters.
+///
+/// ```
+/// assert_eq!(rpo_data::quoted("a\tb"), r#""a\tb""#);
+/// ```
+pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),

@@ -1,6 +1,6 @@
 //! Real-world tables: words, dates, identifiers, semicolons.
 
-use crate::common::{Folder, number};
+use crate::common::{Folder, Run, number};
 use rpo::data::read::{ReadOptions, read};
 use std::io::Write;
 use std::process::Stdio;
@@ -340,6 +340,32 @@ fn further_texts_are_missing_values() {
     let note = "note: feature \"kind\" is a category with the value \"n/a\"; where that stands for a missing value in CSV, \
                 --missing-values 'n/a' reads it as one\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+}
+
+/// Features that are probably none, or something else, are noted with the options that change it.
+#[test]
+fn suspicious_features_are_noted_with_options() {
+    let folder = Folder::new();
+    let line = |i: usize| match i {
+        0 => "k0,1,twelve,0\n".to_owned(),
+        i => format!("k{i},{i},{i},0\n"),
+    };
+    let rows: String = (0..20).map(line).collect();
+    folder.write("train.csv", format!("key,price,code#,y\n{rows}"));
+    let convert = "convert --data train.csv --targets y --categorical price,code# --out train.parquet";
+    let notes = |run: Run| {
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    assert_eq!(notes(folder.run(convert)), "");
+    let key = "note: feature \"key\" has a different value in every sample, as identifiers have; name it by --id or \
+               --ignore if it is one\n";
+    let price = "note: feature \"price\" is a category of texts such as \"1\", which are numbers; --types price=number \
+                 reads them as such\n";
+    let code = "note: feature \"code#\" is a category of texts such as \"1\", which are numbers; --types 'code#=number' \
+                reads them as such, where the file has null in place of \"twelve\"\n";
+    let described = folder.run("describe --data train.parquet --targets y");
+    assert_eq!(notes(described), format!("{price}{code}{key}"));
 }
 
 /// The name of a column may contain the comma of another delimiter, and numbers as many.

@@ -66,24 +66,21 @@ impl fmt::Display for Suspicion {
         match self {
             Self::DistinctValues { feature } => write!(
                 f,
-                "feature {} has a different value in every sample, as identifiers have; name it by --id or --ignore if it \
-                 is one",
+                "feature {} has a different value in every sample, as identifiers have",
                 quoted(feature)
             ),
             Self::Texts { feature, n_values } => write!(
                 f,
-                "feature {} is a category of {n_values} values that look like texts; --text makes features of their words",
+                "feature {} is a category of {n_values} values that look like texts",
                 quoted(feature)
             ),
             Self::MissingWords { feature, words } => {
-                let quoted_words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
                 write!(
                     f,
-                    "feature {} is a category with the value {}; where that stands for a missing value in CSV, \
-                     --missing-values '{}' reads it as one",
+                    "feature {} is a category with the value {}",
                     quoted(feature),
-                    quoted_words.join(" and "),
-                    words.join(",")
+                    words.join(" and ")
                 )
             }
             Self::OtherForm { feature, value, form } => write!(
@@ -303,8 +300,7 @@ mod tests {
                      read in the form 2024-01-31";
         let price = "feature \"price\" is a category of values such as \"$0\", which look like numbers; numbers are read \
                      without currencies, percent signs, units, parentheses and separators of thousands";
-        let kind = "feature \"kind\" is a category with the value \"None\" and \"n/a\"; where that stands for a missing \
-                    value in CSV, --missing-values 'None,n/a' reads it as one";
+        let kind = "feature \"kind\" is a category with the value \"None\" and \"n/a\"";
         assert_eq!(notes(&options), [kind, since, price]);
         let missing = ReadOptions {
             missing_values: vec!["n/a".to_owned(), "None".to_owned()],

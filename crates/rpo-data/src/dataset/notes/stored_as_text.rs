@@ -21,30 +21,15 @@ pub struct StoredAsText {
 
 impl fmt::Display for StoredAsText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            column,
-            kind,
-            value,
-            other,
-        } = self;
-        let what = match kind {
+        let what = match self.kind {
             ColumnType::Number => "numbers",
             _ => "dates",
         };
-        let is_plain = column
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        let quote = if is_plain { "" } else { "'" };
         write!(
             f,
-            "feature {} is a category of texts such as {}, which are {what}; --types {quote}{column}={kind}{quote} reads them \
-             as such",
-            quoted(column),
-            quoted(value)
-        )?;
-        match other {
-            Some(other) => write!(f, ", where the file has null in place of {}", quoted(other)),
-            None => Ok(()),
-        }
+            "feature {} is a category of texts such as {}, which are {what}",
+            quoted(&self.column),
+            quoted(&self.value)
+        )
     }
 }

@@ -1,5 +1,6 @@
 //! A file to train on.
 
+mod suspicions;
 mod types;
 
 use super::DataOptions;
@@ -12,13 +13,13 @@ use crate::error::CliError;
 use crate::files::NamedFile;
 use crate::options::names::{List, all};
 use crate::options::{TextColumnOptions, WeightOptions};
-use crate::output::note;
 use clap::Args;
 use rpo::Schema;
 use rpo::data::read::{ReadOptions, read_names};
-use rpo::data::{Columns, Dataset, Names, suspicious_features};
+use rpo::data::{Columns, Dataset, Names};
 use rpo::ensemble::MAX_OUTPUTS;
 use std::path::PathBuf;
+use suspicions::note_suspicions;
 use types::Typed;
 
 /// A file to train on.
@@ -198,6 +199,7 @@ impl TrainingOptions {
                 )));
             }
         }
+        note_classes(&data);
         note_suspicions(&data);
         Ok(data)
     }
@@ -205,15 +207,8 @@ impl TrainingOptions {
     /// Reads a set to describe it, which may lack outputs.
     pub(crate) fn load_described(&self) -> Result<Dataset, CliError> {
         let data = self.load_any()?;
+        note_classes(&data);
         note_suspicions(&data);
         Ok(data)
-    }
-}
-
-/// Notes classes, and features that tell outputs or samples apart.
-fn note_suspicions(data: &Dataset) {
-    note_classes(data);
-    for suspicion in suspicious_features(data) {
-        note(&suspicion.to_string());
     }
 }
