@@ -52,14 +52,17 @@ impl WriteOptions {
     /// Writes a set.
     pub(crate) fn write(&self, data: &Dataset, out: DataFile) -> Result<(), CliError> {
         let mut out = BufWriter::new(out);
-        let mut options = write::WriteOptions::from(self.format()?);
-        if let Some(delimiter) = Format::delimiter_of_name(&self.out) {
-            options.delimiter = delimiter;
-        }
+        let format = self.format()?;
+        let of_name = || Format::delimiter_of_name(&self.out);
+        let options = write::WriteOptions {
+            format,
+            delimiter: (format == Format::Csv).then(of_name).flatten(),
+            ..write::WriteOptions::default()
+        };
         write::write(data, options, &mut out)?;
         let file = out.into_inner().map_err(IntoInnerError::into_error)?;
         file.finish()?;
-        if self.format()? == Format::SvmLight {
+        if format == Format::SvmLight {
             note_sizes(data);
         }
         Ok(())

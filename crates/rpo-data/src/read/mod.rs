@@ -46,6 +46,8 @@ pub use rows::{Cell, read_rows};
 pub use split_lists::read_split;
 pub use text_of_samples::TextOfSamples;
 
+pub(crate) use csv::check_delimiter;
+
 use crate::dataset::Dataset;
 use csv::Delimiter;
 use detect::{decompressed, format_of_content, open};
@@ -181,18 +183,28 @@ fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), Re
 
 /// Refuses options that only apply to another format.
 fn refuse_options_of_others(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
-    let option = if options.first_feature.is_some() && format != Format::SvmLight {
-        "first_feature"
-    } else if options.delimiter.is_some() && format != Format::Csv {
-        "delimiter"
-    } else if options.decimal_comma && format != Format::Csv {
-        "decimal_comma"
-    } else if !options.missing_values.is_empty() && format != Format::Csv {
-        "missing_values"
-    } else {
-        return Ok(());
-    };
-    Err(ReadErrorKind::Option { option, format })
+    refuse_others(
+        format,
+        [
+            ("first_feature", Format::SvmLight, options.first_feature.is_some()),
+            ("delimiter", Format::Csv, options.delimiter.is_some()),
+            ("decimal_comma", Format::Csv, options.decimal_comma),
+            ("missing_values", Format::Csv, !options.missing_values.is_empty()),
+        ],
+    )
+}
+
+/// Refuses the first option that is given and of another format. Options are names, with the format that has them and
+/// true if they are given.
+pub(crate) fn refuse_others<const N: usize>(
+    format: Format,
+    options: [(&'static str, Format, bool); N],
+) -> Result<(), ReadErrorKind> {
+    let mut options = options.into_iter();
+    match options.find(|(_, of, is_given)| *is_given && *of != format) {
+        Some((option, ..)) => Err(ReadErrorKind::Option { option, format }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use table::{CsvField, label_file};
 
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;
-use crate::read::{FirstFeature, Format};
+use crate::read::{FirstFeature, Format, ReadErrorKind, check_delimiter, refuse_others};
 use number::Number;
 use std::io::{self, Write};
 
@@ -36,6 +36,10 @@ use std::io::{self, Write};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
+    /// Options with which no file is read: one that the format does not have ([`ReadErrorKind::Option`]), or a character
+    /// that cannot separate columns ([`ReadErrorKind::Delimiter`]).
+    #[error(transparent)]
+    Options(#[from] ReadErrorKind),
     /// The system could not write the data.
     #[error("cannot write: {message}")]
     Io {
@@ -114,24 +118,15 @@ impl From<io::Error> for WriteError {
 }
 
 /// Options for writing a file. A [`Format`] converts to options with the defaults for the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteOptions {
     /// The format; [`Format::Auto`], the default, means ARFF.
     pub format: Format,
-    /// The index of the first feature in an svmlight file; 1 by default.
-    pub first_feature: FirstFeature,
-    /// The character between the columns of a CSV file; a comma by default.
-    pub delimiter: char,
-}
-
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self {
-            format: Format::default(),
-            first_feature: FirstFeature::default(),
-            delimiter: ',',
-        }
-    }
+    /// The index of the first feature in an svmlight file; 1 by default. Other formats refuse the option.
+    pub first_feature: Option<FirstFeature>,
+    /// The character between the columns of a CSV file, an ASCII character that cannot be part of a number; a comma by
+    /// default. Other formats refuse the option.
+    pub delimiter: Option<char>,
 }
 
 impl From<Format> for WriteOptions {
@@ -170,8 +165,8 @@ impl From<Format> for WriteOptions {
 /// ```
 ///
 /// # Errors
-/// [`WriteError`]: data that the format cannot express, two columns of a table with the same name, a system error. Data
-/// written before the error stay written.
+/// [`WriteError`]: options that the format does not have, data that it cannot express, two columns of a table with the
+/// same name, a system error. Data written before the error stay written.
 pub fn write(
     data: &Dataset,
     options: impl Into<WriteOptions>,
@@ -182,11 +177,25 @@ pub fn write(
         first_feature,
         delimiter,
     } = options.into();
+    let format = match format {
+        Format::Auto => Format::Arff,
+        given => given,
+    };
+    refuse_others(
+        format,
+        [
+            ("first_feature", Format::SvmLight, first_feature.is_some()),
+            ("delimiter", Format::Csv, delimiter.is_some()),
+        ],
+    )?;
     match format {
         Format::Auto | Format::Arff => table::arff(data, to),
-        Format::Csv => table::csv(data, delimiter, to),
+        Format::Csv => {
+            let delimiter = check_delimiter(delimiter.unwrap_or(','))?;
+            table::csv(data, delimiter.into(), to)
+        }
         Format::XmlRepo => xmlrepo(data, to),
-        Format::SvmLight => svmlight(data, first_feature, to),
+        Format::SvmLight => svmlight(data, first_feature.unwrap_or_default(), to),
         #[cfg(feature = "arrow")]
         Format::Parquet | Format::Arrow => columns::columns(data, format, to),
         #[cfg(not(feature = "arrow"))]
@@ -263,6 +272,48 @@ fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn options_that_no_file_is_read_with_are_refused() {
+        let data = Dataset::new(array![[1.0]].into(), array![[1.0]].into(), Task::MultiLabel).unwrap();
+        let written = |options: WriteOptions| write(&data, options, Vec::new());
+        let csv = |delimiter| WriteOptions {
+            delimiter: Some(delimiter),
+            ..Format::Csv.into()
+        };
+        for delimiter in ['"', '\n', '\r', '.', '-', '+', '7', 'x', '\u{b7}'] {
+            let refused = WriteError::Options(ReadErrorKind::Delimiter(delimiter));
+            assert_eq!(written(csv(delimiter)), Err(refused));
+        }
+        assert_eq!(written(csv('\t')), Ok(()));
+        let others = [
+            Format::Auto,
+            Format::Arff,
+            Format::Csv,
+            Format::XmlRepo,
+            Format::SvmLight,
+        ];
+        for format in others {
+            let is_written = match format {
+                Format::Auto => Format::Arff,
+                given => given,
+            };
+            let refused = |option, of: Format| match of == format {
+                true => Ok(()),
+                false => Err(WriteError::Options(ReadErrorKind::Option {
+                    option,
+                    format: is_written,
+                })),
+            };
+            let delimited = WriteOptions { format, ..csv(';') };
+            assert_eq!(written(delimited), refused("delimiter", Format::Csv));
+            let counted = WriteOptions {
+                first_feature: Some(FirstFeature::One),
+                ..format.into()
+            };
+            assert_eq!(written(counted), refused("first_feature", Format::SvmLight));
+        }
+    }
 
     #[test]
     fn what_the_format_cannot_express_is_refused() {

@@ -99,7 +99,7 @@ proptest! {
         let options = ReadOptions { format: Format::XmlRepo, ..ReadOptions::default() };
         prop_assert_eq!(&read_from(&text[..], &options).unwrap(), &expected);
         text.clear();
-        write(&data, WriteOptions { first_feature: first, ..Format::SvmLight.into() }, &mut text).unwrap();
+        write(&data, WriteOptions { first_feature: Some(first), ..Format::SvmLight.into() }, &mut text).unwrap();
         let options = ReadOptions { format: Format::SvmLight, first_feature: Some(first), n_features: Some(data.n_features()), n_outputs: Some(data.n_outputs()), ..ReadOptions::default() };
         expected.first_feature = Some(first);
         prop_assert_eq!(&read_from(&text[..], &options).unwrap(), &expected);

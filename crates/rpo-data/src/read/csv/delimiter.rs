@@ -22,17 +22,15 @@ pub(in crate::read) enum Delimiter {
 }
 
 impl Delimiter {
-    /// Returns the delimiter of the options, which must be a single byte that fields do not need.
+    /// Returns the delimiter of the options.
     pub(in crate::read) fn of(options: &ReadOptions) -> Result<Self, ReadErrorKind> {
         let Some(delimiter) = options.delimiter else {
             let with_comma = !options.decimal_comma;
             return Ok(Self::Detected { with_comma });
         };
-        let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
-        match u8::try_from(delimiter) {
-            Ok(b',') if options.decimal_comma => Err(ReadErrorKind::CommaOfNumbers),
-            Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(Self::Given(byte)),
-            _ => Err(ReadErrorKind::Delimiter(delimiter)),
+        match check_delimiter(delimiter)? {
+            b',' if options.decimal_comma => Err(ReadErrorKind::CommaOfNumbers),
+            byte => Ok(Self::Given(byte)),
         }
     }
 
@@ -68,6 +66,15 @@ impl Delimiter {
                 found => found,
             },
         )
+    }
+}
+
+/// Refuses a delimiter that is not a single byte, or that fields need.
+pub(crate) fn check_delimiter(delimiter: char) -> Result<u8, ReadErrorKind> {
+    let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
+    match u8::try_from(delimiter) {
+        Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(byte),
+        _ => Err(ReadErrorKind::Delimiter(delimiter)),
     }
 }
 

@@ -6,6 +6,7 @@ mod missing;
 mod quoted;
 mod texts;
 
+pub(crate) use delimiter::check_delimiter;
 pub(super) use delimiter::{Delimiter, delimiter_of};
 pub(super) use missing::MissingTexts;
 pub(super) use texts::FieldTexts;
