@@ -1,6 +1,6 @@
 //! The interfaces shared by the parameters of every method and by the models of forests.
 
-use crate::{CheckParams, MatrixView, Mismatch, Predictor, Seed};
+use crate::{CheckParams, Domain, MatrixView, Mismatch, ParameterError, Predictor, Seed};
 use std::ops::Range;
 
 /// The parameters of a method, which can fit a model to features and outputs.
@@ -39,15 +39,26 @@ pub trait Learner: CheckParams {
 
 /// The parameters of a forest. Tree j depends only on the data, the seed and j, so that trees can be grown separately,
 /// in one process or in many; [merging](Merge) the parts gives exactly the whole forest.
-pub trait ForestLearner: Learner<Model: Merge> + Clone {
+pub trait ForestLearner: Learner<Model: Merge> + CheckParams<Error: From<ParameterError>> + Clone {
     /// Returns the index of the first tree and the number of trees, as stored in the parameters.
+    fn tree_range(&self) -> (usize, usize);
+
+    /// Returns both, to change them.
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize);
 
     /// Returns the indices of the trees.
-    fn indices(&self) -> Range<usize> {
-        let mut params = self.clone();
-        let (first, n) = params.tree_range_mut();
-        *first..first.saturating_add(*n)
+    ///
+    /// # Errors
+    /// A number of trees of 0, and trees whose indices do not fit in a `usize`; a [check](CheckParams::check) of the
+    /// parameters refuses both.
+    fn indices(&self) -> Result<Range<usize>, Self::Error> {
+        let (first, n) = self.tree_range();
+        Domain::Count.check("trees", n)?;
+        let reason = "is too large: `first_tree` + `trees` must fit in a usize";
+        match first.checked_add(n) {
+            Some(end) => Ok(first..end),
+            None => Err(ParameterError::conflict("first_tree", first, reason).into()),
+        }
     }
 
     /// Returns the parameters for some of the trees, to grow a forest in parts.

@@ -1,7 +1,7 @@
 //! Checks of the data that ensembles are fitted to.
 
 use crate::error::EnsembleError;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, ParameterError, WeightError, finite_or_missing};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, WeightError, finite_or_missing};
 use rpo_tree::TreeError;
 
 /// Checks shapes, outputs and weights.
@@ -79,15 +79,5 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
             value,
         }),
         None => Ok(()),
-    }
-}
-
-/// Checks that there is at least one tree, and that the index of every tree fits `usize`.
-pub(crate) fn check_trees(first_tree: usize, trees: usize) -> Result<(), ParameterError> {
-    Domain::Count.check("trees", trees)?;
-    let reason = "is too large: `first_tree` + `trees` must fit in a usize";
-    match first_tree.checked_add(trees) {
-        Some(_) => Ok(()),
-        None => Err(ParameterError::conflict("first_tree", first_tree, reason)),
     }
 }

@@ -17,6 +17,10 @@ use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, TreeError, grow_parallel};
 use std::sync::Arc;
 
 impl ForestLearner for CraftmlParams {
+    fn tree_range(&self) -> (usize, usize) {
+        (self.first_tree, self.trees)
+    }
+
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
         (&mut self.first_tree, &mut self.trees)
     }
@@ -35,7 +39,7 @@ impl Learner for CraftmlParams {
     ) -> Result<Craftml, EnsembleError> {
         options.check_plain()?;
         let trainer = self.trainer(x, y)?;
-        let trees = self.indices().into_par_iter().map(|index| {
+        let trees = self.indices()?.into_par_iter().map(|index| {
             options.check_stop()?;
             let tree = trainer.tree(index);
             options.finish_step();
@@ -56,7 +60,7 @@ impl CraftmlParams {
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
     /// let params = CraftmlParams { trees: 3, ..CraftmlPreset::Original.into() };
     /// let trainer = params.trainer((&x).into(), (&y).into())?;
-    /// let trees = params.indices().map(|index| trainer.tree(index));
+    /// let trees = params.indices()?.map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
     /// let trees = trees.collect::<Result<Vec<_>, _>>()?;
     /// assert_eq!(trees, params.fit((&x).into(), (&y).into())?.trees());
@@ -75,7 +79,7 @@ impl CraftmlParams {
             return Err(TreeError::Empty { rows, columns }.into());
         }
         let (p, d) = (x.n_cols(), y.n_cols());
-        for tree in params.indices() {
+        for tree in params.indices()? {
             // Checks that maps of these sizes can be made before growing begins.
             let (p_to, d_to) = (
                 params.feature_width.resolve(tree, p),

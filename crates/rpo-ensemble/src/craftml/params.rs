@@ -2,8 +2,7 @@
 
 use crate::error::EnsembleError;
 use crate::forest::LeafChoice;
-use crate::inputs::check_trees;
-use rpo_core::{CheckParams, ParameterError};
+use rpo_core::{CheckParams, ForestLearner, ParameterError};
 use rpo_tree::GrowParams;
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::{Geometry, KMeansParams};
@@ -288,7 +287,7 @@ impl CheckParams for CraftmlParams {
     type Error = EnsembleError;
 
     fn check(&self) -> Result<(), EnsembleError> {
-        check_trees(self.first_tree, self.trees)?;
+        self.indices()?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
             let reason = "cannot be combined with this `preset`, which projects the features differently at every node";
             return Err(ParameterError::conflict("centroids", "rows", reason).into());

@@ -52,6 +52,10 @@ impl Learner for ForestParams {
 }
 
 impl ForestLearner for ForestParams {
+    fn tree_range(&self) -> (usize, usize) {
+        (self.first_tree, self.trees)
+    }
+
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
         (&mut self.first_tree, &mut self.trees)
     }
@@ -111,7 +115,7 @@ impl ForestParams {
     ) -> Result<GrownTrees<G>, EnsembleError> {
         let training = Training::new(self, features, y, options)?;
         let grown: Vec<_> = self
-            .indices()
+            .indices()?
             .into_par_iter()
             .map(|index| {
                 options.check_stop()?;

@@ -3,12 +3,11 @@
 use super::choices::{CriterionKind, LeafChoice, Splitting};
 use crate::bins::Bins;
 use crate::error::EnsembleError;
-use crate::inputs::check_trees;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::bag::Bag;
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{Domain, ParameterError};
+use rpo_core::{Domain, ForestLearner, ParameterError};
 use rpo_projections::{Components, Projection};
 use rpo_tree::GrowParams;
 use rpo_tree::splitter::ThresholdSearch;
@@ -188,7 +187,7 @@ impl ForestParams {
 
     /// Checks the parameters together with a custom projection.
     pub(super) fn check_with(&self, projection: Option<&Arc<dyn Projection>>) -> Result<(), EnsembleError> {
-        check_trees(self.first_tree, self.trees)?;
+        self.indices()?;
         self.max_features.check()?;
         self.check_bins()?;
         Domain::NotNegative.check("category_smoothing", self.category_smoothing)?;

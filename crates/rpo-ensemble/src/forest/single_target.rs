@@ -54,6 +54,10 @@ pub struct SingleTargetForest {
 pub struct SingleTargetParams(pub ForestParams);
 
 impl ForestLearner for SingleTargetParams {
+    fn tree_range(&self) -> (usize, usize) {
+        self.0.tree_range()
+    }
+
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
         self.0.tree_range_mut()
     }

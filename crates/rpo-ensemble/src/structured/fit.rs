@@ -29,6 +29,10 @@ struct Training<'p, 'x> {
 }
 
 impl ForestLearner for StructuredForestParams {
+    fn tree_range(&self) -> (usize, usize) {
+        (self.first_tree, self.trees)
+    }
+
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
         (&mut self.first_tree, &mut self.trees)
     }
@@ -64,7 +68,7 @@ impl Learner for StructuredForestParams {
             labels: Arc::new(labels),
         };
         let trees = params
-            .indices()
+            .indices()?
             .into_par_iter()
             .map(|index| {
                 options.check_stop()?;

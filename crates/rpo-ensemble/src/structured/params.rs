@@ -1,8 +1,7 @@
 //! Parameters of structured forests.
 
 use crate::error::EnsembleError;
-use crate::inputs::check_trees;
-use rpo_core::{CheckParams, Domain, ParameterError};
+use rpo_core::{CheckParams, Domain, ForestLearner, ParameterError};
 use rpo_tree::GrowParams;
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
 use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
@@ -172,7 +171,7 @@ impl CheckParams for StructuredForestParams {
     type Error = EnsembleError;
 
     fn check(&self) -> Result<(), EnsembleError> {
-        check_trees(self.first_tree, self.trees)?;
+        self.indices()?;
         Domain::Fraction.check("row_share", self.row_share)?;
         Domain::Fraction.check("feature_share", self.feature_share)?;
         Domain::Fraction.check("label_share", self.label_share)?;

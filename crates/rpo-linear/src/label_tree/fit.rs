@@ -16,6 +16,7 @@ impl CheckParams for LabelTreeParams {
     type Error = LinearError;
 
     fn check(&self) -> Result<(), LinearError> {
+        self.indices()?;
         self.check_ranges()?;
         self.classifiers.check()
     }
@@ -58,7 +59,7 @@ impl Learner for LabelTreeParams {
         let samples = label_samples(y, weights);
         let costs = Costs::new(classifiers, &mut rows, &samples, groups, options.limits())?;
         let mut trees = Vec::with_capacity(self.trees);
-        for index in self.indices() {
+        for index in self.indices()? {
             let seed = Seed::new(classifiers.seed)
                 .purpose("label tree")
                 .child(index as u64);
@@ -81,6 +82,10 @@ impl Learner for LabelTreeParams {
 }
 
 impl ForestLearner for LabelTreeParams {
+    fn tree_range(&self) -> (usize, usize) {
+        (self.first_tree, self.trees)
+    }
+
     fn tree_range_mut(&mut self) -> (&mut usize, &mut usize) {
         (&mut self.first_tree, &mut self.trees)
     }

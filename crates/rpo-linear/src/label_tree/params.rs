@@ -63,13 +63,8 @@ impl Default for LabelTreeParams {
 }
 
 impl LabelTreeParams {
-    /// Checks the parameters except those of the classifiers.
+    /// Checks the parameters except the indices of trees and those of the classifiers.
     pub(super) fn check_ranges(&self) -> Result<(), ParameterError> {
-        Domain::Count.check("trees", self.trees)?;
-        if self.first_tree.checked_add(self.trees).is_none() {
-            let reason = "is too large: `first_tree` + `trees` must fit in a usize";
-            return Err(ParameterError::conflict("first_tree", self.first_tree, reason));
-        }
         let clusters = (2..=MAX_CLASSIFIERS).contains(&self.clusters);
         ParameterError::unless(clusters, "clusters", self.clusters, "from 2 to 65536")?;
         let labels = (1..=MAX_CLASSIFIERS).contains(&self.leaf_labels);

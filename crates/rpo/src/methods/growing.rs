@@ -54,7 +54,8 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn n_steps(&self) -> usize {
-        self.indices().len()
+        let (_, trees) = self.tree_range();
+        trees
     }
 
     fn has_oob(&self) -> bool {
@@ -62,9 +63,7 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        // Indices beyond `usize` would be left out in silence.
-        Estimator::check(self)?;
-        let forest = self.grow(self.indices(), data, context);
+        let forest = self.indices().and_then(|trees| self.grow(trees, data, context));
         Model::new(forest.map_err(Into::into)?, data)
     }
 
@@ -76,8 +75,7 @@ impl<P: ForestMethod> Estimator for P {
         steps: &[usize],
         on_checkpoint: &mut OnCheckpoint<'_>,
     ) -> Result<Model, ModelError> {
-        Estimator::check(self)?;
-        let trees = self.indices();
+        let trees = self.indices().map_err(Into::into)?;
         let mut grown: Option<(usize, Model)> = None;
         let before = steps.iter().copied().filter(|&end| end < trees.len());
         for end in before.chain([trees.len()]) {

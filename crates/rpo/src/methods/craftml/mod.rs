@@ -64,7 +64,7 @@ impl StreamingFit for CraftmlParams {
     ) -> Result<u64, ModelError> {
         let mut file = CraftmlFile::create(destination.path)?;
         let trainer = self.trainer(data.features().view(), data.outputs().view())?;
-        for index in self.indices() {
+        for index in self.indices()? {
             if context.is_stopped() {
                 return Err(EnsembleError::Stopped.into());
             }
