@@ -12,6 +12,7 @@ mod inverse_link;
 mod learner;
 pub mod math;
 mod matrix;
+mod observers;
 mod parameter;
 mod predictor;
 mod propensity;
@@ -35,6 +36,7 @@ pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, NotCsr, check_dense, csr_row,
     finite_or_missing, product, product_into,
 };
+pub use observers::Observers;
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError, TooFew};
 pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};
 pub use propensity::Propensity;

@@ -19,6 +19,7 @@ mod inputs;
 pub mod linfa;
 mod list;
 mod missing;
+mod observed;
 mod options;
 mod projection;
 mod sampling;
@@ -31,8 +32,8 @@ pub use rpo_core::{
     Apply, CheckParams, Contributions, Explain, FeatureImportances, ForestLearner, Learner, Merge, Predictor,
     TreeEnsemble,
 };
-/// Types of features and outputs, and the seed.
-pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
+/// Types of features and outputs, the observers of fits, and the seed.
+pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Observers, Seed};
 /// Projections of the outputs.
 pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// Storage of leaves.

@@ -95,7 +95,7 @@ impl Estimator for QuantileBoosting {
             loss: Some(Arc::new(Pinball {
                 quantile: self.quantile,
             })),
-            on_step: context.on_step,
+            observers: context.observers(),
             ..BoostingOptions::default()
         };
         let boosted = params.fit_with(data.features().view(), data.outputs().view(), options)?;

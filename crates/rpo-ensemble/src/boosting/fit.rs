@@ -126,8 +126,8 @@ impl BoostingParams {
             boosters,
             weight_of_losses: params.with_loss.then_some(total_weight),
             validation: options.validation,
-            on_step: options.on_step,
-            observer: options.observer,
+            observers: options.observers,
+            on_progress: options.on_progress,
         };
         let (model, history) = run.run(start)?;
         if let Some(out) = options.history {

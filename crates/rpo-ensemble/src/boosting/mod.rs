@@ -89,7 +89,7 @@ pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 pub use link::LinkBlock;
 pub use loss::{Direction, Loss, LossKind};
 pub use model::Boosted;
-pub use options::{BoostingOptions, History, Observer, Progress, Stop, Validation, ValidationMetric};
+pub use options::{BoostingOptions, History, OnProgress, Progress, Stop, Validation, ValidationMetric};
 pub use params::BoostingParams;
 pub use rpo_core::InverseLink;
 pub use stage::Stages;

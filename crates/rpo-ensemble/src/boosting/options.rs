@@ -4,7 +4,7 @@ use super::choices::TrainingForm;
 use super::loss::Loss;
 use super::model::Boosted;
 use ndarray::ArrayView2;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, Observers};
 use rpo_projections::Projection;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -34,12 +34,12 @@ pub struct BoostingOptions<'a> {
     pub projection: Option<Arc<dyn Projection>>,
     /// A validation set. The model is then truncated after the step that is best on it.
     pub validation: Option<Validation<'a>>,
-    /// Called after every step. Boosting of single targets makes several steps before it calls this and the observer for
-    /// each of them, as many as take some 20 ms.
-    pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// A step is a step of boosting. Boosting of single targets makes several at once, as many as take some 20 ms, before
+    /// it reports each of them and may be stopped.
+    pub observers: Observers<'a>,
     /// Called after every step with the progress of the fit. Returning a break ends the fit; the model then has the
     /// steps so far.
-    pub observer: Option<&'a mut Observer<'a>>,
+    pub on_progress: Option<&'a mut OnProgress<'a>>,
     /// Receives the history of the fit.
     pub history: Option<&'a mut History>,
     /// A model to continue, fitted to the same features and outputs: its steps come first.
@@ -69,7 +69,7 @@ impl fmt::Debug for BoostingOptions<'_> {
 
 /// A function that receives the progress of a fit after every step, and ends the fit by returning a break. Steps that
 /// were made ahead are then discarded.
-pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
+pub type OnProgress<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// A metric of predictions (n x d): larger is better.
 pub type ValidationMetric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + Sync + 'a;
@@ -121,8 +121,8 @@ pub enum Stop {
     Iterations,
     /// The validation metric did not improve for as many steps as the patience allows.
     Patience,
-    /// The observer ended the fit.
-    Observer,
+    /// [`BoostingOptions::on_progress`] ended the fit.
+    Progress,
 }
 
 /// The history of a fit.

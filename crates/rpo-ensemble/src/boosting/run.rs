@@ -4,10 +4,11 @@ use super::booster::Booster;
 use super::early_stopping::EarlyStopping;
 use super::helpers::Helpers;
 use super::model::Boosted;
-use super::options::{History, Observer, Progress, Stop, Validation};
+use super::options::{History, OnProgress, Progress, Stop, Validation};
 use super::stretch::{Pace, Stretch, group_size};
 use crate::error::EnsembleError;
-use rpo_core::TreeEnsemble;
+use crate::observed::check_stop;
+use rpo_core::{Observers, TreeEnsemble};
 
 /// Boosters, and who looks on.
 pub(super) struct Run<'a, 'o> {
@@ -19,8 +20,8 @@ pub(super) struct Run<'a, 'o> {
     /// The total weight of the samples, if the training loss is requested.
     pub(super) weight_of_losses: Option<f64>,
     pub(super) validation: Option<Validation<'o>>,
-    pub(super) on_step: Option<&'o (dyn Fn() + Sync)>,
-    pub(super) observer: Option<&'o mut Observer<'o>>,
+    pub(super) observers: Observers<'o>,
+    pub(super) on_progress: Option<&'o mut OnProgress<'o>>,
 }
 
 impl Run<'_, '_> {
@@ -48,6 +49,7 @@ impl Run<'_, '_> {
         let helpers = Helpers::new();
         let mut pace = Pace::new(group_size(self.boosters.len()) < self.boosters.len());
         'steps: while model.n_steps() < last {
+            check_stop(self.observers)?;
             helpers.call();
             let steps = model.n_steps()..last.min(model.n_steps() + pace.n_steps());
             let stretch = pace.time(|| Stretch::make(&mut self.boosters, steps, last));
@@ -62,9 +64,7 @@ impl Run<'_, '_> {
                 model.push(trees);
                 let training_loss = self.mean(loss);
                 history.training_loss.extend(training_loss);
-                if let Some(on_step) = self.on_step {
-                    on_step();
-                }
+                self.observers.step();
                 let progress = Progress {
                     model: &model,
                     step,
@@ -72,11 +72,11 @@ impl Run<'_, '_> {
                     validation: seen.map(|(_, value)| value),
                 };
                 if self
-                    .observer
+                    .on_progress
                     .as_mut()
-                    .is_some_and(|observe| observe(&progress).is_break())
+                    .is_some_and(|on_progress| on_progress(&progress).is_break())
                 {
-                    history.stop = Stop::Observer;
+                    history.stop = Stop::Progress;
                     break 'steps;
                 }
                 if stopping.as_ref().is_some_and(|stopping| stopping.is_over(step)) {

@@ -4,8 +4,8 @@ use super::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use super::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{
-    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor, Seed, TooFew,
-    TreeEnsemble, WeightError,
+    CheckParams, Learner, Matrix, MatrixError, MatrixView, Mismatch, Observers, ParameterError, Predictor,
+    Seed, TooFew, TreeEnsemble, WeightError,
 };
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, Stages,
@@ -16,6 +16,7 @@ use rpo_projections::{Components, LinearMap, Projection, ProjectionError, Projec
 use rpo_tree::TreeError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Returns small parameters for every algorithm with every loss.
 fn every_kind() -> Vec<BoostingParams> {
@@ -212,7 +213,7 @@ fn observers_see_and_stop() {
         let params = Setup::from(params);
         let whole = params.fit((&x).into(), (&y).into()).unwrap();
         let mut seen = Vec::new();
-        let mut observer = |progress: &Progress<'_>| {
+        let mut on_progress = |progress: &Progress<'_>| {
             assert_eq!(*progress.model, whole.model.clone().truncate(progress.step));
             seen.push((progress.step, progress.training_loss));
             if progress.step == 3 {
@@ -223,13 +224,13 @@ fn observers_see_and_stop() {
         };
         let mut history = History::default();
         let options = BoostingOptions {
-            observer: Some(&mut observer),
+            on_progress: Some(&mut on_progress),
             history: Some(&mut history),
             ..Default::default()
         };
         let stopped = params.params.fit_with((&x).into(), (&y).into(), options).unwrap();
         assert_eq!(stopped, whole.model.clone().truncate(3));
-        assert_eq!(history.stop, Stop::Observer);
+        assert_eq!(history.stop, Stop::Progress);
         assert_eq!(history.training_loss, whole.history.training_loss[..4]);
         assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(
@@ -237,6 +238,35 @@ fn observers_see_and_stop() {
                 .zip(&whole.history.training_loss[1..])
                 .all(|(p, l)| p.1 == Some(*l))
         );
+    }
+}
+
+/// A request to stop ends a fit before its next step, and comes too late after the last.
+#[test]
+fn a_fit_stops_between_steps() {
+    let (x, y) = labelled(6, 40);
+    for params in every_kind() {
+        let stopped_after = |n: usize| {
+            let made = AtomicUsize::new(0);
+            let on_step = || {
+                made.fetch_add(1, Ordering::Relaxed);
+            };
+            let stop = || made.load(Ordering::Relaxed) >= n;
+            let observers = Observers {
+                on_step: Some(&on_step),
+                stop: Some(&stop),
+            };
+            let options = BoostingOptions {
+                observers,
+                ..Default::default()
+            };
+            let fitted = params.fit_with((&x).into(), (&y).into(), options);
+            (fitted, made.into_inner())
+        };
+        assert_eq!(stopped_after(0), (Err(EnsembleError::Stopped), 0));
+        assert_eq!(stopped_after(1), (Err(EnsembleError::Stopped), 1));
+        let whole = params.fit((&x).into(), (&y).into());
+        assert_eq!(stopped_after(4), (whole, 4));
     }
 }
 
@@ -292,7 +322,7 @@ fn validation_finds_the_best_step() {
             match fit.history.stop {
                 Stop::Iterations => assert_eq!(last, 25),
                 Stop::Patience => assert!(last - fit.model.n_steps() >= patience.unwrap()),
-                Stop::Observer => panic!("no observer"),
+                Stop::Progress => panic!("nobody ends it"),
             }
             let steps_made = fit.history.training_loss.len() - 1;
             assert!(patience.is_none_or(|p| steps_made < fit.model.n_steps() + p + every));

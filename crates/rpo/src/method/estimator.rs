@@ -4,7 +4,7 @@ use super::{DecisionParams, Difference, MethodError, Registry, is_on};
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, Observers};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
 use rpo_linear::FitEstimate;
@@ -315,7 +315,7 @@ pub struct FitContext<'a> {
     pub on_total: Option<&'a (dyn Fn(usize) + Sync)>,
     /// Called between steps, from any thread: if it returns true, the fit ends with an error
     /// ([`EnsembleError::Stopped`](rpo_ensemble::EnsembleError::Stopped)), or with the best result so far
-    /// ([`Estimator::keeps_best`]).
+    /// ([`Estimator::keeps_best`]). A fit whose last step is made returns its model.
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called with an estimate of time and memory before a potentially long fit, by the methods that can estimate it.
     pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
@@ -335,7 +335,16 @@ pub struct FitContext<'a> {
     pub start: Option<&'a Model>,
 }
 
-impl FitContext<'_> {
+impl<'a> FitContext<'a> {
+    /// Returns the observers of the fit, [`on_step`](Self::on_step) and [`stop`](Self::stop), for a method that fits by a
+    /// [`Learner`](rpo_core::Learner): an [`Estimator`] that passes them on reports its steps and can be stopped.
+    pub fn observers(&self) -> Observers<'a> {
+        Observers {
+            on_step: self.on_step,
+            stop: self.stop,
+        }
+    }
+
     /// Checks that the model to continue and the withheld samples fit the method and the data.
     pub(crate) fn check(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         self.check_start(estimator, data)?;
@@ -402,11 +411,6 @@ impl FitContext<'_> {
             .start
             .and_then(|start| Difference::first(&start.parameters, parameters, may_differ));
         difference.map_or(Ok(()), |difference| Err(ModelError::Continue(difference)))
-    }
-
-    /// Returns true if the fit should stop.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop())
     }
 
     /// Returns the wrapped projection if `wrap_projection` is set.

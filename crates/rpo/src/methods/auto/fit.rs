@@ -127,12 +127,13 @@ impl Estimator for AutoParams {
             .on_total
             .iter()
             .for_each(|on_total| on_total(admitted.len()));
+        let observers = context.observers();
         for (position, configuration) in admitted.into_iter().enumerate() {
-            if context.is_stopped() {
+            if observers.is_stopped() {
                 break;
             }
             search.visit(configuration, self.seed.wrapping_add(position as u64));
-            context.on_step.iter().for_each(|on_step| on_step());
+            observers.step();
         }
         search.finish(self)
     }
@@ -253,7 +254,7 @@ impl Search<'_> {
                         seconds,
                     });
                 }
-                Err(e) if e.is_stopped() && self.context.is_stopped() => {
+                Err(e) if e.is_stopped() && self.context.observers().is_stopped() => {
                     report.skipped = Some("stopped by the user".to_owned());
                 }
                 Err(e) if e.is_stopped() => {
@@ -300,7 +301,7 @@ impl Search<'_> {
         let (start, deadline) = (self.start, self.deadline(configuration));
         let stop = || {
             let is_late = || deadline.is_some_and(|deadline| start.elapsed().as_secs_f64() > deadline);
-            self.context.is_stopped() || is_late()
+            self.context.observers().is_stopped() || is_late()
         };
         // Samples withheld to choose among settings must not be used to choose weights as well.
         let context = FitContext {

@@ -38,7 +38,7 @@ impl Estimator for BaselineParams {
         });
         let values = values.collect();
         let model = Baseline::new(values, data.n_features(), data.n_samples());
-        context.on_step.iter().for_each(|on_step| on_step());
+        context.observers().step();
         Model::new(model, data)
     }
 }

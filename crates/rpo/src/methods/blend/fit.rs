@@ -150,7 +150,7 @@ impl Estimator for BlendParams {
                 pool.fitted(index, std::slice::from_ref(&estimators[index]), &quiet)
             })?
         };
-        context.on_step.iter().for_each(|on_step| on_step());
+        context.observers().step();
         Ok(model)
     }
 }

@@ -62,18 +62,15 @@ fn boost(
         if let (Some(on_score), Some(score)) = (context.on_score, progress.validation) {
             on_score(progress.step, score);
         }
-        match context.is_stopped() {
-            true => ControlFlow::Break(()),
-            false => observe(progress),
-        }
+        observe(progress)
     };
     let cell_weights = data.cell_weights()?;
     let options = BoostingOptions {
         weights: data.weights(),
         cell_weights: cell_weights.as_ref().map(ArrayBase::view),
         validation,
-        on_step: context.on_step,
-        observer: Some(&mut observe),
+        observers: context.observers(),
+        on_progress: Some(&mut observe),
         missing_outputs: data.outputs().view().has_missing(),
         categorical: &categorical(data),
         projection: context.wrapped(family),
@@ -95,11 +92,7 @@ fn boost(
             more.fit_with(x, y, options)
         }
     };
-    let boosted = boosted.map_err(|e| with_name(e, data))?;
-    match context.is_stopped() {
-        true => Err(EnsembleError::Stopped.into()),
-        false => Ok(boosted),
-    }
+    boosted.map_err(|e| with_name(e, data))
 }
 
 /// Names the target that the loss refuses.

@@ -64,12 +64,13 @@ impl StreamingFit for CraftmlParams {
     ) -> Result<u64, ModelError> {
         let mut file = CraftmlFile::create(destination.path)?;
         let trainer = self.trainer(data.features().view(), data.outputs().view())?;
+        let observers = context.observers();
         for index in self.indices()? {
-            if context.is_stopped() {
+            if observers.is_stopped() {
                 return Err(EnsembleError::Stopped.into());
             }
             file.push(&trainer.tree(index)?)?;
-            context.on_step.iter().for_each(|on_step| on_step());
+            observers.step();
         }
         Ok(file.finish(data, destination)?)
     }
