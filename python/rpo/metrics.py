@@ -107,7 +107,7 @@ def evaluate(
     empty_samples : {"skip", "one"}, default="skip"
         Treatment of samples without labels in "lrap" and "one-error": left out, or counted as 1.
     zero_division : {0.0, 1.0}, default=0.0
-        The value of 0/0 in "jaccard" and F1.
+        The value of 0/0 in "jaccard", the F1s, "macro-p@K" and "macro-r@K".
     """
     metrics = names_of("metrics", metrics)
     _check_names(truth, scores)

@@ -59,7 +59,7 @@ pub struct EvaluationOptions<'a> {
     pub intervals: Option<ArrayView2<'a, f32>>,
     /// Treatment of samples without labels in `lrap` and `one-error`.
     pub empty_samples: EmptySamples,
-    /// The value of 0/0 in `jaccard` and the F1s.
+    /// The value of 0/0 in `jaccard`, the F1s, `macro-p@K` and `macro-r@K`.
     pub zero_division: ZeroDivision,
 }
 
