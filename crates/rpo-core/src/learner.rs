@@ -13,14 +13,15 @@ pub trait Learner: CheckParams {
     /// The fitted model.
     type Model;
 
-    /// Optional inputs of a fit besides the parameters and the data, such as sample weights.
+    /// Optional inputs of a fit besides the parameters and the data, such as sample weights: those that the method
+    /// uses, so that others cannot be given. [`Observers`](crate::Observers) if there are no others.
     type Options<'a>: Default;
 
     /// Fits a model to features `x` (n x p) and outputs `y` (n x d).
     ///
     /// # Errors
     /// Parameters that [`check`](CheckParams::check) refuses or that do not suit the data, sizes that do not match,
-    /// values that the method does not accept, and options that it does not support.
+    /// values that the method does not accept, options that do not suit the data, and a request to stop.
     fn fit_with(
         &self,
         x: MatrixView<'_>,

@@ -20,7 +20,6 @@ pub mod linfa;
 mod list;
 mod missing;
 mod observed;
-mod options;
 mod projection;
 mod sampling;
 mod scaling;
@@ -43,12 +42,12 @@ pub use bins::Bins;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice, LeafSamples,
-    RelabelOptions, SingleTargetForest, SingleTargetParams, Splitting, TreeInput,
+    CriterionKind, Forest, ForestOptions, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice,
+    LeafSamples, RelabelOptions, SingleTargetForest, SingleTargetOptions, SingleTargetParams, Splitting,
+    TreeInput,
 };
 pub use inputs::MAX_OUTPUTS;
 pub use list::{List, ListItem};
-pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};
 pub use sampling::{Bag, MaxFeatures, OutOfBagPredictor};
 pub use scaling::OutputScaling;

@@ -1,6 +1,6 @@
 //! Checks of features and outputs.
 
-use rpo_core::{Domain, InverseLink, MatrixView, Mismatch};
+use rpo_core::{Domain, InverseLink, MatrixView, Mismatch, WeightError};
 
 use crate::LinearError;
 
@@ -45,6 +45,22 @@ fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), Line
         }),
         None => Ok(()),
     }
+}
+
+/// Checks the weights of n samples, if they are given.
+pub(crate) fn check_weights(weights: Option<&[f32]>, n: usize) -> Result<(), LinearError> {
+    let Some(weights) = weights else {
+        return Ok(());
+    };
+    Mismatch::check("weights of the samples", n, weights.len())?;
+    Ok(WeightError::check(weights.iter().copied())?)
+}
+
+/// Checks the groups of n samples, if they are given.
+pub(crate) fn check_groups(groups: Option<&[u32]>, n: usize) -> Result<(), LinearError> {
+    groups.map_or(Ok(()), |groups| {
+        Ok(Mismatch::check("groups of the samples", n, groups.len())?)
+    })
 }
 
 /// Checks the features of samples for prediction.

@@ -43,9 +43,6 @@ pub enum LinearError {
     /// An invalid sample weight.
     #[error(transparent)]
     Weight(#[from] WeightError),
-    /// Weights for a method that does not support them.
-    #[error("{0} do not support sample weights")]
-    TakesNoWeights(&'static str),
     /// Samples of a single group, none of which can be withheld.
     #[error("all samples belong to one group, so none can be withheld {purpose}")]
     OneGroup {

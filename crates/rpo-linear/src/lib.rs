@@ -20,10 +20,10 @@ pub mod linfa;
 mod options;
 mod scores;
 
-/// Types of features and outputs, and the interfaces of methods and models.
+/// Types of features and outputs, the observers of fits, and the interfaces of methods and models.
 pub use rpo_core::{
     CheckParams, Contributions, CsrMatrix, DEFAULT_MEMORY_LIMIT, Explain, ForestLearner, InverseLink,
-    Learner, Matrix, MatrixView, Merge, Predictor,
+    Learner, Matrix, MatrixView, Merge, Observers, Predictor,
 };
 /// Types of parameter values.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
@@ -36,4 +36,4 @@ pub use error::LinearError;
 pub use expected_f1::{Prevalence, f1_decisions};
 pub use label_tree::{LabelForest, LabelTree, LabelTreeParams};
 pub use linear::{LinearModel, LogisticRegressionParams, OneVsRestParams, RidgeParams, RowNorm};
-pub use options::{FitEstimate, FitOptions};
+pub use options::{ClassifierOptions, FitEstimate, LabelEmbeddingOptions, RegressionOptions};

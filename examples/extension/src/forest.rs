@@ -4,7 +4,7 @@ use ndarray::Array2;
 use rpo::core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo::core::{CsrMatrix, Domain, MatrixView};
 use rpo::data::Dataset;
-use rpo::ensemble::{FitOptions, Forest, ForestParams, Grower, OutOfBagPredictor};
+use rpo::ensemble::{Forest, ForestOptions, ForestParams, Grower, OutOfBagPredictor};
 use rpo::tree::LeafModel;
 use rpo::tree::store::{StoreLeaves, StoreRule};
 use rpo::{
@@ -107,9 +107,9 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
             seed: self.seed,
             ..ForestParams::default()
         };
-        let options = FitOptions {
-            on_step: context.on_step,
-            ..FitOptions::default()
+        let options = ForestOptions {
+            observers: context.observers(),
+            ..ForestOptions::default()
         };
         let (x, y) = (data.features().view(), data.outputs().view());
         let forest = params.fit_custom(x, y, options, &self.grower)?;

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, Axis};
 use rpo::core::{Domain, MatrixView, Seed};
 use rpo::data::Dataset;
-use rpo::ensemble::{Components, FitOptions, ForestParams, Learner};
+use rpo::ensemble::{Components, ForestOptions, ForestParams, Learner};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use rpo::{Estimator, FitContext, Model, ModelError, parameters_of};
 use schemars::JsonSchema;
@@ -157,11 +157,11 @@ impl Estimator for PredictableForest {
             seed: self.seed,
             ..ForestParams::default()
         };
-        let options = FitOptions {
+        let options = ForestOptions {
             missing_outputs: data.outputs().view().has_missing(),
-            on_step: context.on_step,
             projection: Some(Arc::new(Predictable)),
-            ..FitOptions::default()
+            observers: context.observers(),
+            ..ForestOptions::default()
         };
         let forest = params.fit_with(data.features().view(), data.outputs().view(), options)?;
         Model::new(forest, data)

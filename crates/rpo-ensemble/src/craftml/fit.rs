@@ -6,9 +6,8 @@ use super::params::{CentroidKind, CraftmlParams, CraftmlPreset};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
 use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
-use crate::options::FitOptions;
-use rayon::prelude::*;
-use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, MatrixView, Seed};
+use crate::observed::grow_each;
+use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, MatrixView, Observers, Seed};
 use rpo_projections::Hashing;
 use rpo_tree::centroid::{
     CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree, StoredCentroids,
@@ -26,26 +25,19 @@ impl ForestLearner for CraftmlParams {
     }
 }
 
-/// Values must be finite. Options other than observers are refused with an [`EnsembleError::Parameter`].
+/// Values must be finite. There are no options but the observers, for whom a step is a tree.
 impl Learner for CraftmlParams {
     type Model = Craftml;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = Observers<'a>;
 
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        observers: Observers<'_>,
     ) -> Result<Craftml, EnsembleError> {
-        options.check_plain()?;
         let trainer = self.trainer(x, y)?;
-        let trees = self.indices()?.into_par_iter().map(|index| {
-            options.check_stop()?;
-            let tree = trainer.tree(index);
-            options.finish_step();
-            tree
-        });
-        let trees = trees.collect::<Result<Vec<_>, EnsembleError>>()?;
+        let trees = grow_each(self.indices()?, observers, |index| trainer.tree(index))?;
         Craftml::from_parts(trees, trainer.training(), x.n_rows(), x.n_cols(), y.n_cols())
     }
 }

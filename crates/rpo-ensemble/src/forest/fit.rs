@@ -4,13 +4,13 @@ use super::choices::CriterionKind;
 use super::grow::{Training, TrainingFeatures};
 use super::grower::{AxisGrower, Grower};
 use super::model::{Forest, ForestTree, Importances};
+use super::options::ForestOptions;
 use super::params::ForestParams;
 use super::targets::have_extremes;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::inputs::{check_binary, check_observed, check_partial};
-use crate::options::FitOptions;
-use rayon::prelude::*;
+use crate::observed::grow_each;
 use rpo_core::{CheckParams, ForestLearner, Learner, MatrixView, ParameterError};
 
 /// Trees and the sums of their importances.
@@ -39,13 +39,13 @@ impl CheckParams for ForestParams {
 /// to training samples while outputs are missing.
 impl Learner for ForestParams {
     type Model = Forest;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = ForestOptions<'a>;
 
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: ForestOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
         self.fit_by(x, y, &options, &AxisGrower, false)
     }
@@ -75,7 +75,7 @@ impl ForestParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: ForestOptions<'_>,
         grower: &G,
     ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
         self.fit_by(x, y, &options, grower, true)
@@ -85,7 +85,7 @@ impl ForestParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: &FitOptions<'_>,
+        options: &ForestOptions<'_>,
         grower: &G,
         also_ranked: bool,
     ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
@@ -110,20 +110,13 @@ impl ForestParams {
         features: &TrainingFeatures<'_>,
         n_features: usize,
         y: MatrixView<'_>,
-        options: &FitOptions<'_>,
+        options: &ForestOptions<'_>,
         grower: &G,
     ) -> Result<GrownTrees<G>, EnsembleError> {
         let training = Training::new(self, features, y, options)?;
-        let grown: Vec<_> = self
-            .indices()?
-            .into_par_iter()
-            .map(|index| {
-                options.check_stop()?;
-                let tree = training.tree(grower, index);
-                options.finish_step();
-                tree
-            })
-            .collect::<Result<_, EnsembleError>>()?;
+        let grown = grow_each(self.indices()?, options.observers, |index| {
+            training.tree(grower, index)
+        })?;
         let mut importances = Importances::zero(n_features);
         let mut trees = Vec::with_capacity(grown.len());
         for (tree, part) in grown {
@@ -143,7 +136,7 @@ impl ForestParams {
     }
 
     /// Refuses bins together with missing outputs, which trees of several outputs cannot leave out of their sums.
-    fn check_bins_with(&self, y: MatrixView<'_>, options: &FitOptions<'_>) -> Result<(), EnsembleError> {
+    fn check_bins_with(&self, y: MatrixView<'_>, options: &ForestOptions<'_>) -> Result<(), EnsembleError> {
         let is_partial = y.n_cols() > 1 && options.missing_outputs && y.has_missing();
         let projection = self.output_projection(options.projection.as_ref())?;
         if self.bins != Bins::Exact && is_partial && projection.is_none() {
@@ -158,7 +151,7 @@ impl ForestParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: &FitOptions<'_>,
+        options: &ForestOptions<'_>,
     ) -> Result<(), EnsembleError> {
         self.check_with(options.projection.as_ref())?;
         if options.missing_outputs {

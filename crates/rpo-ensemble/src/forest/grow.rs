@@ -3,13 +3,13 @@
 use super::choices::{CriterionKind, LeafChoice};
 use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
+use super::options::ForestOptions;
 use super::params::ForestParams;
 use super::targets::Targets;
 use super::weights::GivenWeights;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::missing;
-use crate::options::FitOptions;
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
 use rpo_tree::criterion::XLogXTable;
@@ -84,7 +84,7 @@ impl<'a, 'x> Training<'a, 'x> {
         params: &'a ForestParams,
         features: &'a TrainingFeatures<'x>,
         y: MatrixView<'_>,
-        options: &FitOptions<'a>,
+        options: &ForestOptions<'a>,
     ) -> Result<Self, EnsembleError> {
         let is_partial = options.missing_outputs && y.has_missing();
         let projection = params.output_projection(options.projection.as_ref())?;

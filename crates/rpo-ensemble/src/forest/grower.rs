@@ -24,7 +24,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, Grower, TreeEnsemble, TreeInput};
+/// use rpo_ensemble::{EnsembleError, ForestOptions, ForestParams, ForestPreset, Grower, TreeEnsemble, TreeInput};
 /// use rpo_tree::criterion::Criterion;
 /// use rpo_tree::{AxisRule, Grown, Leaves};
 ///
@@ -74,7 +74,7 @@ use std::sync::Arc;
 /// let x = Array2::from_shape_fn((64, 1), |(i, _)| i as f32);
 /// let y = x.mapv(|v| f32::from(u8::from(v > 40.0)));
 /// let params = ForestParams { max_depth: Some(3), ..ForestPreset::Cart.into() };
-/// let forest = params.fit_custom((&x).into(), (&y).into(), FitOptions::default(), &Balanced)?;
+/// let forest = params.fit_custom((&x).into(), (&y).into(), ForestOptions::default(), &Balanced)?;
 /// assert_eq!(forest.trees()[0].tree.structure().n_leaves(), 8);
 /// # Ok::<(), EnsembleError>(())
 /// ```

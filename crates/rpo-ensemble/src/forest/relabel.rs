@@ -39,7 +39,7 @@ pub struct RelabelOptions<'a> {
     pub samples: LeafSamples,
     /// One weight per sample, finite and not negative; `None` means 1.
     pub weights: Option<&'a [f32]>,
-    /// Allows missing outputs, as [`FitOptions::missing_outputs`](crate::FitOptions::missing_outputs).
+    /// Allows missing outputs, as [`ForestOptions::missing_outputs`](crate::ForestOptions::missing_outputs).
     pub missing_outputs: bool,
     /// The storage of leaves. By default they refer to their samples if they have at most 8 on average, or if those of the
     /// forest refer to the same samples, and outputs are not missing or very sparse.

@@ -4,6 +4,7 @@ use super::choices::LeafChoice;
 use super::grow::TrainingFeatures;
 use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
+use super::options::SingleTargetOptions;
 use super::params::ForestParams;
 use super::targets::have_extremes;
 use crate::bins::Bins;
@@ -11,7 +12,6 @@ use crate::error::EnsembleError;
 use crate::inference::mean::{check_features, spans, zeros};
 use crate::inference::traversal::TraversalScratch;
 use crate::inputs::check_some_outputs;
-use crate::options::FitOptions;
 use crate::projection::ProjectionChoice;
 use crate::sampling::bag::{OutOfBag, OutOfBagPredictor};
 use ndarray::{Array2, ArrayViewMut2, Axis};
@@ -73,20 +73,20 @@ impl CheckParams for SingleTargetParams {
 
 /// The forest of output j is the one that [`ForestParams`] grow on column j with the same seed and the same ranked
 /// features. The t-th trees of all outputs have the same bag, so a sample is out of bag for all of them or for none. A
-/// missing output (see [`FitOptions::missing_outputs`]) is left out of its forest; if an output is observed nowhere in
+/// missing output (see [`SingleTargetOptions::missing_outputs`]) is left out of its forest; if an output is observed nowhere in
 /// a bag, leaves predict its mean over all samples in which it is observed.
 ///
 /// A projection, which a single output does not need, and leaves other than dense ones are refused with an
 /// [`EnsembleError::Parameter`].
 impl Learner for SingleTargetParams {
     type Model = SingleTargetForest;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = SingleTargetOptions<'a>;
 
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: SingleTargetOptions<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
         let params = &self.0;
         let reason = "cannot be combined with single-target trees";
@@ -94,14 +94,12 @@ impl Learner for SingleTargetParams {
         if params.projection != ProjectionChoice::None {
             return conflict("projection", &params.projection);
         }
-        if options.projection.is_some() {
-            return conflict("projection", &"custom");
-        }
         match params.leaves {
             LeafChoice::Auto | LeafChoice::Dense => {}
             LeafChoice::Sparse => return conflict("leaves", &"sparse"),
             LeafChoice::Samples => return conflict("leaves", &"samples"),
         }
+        let options = options.of_each();
         params.check_inputs(x, y, &options)?;
         let of_one = ForestParams {
             leaves: LeafChoice::Dense,

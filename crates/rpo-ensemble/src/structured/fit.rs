@@ -5,11 +5,10 @@ use super::params::{NodeSplit, StructuredForestParams};
 use crate::error::EnsembleError;
 use crate::forest::{Forest, ForestTree, Importances};
 use crate::inputs::check_labels;
-use crate::options::FitOptions;
+use crate::observed::grow_each;
 use crate::sampling::bag::Bag;
 use crate::sampling::subset::{rows, size, subset};
-use rayon::prelude::*;
-use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Seed};
+use rpo_core::{CheckParams, CsrMatrix, ForestLearner, Learner, Matrix, MatrixView, Observers, Seed};
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
@@ -41,21 +40,20 @@ impl ForestLearner for StructuredForestParams {
 /// Outputs are labels, 0 or 1. Tree t draws its samples, features, labels, clusters and batches from its own streams,
 /// keyed by the seed and t.
 ///
-/// Hyperplanes need all feature values; splits on one feature accept NaN for missing values. Options other than
-/// observers are refused with an [`EnsembleError::Parameter`].
+/// Hyperplanes need all feature values; splits on one feature accept NaN for missing values. There are no options
+/// but the observers, for whom a step is a tree.
 impl Learner for StructuredForestParams {
     type Model = StructuredForest;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = Observers<'a>;
 
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        observers: Observers<'_>,
     ) -> Result<StructuredForest, EnsembleError> {
         let params = self;
         params.check()?;
-        options.check_plain()?;
         let labels = check_labels(x, y)?;
         let along_one_feature = params.split() == NodeSplit::InformationGain;
         let training = Training {
@@ -67,16 +65,9 @@ impl Learner for StructuredForestParams {
             outputs: Arc::new(Matrix::Sparse(labels.clone())),
             labels: Arc::new(labels),
         };
-        let trees = params
-            .indices()?
-            .into_par_iter()
-            .map(|index| {
-                options.check_stop()?;
-                let tree = training.tree(index, x.n_cols())?;
-                options.finish_step();
-                Ok(tree)
-            })
-            .collect::<Result<Vec<_>, EnsembleError>>()?;
+        let trees = grow_each(params.indices()?, observers, |index| {
+            training.tree(index, x.n_cols())
+        })?;
         let (trees, clustered) = trees.into_iter().unzip();
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         let bag = Bag::of_fraction(params.row_share, n);

@@ -4,8 +4,8 @@ use ndarray::Array2;
 use rpo_core::{CheckParams, Learner, MatrixView, Predictor, Seed, TreeEnsemble};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::{
-    Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, SingleTargetParams,
-    Splitting,
+    Bins, CriterionKind, Forest, ForestOptions, ForestParams, MaxFeatures, ProjectionKind,
+    SingleTargetOptions, SingleTargetParams, Splitting,
 };
 
 /// Features with few distinct values, some missing, and three labels that depend on them.
@@ -82,9 +82,9 @@ fn forests_on_bins_learn_projected_and_missing_outputs() {
     assert!(error(&forest.predict((&x).into()).unwrap()) < 0.08);
 
     y[[4, 1]] = f32::NAN;
-    let options = || FitOptions {
+    let options = || ForestOptions {
         missing_outputs: true,
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let refused = params.fit_with((&x).into(), (&y).into(), options()).unwrap_err();
     assert!(
@@ -92,7 +92,11 @@ fn forests_on_bins_learn_projected_and_missing_outputs() {
         "{refused}"
     );
     assert!(projected.fit_with((&x).into(), (&y).into(), options()).is_ok());
-    let apart = SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), options());
+    let options = SingleTargetOptions {
+        missing_outputs: true,
+        ..SingleTargetOptions::default()
+    };
+    let apart = SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), options);
     assert!(apart.is_ok());
 }
 

@@ -9,8 +9,8 @@ use rpo_core::{
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams,
-    ForestPreset, LeafChoice, OutOfBagPredictor, SingleTargetParams,
+    CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams,
+    ForestPreset, LeafChoice, OutOfBagPredictor, SingleTargetOptions, SingleTargetParams,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
@@ -136,9 +136,7 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
     let forest = ForestParams::default();
     for error in [
         forest.fit(x, y).unwrap_err(),
-        SingleTargetParams(forest.clone())
-            .fit_with(x, y, FitOptions::default())
-            .unwrap_err(),
+        SingleTargetParams(forest.clone()).fit(x, y).unwrap_err(),
         BoostingParams::paper(Algorithm::Gbmort).fit(x, y).unwrap_err(),
         CraftmlParams::from(CraftmlPreset::Original)
             .fit(x, y)
@@ -185,9 +183,9 @@ fn weights_are_checked() {
     let (x, y) = labelled(2, 4);
     let params = ForestParams::from(ForestPreset::Cart);
     let fit = |weights: &[f32]| {
-        let options = FitOptions {
+        let options = ForestOptions {
             weights: Some(weights),
-            ..FitOptions::default()
+            ..ForestOptions::default()
         };
         params.fit_with((&x).into(), (&y).into(), options)
     };
@@ -226,9 +224,9 @@ fn weights_count_by_their_ratios() {
         {
             let by = |unit: f32| {
                 let weights: Vec<f32> = (0..60_u8).map(|i| unit * f32::from(1 + i % 3)).collect();
-                let options = FitOptions {
+                let options = ForestOptions {
                     weights: Some(&weights),
-                    ..FitOptions::default()
+                    ..ForestOptions::default()
                 };
                 let forest = params.fit_with((&x).into(), y.into(), options).unwrap();
                 forest.predict((&x).into()).unwrap()
@@ -249,9 +247,9 @@ fn bags_without_weight_are_refused() {
     let (x, y) = labelled(2, 20);
     let mut weights = vec![0.0; 20];
     weights[7] = 1.0;
-    let options = FitOptions {
+    let options = ForestOptions {
         weights: Some(&weights),
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let params = ForestParams {
         trees: 50,
@@ -459,9 +457,13 @@ fn forests_that_do_not_fit_together_are_not_merged() {
 #[test]
 fn impurities_of_labels_need_labels() {
     let (x, mut y) = labelled(9, 30);
-    let partial = FitOptions {
+    let partial = ForestOptions {
         missing_outputs: true,
-        ..FitOptions::default()
+        ..ForestOptions::default()
+    };
+    let apart = SingleTargetOptions {
+        missing_outputs: true,
+        ..SingleTargetOptions::default()
     };
     for criterion in [CriterionKind::Gini, CriterionKind::Entropy] {
         let params = ForestParams {
@@ -496,7 +498,7 @@ fn impurities_of_labels_need_labels() {
         }
         assert!(
             SingleTargetParams(params.clone())
-                .fit_with((&x).into(), (&y).into(), partial.clone())
+                .fit_with((&x).into(), (&y).into(), apart)
                 .is_ok()
         );
         y[[3, 1]] = 1.0;

@@ -6,7 +6,8 @@ use ndarray::{Array2, ArrayView2, s};
 use rpo_core::{Apply, ForestLearner, Learner, MatrixView, Merge, Mismatch, Predictor, TreeEnsemble};
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 use rpo_ensemble::{
-    Bins, EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, OutOfBagPredictor, TreeInput,
+    Bins, EnsembleError, Forest, ForestOptions, ForestParams, Grower, LeafChoice, OutOfBagPredictor,
+    TreeInput,
 };
 use rpo_projections::{Components, ProjectionError};
 use rpo_tree::criterion::Variance;
@@ -152,7 +153,7 @@ fn fit_custom<G: Grower>(
     y: &Array2<f32>,
     grower: &G,
 ) -> Forest<G::Rule, G::Leaves> {
-    let forest = params.fit_custom(x.into(), y.into(), FitOptions::default(), grower);
+    let forest = params.fit_custom(x.into(), y.into(), ForestOptions::default(), grower);
     forest.unwrap()
 }
 
@@ -222,9 +223,9 @@ fn refusals_of(matrix: &Array2<f32>) -> Vec<EnsembleError> {
         components,
         ..ForestParams::default()
     };
-    let options = FitOptions {
+    let options = ForestOptions {
         projection: Some(family()),
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let mut found = vec![forest.fit_with((&x).into(), (&y).into(), options).unwrap_err()];
     let boosting = BoostingParams {

@@ -4,7 +4,9 @@ use super::common::uniform;
 use ndarray::{Array1, Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::{Learner, MatrixView, Predictor};
-use rpo_ensemble::{Bins, FitOptions, ForestParams, ForestPreset, SingleTargetParams};
+use rpo_ensemble::{
+    Bins, ForestOptions, ForestParams, ForestPreset, SingleTargetOptions, SingleTargetParams,
+};
 
 fn numbers(seed: u64, rows: usize, columns: usize) -> Array2<f32> {
     let mut next = uniform(seed);
@@ -40,7 +42,8 @@ proptest! {
         let mut y = numbers(seed + 1, 600, if two { 2 } else { 1 });
         y[[at, 0]] = 10.0_f32.powi(exponent);
         let weights = vec![weight; 600];
-        let options = FitOptions { weights: Some(&weights), ..FitOptions::default() };
+        let of_all = ForestOptions { weights: Some(&weights), ..ForestOptions::default() };
+        let of_each = SingleTargetOptions { weights: Some(&weights), ..SingleTargetOptions::default() };
         for params in learners() {
             let check = |found: Array2<f32>| {
                 // 2⁻¹⁶ of the spread of the others. A leaf of two outputs may keep two samples.
@@ -49,9 +52,9 @@ proptest! {
                 kept as f64 >= 0.98 * y.len() as f64
             };
             let (x, given) = (MatrixView::from(&x), MatrixView::from(&y));
-            let forest = params.fit_with(x, given, options.clone()).unwrap();
+            let forest = params.fit_with(x, given, of_all.clone()).unwrap();
             prop_assert!(check(forest.predict(x).unwrap()), "{params:?}");
-            let forests = SingleTargetParams(params.clone()).fit_with(x, given, options.clone()).unwrap();
+            let forests = SingleTargetParams(params.clone()).fit_with(x, given, of_each).unwrap();
             prop_assert!(check(forests.predict(x).unwrap()), "{params:?}");
         }
     }

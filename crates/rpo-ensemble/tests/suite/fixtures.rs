@@ -12,7 +12,7 @@ use super::common::layouts;
 use cases::{Case, Tolerance, matrix, read};
 use ndarray::Array2;
 use rpo_core::{FeatureImportances, Learner, Matrix, Predictor, TreeEnsemble};
-use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, ForestPreset};
+use rpo_ensemble::{CriterionKind, Forest, ForestOptions, ForestParams, ForestPreset};
 use rpo_tree::LeafKind;
 
 impl Case {
@@ -35,9 +35,9 @@ impl Case {
         let x = layouts(&matrix(&self.x));
         let x_test = layouts(&matrix(&self.x_test));
         let y = Array2::from_shape_fn((self.y.len(), self.y[0].len()), |(i, j)| self.y[i][j]);
-        let options = FitOptions {
+        let options = ForestOptions {
             weights: self.sample_weight.as_deref(),
-            ..FitOptions::default()
+            ..ForestOptions::default()
         };
         for y in layouts(&y) {
             for leaves in [

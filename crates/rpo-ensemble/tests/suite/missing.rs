@@ -7,7 +7,7 @@ use super::common::{
 use ndarray::Array2;
 use rpo_core::{Apply, Learner, Matrix, MatrixError, ParameterError, Predictor};
 use rpo_ensemble::{
-    EnsembleError, FitOptions, Forest, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
+    EnsembleError, Forest, ForestOptions, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
 };
 
 /// Replaces a random fraction of the outputs by missing values.
@@ -17,9 +17,9 @@ fn without(y: &Array2<f32>, share: f64, seed: u64) -> Array2<f32> {
 }
 
 fn try_fit(params: &ForestParams, x: &Array2<f32>, y: &Matrix) -> Result<Forest, EnsembleError> {
-    let options = FitOptions {
+    let options = ForestOptions {
         missing_outputs: true,
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let params = params.clone();
     params.fit_with(x.into(), y.view(), options)
@@ -45,10 +45,10 @@ fn an_output_that_no_sample_of_weight_has_is_refused() {
     weights[4] = 0.0;
     for y in layouts(&y) {
         assert!(try_fit(&params, &x, &y).is_ok());
-        let options = FitOptions {
+        let options = ForestOptions {
             missing_outputs: true,
             weights: Some(&weights),
-            ..FitOptions::default()
+            ..ForestOptions::default()
         };
         let found = params.fit_with((&x).into(), y.view(), options);
         assert_eq!(found.unwrap_err(), EnsembleError::NoTarget { output: 1 });

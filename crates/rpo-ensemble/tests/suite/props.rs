@@ -7,9 +7,10 @@ use super::common::{
     regression,
 };
 use ndarray::{Array2, Axis};
-use rpo_core::{Apply, FeatureImportances, Learner, Matrix, Merge, Predictor, TreeEnsemble};
+use rpo_core::{Apply, FeatureImportances, Learner, Matrix, Merge, Observers, Predictor, TreeEnsemble};
 use rpo_ensemble::{
-    CriterionKind, FitOptions, Forest, ForestParams, ForestPreset, MaxFeatures, OutOfBagPredictor, Splitting,
+    CriterionKind, Forest, ForestOptions, ForestParams, ForestPreset, MaxFeatures, OutOfBagPredictor,
+    Splitting,
 };
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
@@ -301,9 +302,9 @@ fn weights_are_repetitions() {
         max_depth: Some(4),
         ..ForestPreset::Cart.into()
     };
-    let options = FitOptions {
+    let options = ForestOptions {
         weights: Some(&weights),
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     for y in layouts(&y) {
         let weighted = params.fit_with((&x).into(), y.view(), options.clone()).unwrap();
@@ -325,9 +326,12 @@ fn the_observer_hears_of_every_tree() {
     let on_tree = || {
         count.fetch_add(1, Ordering::Relaxed);
     };
-    let options = FitOptions {
-        on_step: Some(&on_tree),
-        ..FitOptions::default()
+    let options = ForestOptions {
+        observers: Observers {
+            on_step: Some(&on_tree),
+            stop: None,
+        },
+        ..ForestOptions::default()
     };
     let params = ForestParams {
         trees: 17,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rpo_core::{FeatureImportances, Learner, Matrix, Mismatch, Predictor, TreeEnsemble};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestPreset, LeafChoice, LeafSamples,
+    CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams, ForestPreset, LeafChoice, LeafSamples,
     OutOfBagPredictor, RelabelOptions, SingleTargetParams,
 };
 use rpo_tree::LeafKind;
@@ -55,10 +55,10 @@ fn the_training_outputs_give_the_same_forest() {
         for y in numbers.chain([&labels]) {
             for (y, weights) in layouts(y).iter().zip([None, Some(&*weights)]) {
                 let missing_outputs = y.view().has_missing();
-                let options = FitOptions {
+                let options = ForestOptions {
                     weights,
                     missing_outputs,
-                    ..FitOptions::default()
+                    ..ForestOptions::default()
                 };
                 let forest = params.fit_with((&x).into(), y.view(), options).unwrap();
                 let leaves = forest.trees()[0].tree.leaves().kind();

@@ -4,8 +4,8 @@ use super::common::{csr, gaussian, labelled, layouts, on_threads, projected, reg
 use ndarray::{Array2, Axis};
 use rpo_core::{Learner, MatrixView, Merge, ParameterError, Predictor, TreeEnsemble};
 use rpo_ensemble::{
-    CriterionKind, EnsembleError, FitOptions, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
-    SingleTargetForest, SingleTargetParams,
+    CriterionKind, EnsembleError, ForestParams, ForestPreset, LeafChoice, OutOfBagPredictor,
+    SingleTargetForest, SingleTargetOptions, SingleTargetParams,
 };
 use rpo_tree::LeafModel;
 
@@ -78,9 +78,9 @@ fn missing_outputs_take_no_part_where_allowed() {
     (0..50).filter(|&i| missing(i)).for_each(|i| y[[i, 4]] = f32::NAN);
     let known: Vec<usize> = (0..50).filter(|&i| !missing(i)).collect();
     y[[7, 6]] = f32::NAN;
-    let options = FitOptions {
+    let options = SingleTargetOptions {
         missing_outputs: true,
-        ..FitOptions::default()
+        ..SingleTargetOptions::default()
     };
     let base = ForestParams {
         trees: 4,
@@ -100,20 +100,18 @@ fn missing_outputs_take_no_part_where_allowed() {
         .flat_map(|b| layouts(&y).map(|y| (b.clone(), y)))
     {
         let forests = SingleTargetParams(params.clone())
-            .fit_with((&x).into(), y.view(), options.clone())
+            .fit_with((&x).into(), y.view(), options)
             .unwrap();
         let predictions = forests.predict((&x).into()).unwrap();
         assert!(predictions.iter().all(|v| v.is_finite()));
         if forests.oob_predictions((&x).into()).is_err() {
             let (x_known, y_known) = (x.select(Axis(0), &known), y.view().select_rows(&known));
-            let options = options.clone();
             let alone =
                 SingleTargetParams(params.clone()).fit_with((&x_known).into(), y_known.view(), options);
             let expected = alone.unwrap().predict((&x).into()).unwrap();
             assert_eq!(predictions.column(4).to_vec(), expected.column(4).to_vec());
         }
-        let refused =
-            SingleTargetParams(params.clone()).fit_with((&x).into(), y.view(), FitOptions::default());
+        let refused = SingleTargetParams(params.clone()).fit((&x).into(), y.view());
         assert!(matches!(refused, Err(EnsembleError::Outputs(_))));
     }
 }
@@ -128,9 +126,9 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
         trees: 40,
         ..ForestParams::default()
     };
-    let options = FitOptions {
+    let options = SingleTargetOptions {
         missing_outputs: true,
-        ..FitOptions::default()
+        ..SingleTargetOptions::default()
     };
     let forests = SingleTargetParams(params.clone())
         .fit_with((&x).into(), (&y).into(), options)

@@ -3,9 +3,7 @@
 use crate::forest::Importances;
 use crate::sampling::bag::Bag;
 use crate::structured::StructuredForest;
-use crate::{
-    EnsembleError, FitOptions, Forest, ForestParams, ForestTree, SingleTargetForest, SingleTargetParams,
-};
+use crate::{EnsembleError, Forest, ForestParams, ForestTree, SingleTargetForest, SingleTargetParams};
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
 use rpo_core::{Learner, Mismatch, Predictor, Seed, TooFew, TreeEnsemble};
@@ -120,8 +118,7 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
         trees: 2,
         ..ForestParams::default()
     };
-    let forests =
-        SingleTargetParams(params.clone()).fit_with((&x).into(), (&y).into(), FitOptions::default());
+    let forests = SingleTargetParams(params.clone()).fit((&x).into(), (&y).into());
     let forests = forests.unwrap();
     let with = |n_outputs| SingleTargetForest::from_forest(forests.forest.clone(), n_outputs);
     assert!(with(8).is_ok());

@@ -11,10 +11,10 @@ use super::params::{Kernel, LabelEmbeddingParams};
 use super::sgd::{Descended, Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LabelEmbeddingModel};
-use crate::checks::check_data;
+use crate::checks::{check_data, check_groups};
 use crate::groups::{by_group, taken};
 use crate::options::{Limits, check_matrix};
-use crate::{FitOptions, LinearError};
+use crate::{LabelEmbeddingOptions, LinearError};
 
 /// Maximum number of training samples on which epochs are evaluated: evaluating all samples costs a third of an epoch.
 const JUDGED_SAMPLES: usize = 2000;
@@ -42,20 +42,19 @@ pub struct History {
 
 impl Learner for LabelEmbeddingParams {
     type Model = LabelEmbeddingModel;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = LabelEmbeddingOptions<'a>;
 
     /// Outputs are labels for the logistic and softmax losses, and any numbers for the squared loss.
     ///
     /// Time: `embedding_passes + 1` times k + `oversampling` least squares solves for the embedding, n s² + s³ + s
     /// nnz(Y) + s² d for least squares; for the other losses n s² more and, per epoch, 4 n s d. Memory: up to four
     /// times the weights (s d), ΦᵀΦ (s²), and the random features of a block of samples, or of all samples if they take
-    /// at most a quarter of the memory limit. Fails for a rank above d, sample weights, and matrices above the memory
-    /// limit.
+    /// at most a quarter of the memory limit. Fails for a rank above d, and matrices above the memory limit.
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: LabelEmbeddingOptions<'_>,
     ) -> Result<LabelEmbeddingModel, LinearError> {
         // Runs on a thread of the pool: batches are short, so that none should be handed over from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
@@ -67,19 +66,18 @@ impl LabelEmbeddingParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: LabelEmbeddingOptions<'_>,
     ) -> Result<LabelEmbeddingModel, LinearError> {
         self.check()?;
-        if options.weights.is_some() {
-            return Err(LinearError::TakesNoWeights("label embeddings"));
-        }
-        let (inverse_link, limits) = (self.inverse_link(), options.limits());
+        let inverse_link = self.inverse_link();
+        let limits = Limits::new(options.memory_limit, options.observers);
         check_data(x, y, inverse_link)?;
+        check_groups(options.groups, x.n_rows())?;
         if let Some(on_estimate) = options.on_estimate {
             on_estimate(self.estimate(x, y));
         }
         let mut history = History::default();
-        let (training, withheld) = self.split(x.n_rows(), options.groups(x.n_rows())?)?;
+        let (training, withheld) = self.split(x.n_rows(), options.groups)?;
         let all: Vec<usize> = (0..x.n_rows()).collect();
         let judged = self.judged(x.n_rows());
         let mut ending = Ending::Best(&judged);
@@ -100,7 +98,10 @@ impl LabelEmbeddingParams {
         }
         history.rank = map.projection.as_ref().map(|(weights, _)| weights.ncols());
         history.penalty = Some(fitted.penalty);
-        options.finish(history);
+        options.observers.step();
+        if let Some(out) = options.history {
+            *out = history;
+        }
         LabelEmbeddingModel::new(map, fitted.weights, inverse_link, x.n_rows())
     }
 
@@ -367,9 +368,9 @@ mod tests {
         y: MatrixView<'_>,
     ) -> (LabelEmbeddingModel, History) {
         let mut history = History::default();
-        let options = FitOptions {
+        let options = LabelEmbeddingOptions {
             history: Some(&mut history),
-            ..FitOptions::default()
+            ..LabelEmbeddingOptions::default()
         };
         (params.fit_with(x, y, options).unwrap(), history)
     }

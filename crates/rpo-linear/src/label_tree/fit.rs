@@ -6,11 +6,11 @@ use rpo_core::{CheckParams, ForestLearner, InverseLink, Learner, MatrixView, See
 use super::cluster::LabelPoints;
 use super::structure::Structure;
 use super::{LabelForest, LabelTree, LabelTreeParams};
-use crate::checks::check_data;
+use crate::checks::{check_data, check_groups, check_weights};
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::Costs;
 use crate::options::Limits;
-use crate::{FitOptions, History, LinearError, RowNorm};
+use crate::{ClassifierOptions, LinearError, RowNorm};
 
 impl CheckParams for LabelTreeParams {
     type Error = LinearError;
@@ -24,9 +24,9 @@ impl CheckParams for LabelTreeParams {
 
 impl Learner for LabelTreeParams {
     type Model = LabelForest;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = ClassifierOptions<'a>;
 
-    /// Outputs are 0/1 labels; each tree counts as a step.
+    /// Outputs are 0/1 labels.
     ///
     /// The nodes of a tree are fitted in parallel on the current rayon pool; the result does not depend on its size.
     /// Memory: the stored values of X again, 8 bytes each, and those of the samples of the node that each thread fits.
@@ -47,27 +47,31 @@ impl Learner for LabelTreeParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: ClassifierOptions<'_>,
     ) -> Result<LabelForest, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
-        let weights = options.weights(x.n_rows())?;
-        let groups = options.groups(x.n_rows())?;
+        let ClassifierOptions {
+            memory_limit,
+            weights,
+            groups,
+            observers,
+        } = options;
+        check_weights(weights, x.n_rows())?;
+        check_groups(groups, x.n_rows())?;
+        let limits = Limits::new(memory_limit, observers);
         let classifiers = &self.classifiers;
         let normalize = classifiers.row_norm(x.n_cols());
         let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(classifiers, &mut rows, &samples, groups, options.limits())?;
+        let costs = Costs::new(classifiers, &mut rows, &samples, groups, limits)?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices()? {
             let seed = Seed::new(classifiers.seed)
                 .purpose("label tree")
                 .child(index as u64);
-            trees.push(self.tree(&rows, &samples, &costs, options.limits(), seed)?);
-            options.on_step.iter().for_each(|on_step| on_step());
-        }
-        if let Some(history) = options.history {
-            *history = History::default();
+            trees.push(self.tree(&rows, &samples, &costs, limits, seed)?);
+            observers.step();
         }
         let shape = (x.n_rows(), x.n_cols(), y.n_cols());
         Ok(LabelForest::new(

@@ -12,11 +12,12 @@ use super::classifiers::Solver;
 use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
-use crate::checks::check_data;
+use crate::checks::{check_data, check_weights};
 use crate::dual::{
     Bias, DualParams, Kept, LabelCost, MarginLoss, Precision, Rows, label_samples, prior_log_odds,
 };
-use crate::{FitOptions, History, LinearError};
+use crate::options::Limits;
+use crate::{LinearError, RegressionOptions};
 
 /// Fraction of nonzero values below which features count as sparse.
 const SPARSE: f64 = 0.25;
@@ -92,7 +93,7 @@ impl CheckParams for LogisticRegressionParams {
 
 impl Learner for LogisticRegressionParams {
     type Model = LinearModel;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = RegressionOptions<'a>;
 
     /// Outputs are 0/1 labels.
     ///
@@ -103,18 +104,19 @@ impl Learner for LogisticRegressionParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
-        let weights = options.weights(x.n_rows())?;
+        check_weights(options.weights, x.n_rows())?;
+        let weights = options.weights;
         let penalty = self.lambda.on(&x, weights);
         if let PenaltyDiagonal::Uniform(penalty) = penalty {
             let rows = Rows::new(x, false, weights);
             let share = rows.n_stored() as f64 / (x.n_rows() as f64 * x.n_cols() as f64);
             let square = rows.mean_square();
             if share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
-                return self.fit_sparse(&rows, y, penalty, weights, options);
+                return self.fit_sparse(&rows, y, penalty, options);
             }
         }
         let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
@@ -148,8 +150,7 @@ impl LogisticRegressionParams {
         rows: &Rows,
         y: MatrixView<'_>,
         penalty: f64,
-        weights: Option<&[f32]>,
-        options: FitOptions<'_>,
+        options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         let (n, length) = (rows.n_counted(), rows.mean_square().sqrt());
         let params = DualParams {
@@ -166,11 +167,11 @@ impl LogisticRegressionParams {
             },
         };
         let cost = LabelCost::equal(penalty.recip() as f32);
-        let samples = label_samples(y, weights);
+        let samples = label_samples(y, options.weights);
         let solver = Solver {
             params,
             seed: Seed::new(0).purpose("logistic regression"),
-            limits: options.limits(),
+            limits: Limits::new(options.memory_limit, options.observers),
         };
         let mut fitted = solver.fit(rows, &samples, |_| Ok(cost))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
@@ -178,7 +179,7 @@ impl LogisticRegressionParams {
                 *offset = prior_log_odds(samples.len() as f64, n as f64) as f32;
             }
         }
-        options.finish(History::default());
+        options.observers.step();
         Ok(LinearModel {
             weights: compact(fitted.weights),
             offset: fitted.offset.mapv(f64::from),

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::classifiers::Solver;
 use super::cost::Costs;
-use crate::checks::check_data;
+use crate::checks::{check_data, check_groups, check_weights};
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples};
-use crate::{FitOptions, History, LinearError};
+use crate::options::Limits;
+use crate::{ClassifierOptions, LinearError};
 
 /// The length that the features of each sample are scaled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -140,7 +141,7 @@ impl CheckParams for OneVsRestParams {
 
 impl Learner for OneVsRestParams {
     type Model = LinearModel;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = ClassifierOptions<'a>;
 
     /// Outputs are 0/1 labels.
     ///
@@ -163,24 +164,31 @@ impl Learner for OneVsRestParams {
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: ClassifierOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
-        let weights = options.weights(x.n_rows())?;
-        let groups = options.groups(x.n_rows())?;
+        let ClassifierOptions {
+            memory_limit,
+            weights,
+            groups,
+            observers,
+        } = options;
+        check_weights(weights, x.n_rows())?;
+        check_groups(groups, x.n_rows())?;
+        let limits = Limits::new(memory_limit, observers);
         let normalize = self.row_norm(x.n_cols());
         let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
-        let costs = Costs::new(self, &mut rows, &samples, groups, options.limits())?;
-        let calibration = costs.calibrate(&mut rows, &samples, options.limits())?;
+        let costs = Costs::new(self, &mut rows, &samples, groups, limits)?;
+        let calibration = costs.calibrate(&mut rows, &samples, limits)?;
         let solver = Solver {
             params: self.dual(),
             seed: self.origin(),
-            limits: options.limits(),
+            limits,
         };
         let fitted = solver.fit(&rows, &samples, |samples| costs.of(&rows, samples))?;
-        options.finish(History::default());
+        observers.step();
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),
             offset: fitted.offset.mapv(f64::from),

@@ -6,8 +6,8 @@ use rpo_core::{InverseLink, Matrix, MatrixView, csr_row};
 use rpo_projections::least_squares::{LANES, Lanes, Rows};
 
 use super::{LinearModel, RowNorm};
-use crate::options::check_matrix;
-use crate::{FitOptions, History, LinearError};
+use crate::options::{Limits, check_matrix};
+use crate::{LinearError, RegressionOptions};
 
 /// The outputs from `first` on, at most [`LANES`]; each row is multiplied by a factor, if there are factors.
 #[derive(Debug, Clone, Copy)]
@@ -59,17 +59,17 @@ pub(super) fn fit_panels(
     x: MatrixView<'_>,
     d: usize,
     inverse_link: InverseLink,
-    options: FitOptions<'_>,
+    options: RegressionOptions<'_>,
     solve: impl Fn(usize) -> Result<Vec<Lanes>, LinearError> + Sync,
 ) -> Result<LinearModel, LinearError> {
     let p = x.n_cols();
+    let limits = Limits::new(options.memory_limit, options.observers);
     check_matrix::<f32>(
         "the weights of all outputs; a label embedding needs far fewer",
         p,
         d,
-        options.limit(),
+        limits.memory,
     )?;
-    let limits = options.limits();
     let panels: Vec<Vec<Lanes>> = (0..d.div_ceil(LANES))
         .into_par_iter()
         .map(|panel| {
@@ -95,7 +95,7 @@ pub(super) fn fit_panels(
     if !(is_finite && offset.iter().all(|b| b.is_finite())) {
         return Err(LinearError::Overflow { what: "W" });
     }
-    options.finish(History::default());
+    options.observers.step();
     Ok(LinearModel {
         weights: Matrix::Dense(weights),
         offset,

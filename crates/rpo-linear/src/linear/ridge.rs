@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::LinearModel;
 use super::panels::{PanelOutputs, fit_panels};
-use crate::checks::check_data;
+use crate::checks::{check_data, check_weights};
 use crate::scores::check_finite;
-use crate::{FitOptions, LinearError};
+use crate::{LinearError, RegressionOptions};
 
 /// Largest leverage for which the prediction of a sample is corrected for its influence on the fit: 1 / (1 − h)
 /// magnifies the rounding errors of `f32`.
@@ -48,18 +48,18 @@ impl CheckParams for RidgeParams {
 
 impl Learner for RidgeParams {
     type Model = LinearModel;
-    type Options<'a> = FitOptions<'a>;
+    type Options<'a> = RegressionOptions<'a>;
 
     /// Memory: W (p x d). Fails for weights above the memory limit.
     fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
-        let weights = options.weights(x.n_rows())?;
-        let roots = weights.map(roots);
-        let ridge = self.equations(&x, y, weights, roots.as_deref())?;
+        check_weights(options.weights, x.n_rows())?;
+        let roots = options.weights.map(roots);
+        let ridge = self.equations(&x, y, options.weights, roots.as_deref())?;
         solve(&ridge, x, y, roots.as_deref(), options)
     }
 }
@@ -87,11 +87,11 @@ impl RidgeParams {
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         samples: &[usize],
-        options: FitOptions<'_>,
+        options: RegressionOptions<'_>,
     ) -> Result<Option<(LinearModel, Array2<f32>)>, LinearError> {
-        let weights = options.weights(x.n_rows())?;
-        let roots = weights.map(roots);
-        let ridge = self.equations(&x, y, weights, roots.as_deref())?;
+        check_weights(options.weights, x.n_rows())?;
+        let roots = options.weights.map(roots);
+        let ridge = self.equations(&x, y, options.weights, roots.as_deref())?;
         let leverages = ridge.leverages(samples)?;
         let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
             return Ok(None);
@@ -140,7 +140,7 @@ fn solve(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     factors: Option<&[f64]>,
-    options: FitOptions<'_>,
+    options: RegressionOptions<'_>,
 ) -> Result<LinearModel, LinearError> {
     let identity: [Lanes; LANES] =
         std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));

@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::{Learner, MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_linear::{
-    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingModel, LabelEmbeddingParams, LinearError,
-    LinkLoss, Penalty, Rank,
+    EmbeddingMode, History, InverseLink, LabelEmbeddingModel, LabelEmbeddingOptions, LabelEmbeddingParams,
+    LinearError, LinkLoss, Penalty, Rank,
 };
 
 fn small() -> LabelEmbeddingParams {
@@ -32,9 +32,9 @@ fn fit_logged(
     y: &Array2<f32>,
 ) -> (LabelEmbeddingModel, History) {
     let mut history = History::default();
-    let options = FitOptions {
+    let options = LabelEmbeddingOptions {
         history: Some(&mut history),
-        ..FitOptions::default()
+        ..LabelEmbeddingOptions::default()
     };
     let model = params.fit_with(x.into(), y.into(), options).unwrap();
     (model, history)
@@ -164,9 +164,9 @@ fn layouts_caches_and_threads_do_not_matter() {
         let (sx, sy) = (csr(&x), csr(y));
         let fit = |memory_limit| {
             let (x, y) = (MatrixView::Sparse(sx.view()), MatrixView::Sparse(sy.view()));
-            let options = FitOptions {
+            let options = LabelEmbeddingOptions {
                 memory_limit,
-                ..FitOptions::default()
+                ..LabelEmbeddingOptions::default()
             };
             params.fit_with(x, y, options).unwrap()
         };
@@ -313,9 +313,9 @@ fn random_features_beyond_the_memory_limit_are_refused() {
         assert!(matches!(refused, Err(LinearError::Memory { .. })), "{refused:?}");
     }
     let limited = |memory_limit| {
-        let options = FitOptions {
+        let options = LabelEmbeddingOptions {
             memory_limit: Some(memory_limit),
-            ..FitOptions::default()
+            ..LabelEmbeddingOptions::default()
         };
         small().fit_with((&x).into(), (&y).into(), options)
     };

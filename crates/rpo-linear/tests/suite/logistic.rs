@@ -3,7 +3,7 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, array};
 use rpo_core::{Learner, MatrixView, Predictor};
-use rpo_linear::{FitOptions, LinearModel, LogisticRegressionParams, Penalty};
+use rpo_linear::{LinearModel, LogisticRegressionParams, Penalty, RegressionOptions};
 
 /// The most exact parameters for coordinate descent in single precision, keeping all weights.
 fn exact(lambda: Penalty) -> LogisticRegressionParams {
@@ -128,9 +128,9 @@ fn small_weights_are_left_out() {
         prune: 0.3,
         ..exact(Penalty::Variance(0.1))
     };
-    let options = FitOptions {
+    let options = RegressionOptions {
         memory_limit: Some((n + p) * 32 * 4 * 2),
-        ..FitOptions::default()
+        ..RegressionOptions::default()
     };
     let few = on_threads(2, || params.fit_with((&x).into(), (&y).into(), options)).unwrap();
     let mean_square = x.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / n as f64;

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, ParameterError};
 use rpo_core::{Learner, Predictor};
-use rpo_linear::{FitOptions, LinearError, LinearModel, MarginLoss, OneVsRestParams, Precision, RowNorm};
+use rpo_linear::{
+    ClassifierOptions, LinearError, LinearModel, MarginLoss, OneVsRestParams, Precision, RowNorm,
+};
 
 /// The most exact parameters for the solver, keeping all weights, with one cost for all labels.
 fn exact(loss: MarginLoss) -> OneVsRestParams {
@@ -453,9 +455,9 @@ fn what_cannot_be_fitted_is_named() {
         }
         .into())
     );
-    let options = FitOptions {
+    let options = ClassifierOptions {
         memory_limit: Some(100),
-        ..FitOptions::default()
+        ..ClassifierOptions::default()
     };
     let found = base().fit_with((&x).into(), (&y).into(), options);
     assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");

@@ -4,8 +4,8 @@ use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
 use rpo_core::{Learner, Matrix, MatrixView, Predictor, WeightError};
 use rpo_linear::{
-    FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, MarginLoss, OneVsRestParams, Penalty,
-    RidgeParams,
+    ClassifierOptions, LabelTreeParams, LinearError, LogisticRegressionParams, MarginLoss, OneVsRestParams,
+    Penalty, RegressionOptions, RidgeParams,
 };
 use rpo_projections::least_squares::{Design, Ridge, RidgeSolver};
 
@@ -74,7 +74,7 @@ fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
                 let samples: Vec<usize> = (0..n).step_by(3).rev().collect();
                 let fit = |x: MatrixView<'_>, y: MatrixView<'_>| {
                     let found = params(lambda)
-                        .fit_leaving_one_out(x, y, &samples, FitOptions::default())
+                        .fit_leaving_one_out(x, y, &samples, RegressionOptions::default())
                         .unwrap();
                     found.expect("the equations are factored")
                 };
@@ -108,7 +108,8 @@ fn there_are_none_where_they_would_not_be_exact() {
     let y = labels(&features(10, 3, 1.0, 1), 3, 2);
     for (p, lambda) in [(40, Penalty::Relative(1e-7)), (2100, Penalty::Variance(0.3))] {
         let x = features(10, p, 0.5, 4);
-        let found = params(lambda).fit_leaving_one_out((&x).into(), (&y).into(), &[0], FitOptions::default());
+        let found =
+            params(lambda).fit_leaving_one_out((&x).into(), (&y).into(), &[0], RegressionOptions::default());
         assert_eq!(found, Ok(None), "{p} features");
     }
     let x = features(10, 3, 1.0, 1) * 3e38;
@@ -116,7 +117,7 @@ fn there_are_none_where_they_would_not_be_exact() {
         (&x).into(),
         (&x).into(),
         &[1],
-        FitOptions::default(),
+        RegressionOptions::default(),
     );
     assert!(
         !matches!(&model, Ok(Some((_, scores))) if scores.iter().any(|v| !v.is_finite())),
@@ -126,7 +127,7 @@ fn there_are_none_where_they_would_not_be_exact() {
         (&y).into(),
         (&y).into(),
         &[0],
-        FitOptions::default(),
+        RegressionOptions::default(),
     );
     assert!(matches!(refused, Err(LinearError::Parameter(_))));
 }
@@ -142,9 +143,13 @@ fn weights_count_samples() {
         let weights: Vec<f32> = (0..n).map(|i| (i % 4) as f32).collect();
         let repeated: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, i % 4)).collect();
         let [many_x, many_y] = [&x, &y].map(|a| a.select(Axis(0), &repeated));
-        let options = || FitOptions {
+        let of_regression = RegressionOptions {
             weights: Some(&weights),
-            ..FitOptions::default()
+            ..RegressionOptions::default()
+        };
+        let of_classifiers = ClassifierOptions {
+            weights: Some(&weights),
+            ..ClassifierOptions::default()
         };
         for lambda in [Penalty::Variance(0.3), Penalty::Relative(0.5)] {
             let ridge = params(lambda);
@@ -173,22 +178,26 @@ fn weights_count_samples() {
             let predicted = |model: &dyn Predictor<Error = LinearError>| model.predict(weighted_x).unwrap();
             for (found, expected, tolerance) in [
                 (
-                    predicted(&ridge.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&ridge.fit_with(weighted_x, weighted_y, of_regression).unwrap()),
                     predicted(&ridge.fit(many_x, many_y).unwrap()),
                     1e-5,
                 ),
                 (
-                    predicted(&logistic.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&logistic.fit_with(weighted_x, weighted_y, of_regression).unwrap()),
                     predicted(&logistic.fit(many_x, many_y).unwrap()),
                     1e-2,
                 ),
                 (
-                    predicted(&one_vs_rest.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(
+                        &one_vs_rest
+                            .fit_with(weighted_x, weighted_y, of_classifiers)
+                            .unwrap(),
+                    ),
                     predicted(&one_vs_rest.fit(many_x, many_y).unwrap()),
                     1e-2,
                 ),
                 (
-                    predicted(&tree.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&tree.fit_with(weighted_x, weighted_y, of_classifiers).unwrap()),
                     predicted(&tree.fit(many_x, many_y).unwrap()),
                     1e-2,
                 ),
@@ -200,7 +209,7 @@ fn weights_count_samples() {
             }
         }
         let left_out = params(Penalty::Variance(0.3))
-            .fit_leaving_one_out((&x).into(), (&y).into(), &[0, 4], options())
+            .fit_leaving_one_out((&x).into(), (&y).into(), &[0, 4], of_regression)
             .unwrap();
         let (model, scores) = left_out.expect("the equations are factored");
         // Samples of weight 0 had no influence on the fit.
@@ -214,9 +223,9 @@ fn bad_weights_are_refused() {
     let x = features(6, 2, 1.0, 7);
     let y = labels(&x, 2, 8);
     let fit = |weights: &[f32]| {
-        let options = FitOptions {
+        let options = RegressionOptions {
             weights: Some(weights),
-            ..FitOptions::default()
+            ..RegressionOptions::default()
         };
         params(Penalty::Variance(0.3)).fit_with((&x).into(), (&y).into(), options)
     };

@@ -2,46 +2,66 @@
 
 use ndarray::Array2;
 use rpo_linear::{
-    FitOptions, LabelEmbeddingParams, LabelTreeParams, Learner, LinearError, LogisticRegressionParams,
-    OneVsRestParams, RidgeParams,
+    ClassifierOptions, LabelEmbeddingOptions, LabelEmbeddingParams, LabelTreeParams, Learner, LinearError,
+    LogisticRegressionParams, MatrixView, Observers, OneVsRestParams, RegressionOptions, RidgeParams,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fits with an option that stops the fit when it is asked for the `n`-th time, and then as often as it is asked;
+type Fit = dyn Fn(MatrixView<'_>, MatrixView<'_>, Observers<'_>) -> Result<(), LinearError>;
+
+/// Fits with an observer that stops the fit when it is asked for the `n`-th time, and then as often as it is asked;
 /// returns how often that was.
-fn stopped<L>(params: &L, n: usize) -> (Result<(), LinearError>, usize)
-where
-    L: for<'a> Learner<Error = LinearError, Options<'a> = FitOptions<'a>>,
-{
+fn stopped(fit: &Fit, n: usize) -> (Result<(), LinearError>, usize) {
     let x = Array2::from_shape_fn((60, 5), |(i, j)| ((i * (3 * j + 7) + j) % 23) as f32 / 23.0);
     let y = Array2::from_shape_fn((60, 40), |(i, j)| f32::from(u8::from((i * 5 + j * 3) % 7 < 3)));
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) + 1 >= n;
-    let options = FitOptions {
+    let observers = Observers {
+        on_step: None,
         stop: Some(&stop),
-        ..FitOptions::default()
     };
-    let fitted = params.fit_with((&x).into(), (&y).into(), options).map(|_| ());
+    let fitted = fit((&x).into(), (&y).into(), observers);
     (fitted, asked.into_inner())
 }
 
-fn check<L>(params: &L)
-where
-    L: for<'a> Learner<Error = LinearError, Options<'a> = FitOptions<'a>>,
-{
-    let (fitted, asked) = stopped(params, usize::MAX);
+fn check(fit: &Fit) {
+    let (fitted, asked) = stopped(fit, usize::MAX);
     assert_eq!(fitted, Ok(()));
     assert!(asked > 1, "asked {asked} times");
     for n in [1, asked] {
-        assert_eq!(stopped(params, n).0, Err(LinearError::Stopped), "{n} of {asked}");
+        assert_eq!(stopped(fit, n).0, Err(LinearError::Stopped), "{n} of {asked}");
+    }
+}
+
+fn regression(observers: Observers<'_>) -> RegressionOptions<'_> {
+    RegressionOptions {
+        observers,
+        ..RegressionOptions::default()
+    }
+}
+
+fn classifiers(observers: Observers<'_>) -> ClassifierOptions<'_> {
+    ClassifierOptions {
+        observers,
+        ..ClassifierOptions::default()
+    }
+}
+
+fn embedding(observers: Observers<'_>) -> LabelEmbeddingOptions<'_> {
+    LabelEmbeddingOptions {
+        observers,
+        ..LabelEmbeddingOptions::default()
     }
 }
 
 #[test]
 fn every_method_stops_between_its_parts() {
-    check(&RidgeParams::default());
-    check(&LogisticRegressionParams::default());
-    check(&OneVsRestParams::default());
-    check(&LabelTreeParams::default());
-    check(&LabelEmbeddingParams::default());
+    let (ridge, logistic) = (RidgeParams::default(), LogisticRegressionParams::default());
+    let (one_vs_rest, trees) = (OneVsRestParams::default(), LabelTreeParams::default());
+    check(&move |x, y, observers| ridge.fit_with(x, y, regression(observers)).map(|_| ()));
+    check(&move |x, y, observers| logistic.fit_with(x, y, regression(observers)).map(|_| ()));
+    check(&move |x, y, observers| one_vs_rest.fit_with(x, y, classifiers(observers)).map(|_| ()));
+    check(&move |x, y, observers| trees.fit_with(x, y, classifiers(observers)).map(|_| ()));
+    let embeddings = LabelEmbeddingParams::default();
+    check(&move |x, y, observers| embeddings.fit_with(x, y, embedding(observers)).map(|_| ()));
 }

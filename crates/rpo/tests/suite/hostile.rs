@@ -9,7 +9,7 @@ use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
-use rpo::ensemble::{CraftmlPreset, EnsembleError, FitOptions, Forest, ForestParams};
+use rpo::ensemble::{CraftmlPreset, EnsembleError, Forest, ForestOptions, ForestParams};
 use rpo::linear::LinearError;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
@@ -152,10 +152,10 @@ fn of_categories(case: &Case) -> Model {
     let x = data.features().view().to_dense(usize::MAX).unwrap();
     let codes = x.mapv(|v| (v.abs() * 4.0).floor() % 9.0 * 40.0);
     let categorical: Vec<u32> = (0..x.ncols() as u32).collect();
-    let options = FitOptions {
+    let options = ForestOptions {
         categorical: &categorical,
         missing_outputs: true,
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let params = ForestParams {
         min_category_count: 1,

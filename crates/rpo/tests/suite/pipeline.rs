@@ -10,7 +10,7 @@ use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
 use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
 use rpo::ensemble::structured::StructuredForestParams;
-use rpo::ensemble::{FitOptions, ForestParams, SingleTargetParams};
+use rpo::ensemble::{ForestParams, SingleTargetParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
 use rpo::{Model, ModelError, Predict};
 
@@ -54,12 +54,7 @@ fn models(data: &Dataset) -> Vec<Model> {
     };
     let mut models = vec![
         model(data, forest.fit(x(), y()).unwrap()),
-        model(
-            data,
-            SingleTargetParams(forest.clone())
-                .fit_with(x(), y(), FitOptions::default())
-                .unwrap(),
-        ),
+        model(data, SingleTargetParams(forest.clone()).fit(x(), y()).unwrap()),
         model(data, boosting.fit(x(), y()).unwrap()),
     ];
     if !data.features().view().has_missing() {

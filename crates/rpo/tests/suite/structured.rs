@@ -7,7 +7,7 @@ use rpo::core::Learner;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::ensemble::{EnsembleError, FitOptions, ForestParams, ForestPreset, SingleTargetParams};
+use rpo::ensemble::{EnsembleError, ForestParams, ForestPreset, SingleTargetParams};
 use rpo::{Method, Model, ModelError, ThresholdSource};
 
 fn case() -> Case {
@@ -28,7 +28,7 @@ fn structured(params: &StructuredForestParams) -> Model {
 fn single_targets(params: &ForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
-    let forests = SingleTargetParams(params.clone()).fit_with(x, y, FitOptions::default());
+    let forests = SingleTargetParams(params.clone()).fit(x, y);
     Model::new(forests.unwrap(), &data).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut1};
 use rand::RngCore;
 use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Seed};
-use rpo_ensemble::{FitOptions, Forest, ForestParams, ForestPreset, ProjectionChoice, ProjectionScope};
+use rpo_ensemble::{Forest, ForestOptions, ForestParams, ForestPreset, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
 /// Returns the nonzero entries of a matrix, including missing values, as CSR.
@@ -163,9 +163,9 @@ impl LinearMap for Given {
 )]
 pub(crate) fn fit_given(params: ForestParams, phi: Array2<f32>, x: &Matrix, y: &Matrix) -> Forest {
     let components = Some(Components::Exact(phi.nrows()));
-    let options = FitOptions {
+    let options = ForestOptions {
         projection: Some(std::sync::Arc::new(Given(phi))),
-        ..FitOptions::default()
+        ..ForestOptions::default()
     };
     let params = ForestParams { components, ..params };
     params.fit_with(x.view(), y.view(), options).unwrap()

@@ -6,7 +6,7 @@ use crate::method::{FitContext, MethodEntry, Needs, StandardizedBy, StreamDestin
 use crate::model_file::CraftmlFile;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
-use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError, FitOptions};
+use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
@@ -42,12 +42,7 @@ impl ForestMethod for CraftmlParams {
         context: &FitContext<'_>,
     ) -> Result<Craftml, EnsembleError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        let options = FitOptions {
-            on_step: context.on_step,
-            stop: context.stop,
-            ..FitOptions::default()
-        };
-        self.of_trees(trees).fit_with(x, y, options)
+        self.of_trees(trees).fit_with(x, y, context.observers())
     }
 
     fn streaming(&self) -> Option<&dyn StreamingFit> {

@@ -4,7 +4,7 @@ use crate::method::{FitContext, categorical};
 use crate::methods::growing::ForestMethod;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
-use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, Splitting};
+use rpo_ensemble::{EnsembleError, Forest, ForestOptions, ForestParams, Splitting};
 use std::ops::Range;
 
 impl ForestMethod for ForestParams {
@@ -25,13 +25,12 @@ impl ForestMethod for ForestParams {
         data: &Dataset,
         context: &FitContext<'_>,
     ) -> Result<Forest, EnsembleError> {
-        let options = FitOptions {
+        let options = ForestOptions {
             weights: data.weights(),
             missing_outputs: data.outputs().view().has_missing(),
             categorical: &categorical(data),
-            on_step: context.on_step,
-            stop: context.stop,
             projection: context.wrapped(self.projection.family()),
+            observers: context.observers(),
         };
         let (x, y) = (data.features().view(), data.outputs().view());
         self.of_trees(trees).fit_with(x, y, options)

@@ -2,9 +2,11 @@
 
 use crate::method::{FitContext, Needs, categorical};
 use crate::methods::growing::ForestMethod;
-use rpo_core::{ForestLearner, Learner};
+use rpo_core::{ForestLearner, Learner, Observers};
 use rpo_data::Dataset;
-use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, SingleTargetForest, SingleTargetParams};
+use rpo_ensemble::{
+    CriterionKind, EnsembleError, SingleTargetForest, SingleTargetOptions, SingleTargetParams,
+};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,21 +32,23 @@ impl ForestMethod for SingleTargetParams {
         data: &Dataset,
         context: &FitContext<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
+        let observers = context.observers();
         let grown = AtomicUsize::new(0);
         let on_tree = || {
             // A step is one tree for every output.
             let before = grown.fetch_add(1, Ordering::Relaxed);
             if (before + 1).is_multiple_of(data.n_outputs()) {
-                context.on_step.iter().for_each(|on_step| on_step());
+                observers.step();
             }
         };
-        let options = FitOptions {
+        let options = SingleTargetOptions {
             weights: data.weights(),
             missing_outputs: data.outputs().view().has_missing(),
             categorical: &categorical(data),
-            on_step: Some(&on_tree),
-            stop: context.stop,
-            ..FitOptions::default()
+            observers: Observers {
+                on_step: Some(&on_tree),
+                ..observers
+            },
         };
         let (x, y) = (data.features().view(), data.outputs().view());
         self.of_trees(trees).fit_with(x, y, options)

@@ -7,8 +7,9 @@ use ndarray::Array2;
 use rpo_core::{CheckParams, ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_linear::{
-    FitOptions, LabelEmbeddingModel, LabelEmbeddingParams, LabelForest, LabelTreeParams, LinearError,
-    LinearModel, LinkLoss, LogisticRegressionParams, OneVsRestParams, RidgeParams,
+    ClassifierOptions, LabelEmbeddingModel, LabelEmbeddingOptions, LabelEmbeddingParams, LabelForest,
+    LabelTreeParams, LinearError, LinearModel, LinkLoss, LogisticRegressionParams, OneVsRestParams,
+    RegressionOptions, RidgeParams,
 };
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -71,21 +72,42 @@ const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
     }
 }
 
-/// The fit options of linear methods, from the data and the context.
-fn options<'a>(data: &'a Dataset, context: &FitContext<'a>) -> FitOptions<'a> {
-    FitOptions {
+fn regression<'a>(data: &'a Dataset, context: &FitContext<'a>) -> RegressionOptions<'a> {
+    RegressionOptions {
         weights: data.weights(),
-        groups: data.groups(),
-        stop: context.stop,
-        on_step: context.on_step,
-        on_estimate: context.on_estimate,
-        ..FitOptions::default()
+        observers: context.observers(),
+        ..RegressionOptions::default()
     }
 }
 
-/// Implements [`Estimator`] for a [`Learner`].
+fn classifiers<'a>(data: &'a Dataset, context: &FitContext<'a>) -> ClassifierOptions<'a> {
+    ClassifierOptions {
+        weights: data.weights(),
+        groups: data.groups(),
+        observers: context.observers(),
+        ..ClassifierOptions::default()
+    }
+}
+
+fn embedding<'a>(data: &'a Dataset, context: &FitContext<'a>) -> LabelEmbeddingOptions<'a> {
+    LabelEmbeddingOptions {
+        groups: data.groups(),
+        observers: context.observers(),
+        on_estimate: context.on_estimate,
+        ..LabelEmbeddingOptions::default()
+    }
+}
+
+/// Implements [`Estimator`] for a [`Learner`], whose options a function makes from the data and the context.
 macro_rules! estimator {
-    ($params:ty, $name:literal, equal_weights: $equal:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
+    (
+        $params:ty,
+        $name:literal,
+        $options:ident,
+        equal_weights: $equal:literal,
+        |$this:ident| $labels:expr
+        $(, $($more:tt)+)?
+    ) => {
         impl Estimator for $params {
             fn method(&self) -> &str {
                 $name
@@ -106,7 +128,7 @@ macro_rules! estimator {
 
             fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
                 let (x, y) = (data.features().view(), data.outputs().view());
-                Model::new(self.fit_with(x, y, options(data, context))?, data)
+                Model::new(self.fit_with(x, y, $options(data, context))?, data)
             }
 
             $($($more)+)?
@@ -114,13 +136,14 @@ macro_rules! estimator {
     };
 }
 
-estimator!(LabelEmbeddingParams, "label-embedding", equal_weights: true, |params| {
+estimator!(LabelEmbeddingParams, "label-embedding", embedding, equal_weights: true, |params| {
     let is_squared = params.link_loss == LinkLoss::Squared;
     (!is_squared).then_some("set `link_loss` = squared")
 });
 estimator!(
     RidgeParams,
     "ridge",
+    regression,
     equal_weights: false,
     |_params| None,
     fn fit_leaving_one_out(
@@ -130,16 +153,16 @@ estimator!(
         samples: &[usize],
     ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        let Some((fitted, scores)) = self.fit_leaving_one_out(x, y, samples, options(data, context))? else {
+        let Some((fitted, scores)) = self.fit_leaving_one_out(x, y, samples, regression(data, context))? else {
             return Ok(None);
         };
         Ok(Some((Model::new(fitted, data)?, scores)))
     }
 );
-estimator!(LogisticRegressionParams, "logistic-regression", equal_weights: false, |_params| Some(
+estimator!(LogisticRegressionParams, "logistic-regression", regression, equal_weights: false, |_params| Some(
     ""
 ));
-estimator!(OneVsRestParams, "one-vs-rest", equal_weights: false, |_params| Some(""));
+estimator!(OneVsRestParams, "one-vs-rest", classifiers, equal_weights: false, |_params| Some(""));
 
 impl ForestMethod for LabelTreeParams {
     fn name(&self) -> &str {
@@ -157,6 +180,6 @@ impl ForestMethod for LabelTreeParams {
         context: &FitContext<'_>,
     ) -> Result<LabelForest, LinearError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        self.of_trees(trees).fit_with(x, y, options(data, context))
+        self.of_trees(trees).fit_with(x, y, classifiers(data, context))
     }
 }

@@ -4,9 +4,9 @@ use super::growing::ForestMethod;
 use crate::method::{FitContext, MethodEntry, Needs};
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
+use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams};
 use rpo_ensemble::thresholds::ThresholdRule;
-use rpo_ensemble::{EnsembleError, FitOptions};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
@@ -48,11 +48,6 @@ impl ForestMethod for StructuredForestParams {
         context: &FitContext<'_>,
     ) -> Result<StructuredForest, EnsembleError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        let options = FitOptions {
-            on_step: context.on_step,
-            stop: context.stop,
-            ..FitOptions::default()
-        };
-        self.of_trees(trees).fit_with(x, y, options)
+        self.of_trees(trees).fit_with(x, y, context.observers())
     }
 }

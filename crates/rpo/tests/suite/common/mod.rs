@@ -7,7 +7,7 @@ use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
-use rpo::ensemble::{FitOptions, ForestParams, ProjectionChoice, SingleTargetParams, Splitting};
+use rpo::ensemble::{ForestOptions, ForestParams, ProjectionChoice, SingleTargetParams, Splitting};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
 use rpo::{Model, core::Seed};
@@ -135,9 +135,9 @@ impl Case {
         let weights: Vec<f32> = (0..self.rows)
             .map(|i| 0.25 + self.unit("weight!", i, 0))
             .collect();
-        let options = FitOptions {
+        let options = ForestOptions {
             weights: self.weights.then_some(weights.as_slice()),
-            ..FitOptions::default()
+            ..ForestOptions::default()
         };
         let params = self.params();
         let forest = params.fit_with(data.features().into(), data.outputs().into(), options);
