@@ -6,6 +6,7 @@ use rpo::prelude::*;
 use rpo::tune::Tuning;
 use rpo_extension_example::{WorstF1, registry};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Few labels, which the features explain; returns training and test samples.
 fn labels() -> (Dataset, Dataset) {
@@ -181,5 +182,32 @@ fn parameters_out_of_range_are_refused() {
     ] {
         let error = Model::fit(&method(name, &[(parameter, value)]), &train).unwrap_err();
         assert!(error.to_string().contains(parameter), "{error}");
+    }
+}
+
+/// Methods pass the observers on, so that a fit can be followed and stopped.
+#[test]
+fn every_method_can_be_stopped() {
+    let (train, _) = numbers();
+    for (name, steps) in [
+        ("balanced-forest", "trees"),
+        ("pair-forest", "trees"),
+        ("shrunken-forest", "trees"),
+        ("predictable-forest", "trees"),
+        ("quantile-boosting", "iterations"),
+    ] {
+        let made = AtomicUsize::new(0);
+        let on_step = || {
+            made.fetch_add(1, Ordering::Relaxed);
+        };
+        let stop = || made.load(Ordering::Relaxed) > 0;
+        let context = FitContext {
+            on_step: Some(&on_step),
+            stop: Some(&stop),
+            ..FitContext::default()
+        };
+        let stopped = Model::fit_with(&method(name, &[(steps, "1000")]), &train, &context);
+        assert!(stopped.is_err_and(|e| e.is_stopped()), "{name}");
+        assert!(made.into_inner() < 100, "{name}");
     }
 }
