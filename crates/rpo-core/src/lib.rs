@@ -12,7 +12,6 @@ mod inverse_link;
 mod learner;
 pub mod math;
 mod matrix;
-mod observers;
 mod parameter;
 mod predictor;
 mod propensity;
@@ -31,12 +30,11 @@ pub use sprs;
 
 pub use contributions::{Contributions, Explain, check_explained};
 pub use inverse_link::{InverseLink, is_probability};
-pub use learner::{ForestLearner, Learner, Merge};
+pub use learner::{ForestLearner, Learner, Merge, Observers};
 pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, NotCsr, check_dense, csr_row,
     finite_or_missing, product, product_into,
 };
-pub use observers::Observers;
 pub use parameter::{CheckParams, Domain, Mismatch, Number, ParameterError, TooFew};
 pub use predictor::{Apply, DEFAULT_MEMORY_LIMIT, FeatureImportances, Predictor, TreeEnsemble};
 pub use propensity::Propensity;
