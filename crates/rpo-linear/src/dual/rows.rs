@@ -12,6 +12,8 @@ pub(crate) struct Rows {
     squares: Vec<f32>,
     weights: Vec<f32>,
     n_features: usize,
+    /// What all features were multiplied with, beside the scaling of each sample.
+    factor: f32,
 }
 
 /// Returns the samples with each label, increasing; samples of weight 0 are left out.
@@ -54,6 +56,26 @@ impl Rows {
         rows
     }
 
+    /// Divides all samples by the square root of the weighted mean of ‖x‖², unless that is 0.
+    pub(crate) fn scale_to_unit_mean_square(&mut self) {
+        // The squares of large or small features are beyond the range of `f32`.
+        let (mut sum, mut total) = (0.0, 0.0);
+        for row in 0..self.n_rows() {
+            let square: f64 = self.row(row).1.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+            sum += f64::from(self.weights[row]) * square;
+            total += f64::from(self.weights[row]);
+        }
+        let factor = (total / sum).sqrt() as f32;
+        if !factor.is_normal() {
+            return;
+        }
+        self.factor = factor;
+        self.values.iter_mut().for_each(|v| *v *= factor);
+        for (square, range) in self.squares.iter_mut().zip(self.starts.windows(2)) {
+            *square = self.values[range[0]..range[1]].iter().map(|v| v * v).sum();
+        }
+    }
+
     /// Selects some samples and numbers the features that occur in them, in order; also returns the original indices of
     /// these features.
     pub(crate) fn gather(&self, rows: &[u32], numbering: &mut Numbering) -> (Self, Vec<u32>) {
@@ -80,6 +102,7 @@ impl Rows {
             made.values.extend_from_slice(values);
             made.end_row(self.weight(row as usize));
         }
+        made.factor = self.factor;
         features.iter().for_each(|&j| numbers[j as usize] = u32::MAX);
         (made, features)
     }
@@ -94,6 +117,7 @@ impl Rows {
             squares: Vec::with_capacity(n),
             weights: Vec::with_capacity(n),
             n_features,
+            factor: 1.0,
         }
     }
 
@@ -115,6 +139,11 @@ impl Rows {
 
     pub(crate) fn n_features(&self) -> usize {
         self.n_features
+    }
+
+    /// Returns what all features were multiplied with, so that samples have a mean square length of 1.
+    pub(crate) fn factor(&self) -> f32 {
+        self.factor
     }
 
     /// Returns the features and values of a sample.

@@ -13,7 +13,7 @@ use crate::LinearError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
-    /// 16 bits: three decimal digits, up to 65,504.
+    /// 16 bits: three decimal digits, up to 65,504 for samples of length 1.
     #[default]
     Half,
     /// 32 bits.
@@ -21,21 +21,33 @@ pub enum Precision {
 }
 
 impl Precision {
-    fn round(self, value: f32) -> f32 {
+    /// Rounds value · factor, a weight for features of other units: a power of two, the larger part of the factor, is
+    /// left out of the rounding, so that the range of numbers does not depend on the units.
+    fn round(self, value: f32, factor: f32) -> f32 {
         match self {
-            Self::Half => f16::from_f32(value).to_f32(),
-            Self::Single => value,
+            Self::Half => {
+                let power = power_of_two(factor);
+                f16::from_f32(value * (factor / power)).to_f32() * power
+            }
+            Self::Single => value * factor,
         }
     }
 }
 
-/// The rule for which weights are kept.
+/// Returns the largest power of two up to a normal number above 0.
+fn power_of_two(value: f32) -> f32 {
+    f32::from_bits(value.to_bits() & f32::INFINITY.to_bits())
+}
+
+/// The rule for which weights are kept, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
     /// Magnitude below which weights are left out, relative to √C, since weights are larger the less they are
     /// penalised.
     pub(crate) limit: f32,
     pub(crate) precision: Precision,
+    /// What the features were multiplied with, and weights are after the fit, so that they suit the original features.
+    pub(crate) factor: f32,
 }
 
 /// The weights of some classifiers, feature by feature.
@@ -62,11 +74,15 @@ impl SparseWeights {
         positives: &[Positives<'_>],
         kept: Kept,
     ) -> Result<Self, LinearError> {
-        let Kept { limit, precision } = kept;
+        let Kept {
+            limit,
+            precision,
+            factor,
+        } = kept;
         let limit_of = |positives: &Positives<'_>| limit * positives.cost.negative.sqrt();
         let limits: Vec<f32> = positives.iter().map(limit_of).collect();
         let offsets = solution.offsets.iter().take(positives.len());
-        let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();
+        let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset, 1.0)).collect();
         let mut kept = Self {
             starts: vec![0],
             offsets,
@@ -78,7 +94,7 @@ impl SparseWeights {
                 let is_small = weight == 0.0 || weight.abs() < limit;
                 if !is_small {
                     kept.lanes.push(lane as u16);
-                    kept.values.push(precision.round(weight));
+                    kept.values.push(precision.round(weight, factor));
                 }
             }
             if kept.values.len() > kept.starts[kept.starts.len() - 1] as usize {

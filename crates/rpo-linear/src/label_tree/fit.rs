@@ -10,7 +10,7 @@ use crate::checks::{check_data, check_groups, check_weights};
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::Costs;
 use crate::options::Limits;
-use crate::{ClassifierOptions, LinearError, RowNorm};
+use crate::{ClassifierOptions, LinearError};
 
 impl CheckParams for LabelTreeParams {
     type Error = LinearError;
@@ -62,7 +62,7 @@ impl Learner for LabelTreeParams {
         let limits = Limits::new(memory_limit, observers);
         let classifiers = &self.classifiers;
         let normalize = classifiers.row_norm(x.n_cols());
-        let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
+        let mut rows = classifiers.rows(x, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(classifiers, &mut rows, &samples, groups, limits)?;
         let mut trees = Vec::with_capacity(self.trees);
@@ -161,7 +161,7 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let params = self.classifiers.dual();
+        let params = self.classifiers.dual(rows.factor());
         let groups = positives.par_chunks(LANES).enumerate().map(|(group, positives)| {
             let samples = positives.iter().map(Vec::as_slice);
             let seed = seed.child(group as u64);

@@ -243,7 +243,7 @@ impl<'c> Search<'c> {
         let counts = |row: &u32| rows.weight(*row as usize) > 0.0;
         let kept = |samples: &&[u32]| samples.iter().copied().filter(counts).collect();
         let samples: Vec<Vec<u32>> = self.samples.iter().map(kept).collect();
-        let mut params = self.costs.params.dual();
+        let mut params = self.costs.params.dual(1.0);
         // A cost whose weights do not fit 16 bits is a bad one, but not an error.
         params.kept.precision = Precision::Single;
         let solver = Solver {

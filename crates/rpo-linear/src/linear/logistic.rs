@@ -164,6 +164,7 @@ impl LogisticRegressionParams {
             kept: Kept {
                 limit: (self.prune * penalty.sqrt() / length) as f32,
                 precision: Precision::Single,
+                factor: 1.0,
             },
         };
         let cost = LabelCost::equal(penalty.recip() as f32);

@@ -19,12 +19,13 @@ pub enum RowNorm {
     /// Euclidean length 1; a sample whose features are all 0 stays unchanged.
     #[default]
     L2,
-    /// No scaling.
+    /// No scaling of one sample relative to others. A fit divides all of them by their root mean square length, so that
+    /// its parameters mean the same in all units of the features.
     None,
 }
 
 /// Parameters of one-vs-rest: for each label, with y = ±1, the minimum of ½‖w‖² + C Σᵢ ℓ(yᵢ (wᵀxᵢ + b)), with small
-/// weights left out.
+/// weights left out. The xᵢ have length 1 or, with [`RowNorm::None`], a root mean square length of 1.
 ///
 /// The score of a label is the probability 1 / (1 + e⁻ᵃᶻ⁻ᶜ), z = wᵀx + b. For the logistic loss a = 1 and c = 0. For the
 /// squared hinge, whose margins are not probabilities, a and c are those of the smallest logarithmic loss on withheld
@@ -42,7 +43,7 @@ pub struct OneVsRestParams {
     pub loss: MarginLoss,
     /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
-    /// Above 0. The best has the largest average precision of all pairs of a withheld sample and one of up to 64
+    /// Above 0. Without scaling, C of LIBLINEAR is `cost` divided by the mean square length of samples. The best has the largest average precision of all pairs of a withheld sample and one of up to 64
     /// labels, spread over the order of frequency. The search starts at C = ½ and goes up or down as long as that
     /// helps. The result is 1/8 to 1/2 on published sets of 22 to 1,000 labels, and 8 on a generated set of 5,000
     /// labels without noise.
@@ -80,7 +81,7 @@ pub struct OneVsRestParams {
     /// The length of a sample is a good part of what a few features say about it. With 3 to 10 features of real sets,
     /// mean LRAP is .003 higher without scaling; with all of their 21 to 300 features it is .03 lower.
     pub normalize: Option<RowNorm>,
-    /// Value of the feature that represents the intercept; 0 for none.
+    /// Value of the feature that represents the intercept, relative to the length of samples; 0 for none.
     #[schemars(range(min = 0.0))]
     pub bias: f64,
     /// Largest violation of the optimality conditions at which the fit of labels ends, in units of the margin.
@@ -93,7 +94,8 @@ pub struct OneVsRestParams {
     /// Maximum number of passes over the samples, at least 1.
     #[schemars(range(min = 1))]
     pub max_passes: usize,
-    /// Magnitude below which weights are left out, as a multiple of √C of their label.
+    /// Magnitude below which weights are left out, as a multiple of √C of their label, in units in which samples have
+    /// length 1.
     ///
     /// Not negative. Weights are larger the larger C is. Default 0.1: precision at 5 within 0.2 points of that with all
     /// weights, which are two to six times as many.
@@ -178,12 +180,12 @@ impl Learner for OneVsRestParams {
         check_groups(groups, x.n_rows())?;
         let limits = Limits::new(memory_limit, observers);
         let normalize = self.row_norm(x.n_cols());
-        let mut rows = Rows::new(x, normalize == RowNorm::L2, weights);
+        let mut rows = self.rows(x, weights);
         let samples = label_samples(y, weights);
         let costs = Costs::new(self, &mut rows, &samples, groups, limits)?;
         let calibration = costs.calibrate(&mut rows, &samples, limits)?;
         let solver = Solver {
-            params: self.dual(),
+            params: self.dual(rows.factor()),
             seed: self.origin(),
             limits,
         };
@@ -213,6 +215,16 @@ impl OneVsRestParams {
         Ok(inverse[0] as f32)
     }
 
+    /// Returns the samples as they are fitted: of length 1, or of a mean square length of 1.
+    pub(crate) fn rows(&self, x: MatrixView<'_>, weights: Option<&[f32]>) -> Rows {
+        let unit_length = self.row_norm(x.n_cols()) == RowNorm::L2;
+        let mut rows = Rows::new(x, unit_length, weights);
+        if !unit_length {
+            rows.scale_to_unit_mean_square();
+        }
+        rows
+    }
+
     /// Returns the scaling of samples with p features.
     pub(crate) fn row_norm(&self, p: usize) -> RowNorm {
         /// Fewest features that are scaled by default.
@@ -233,7 +245,8 @@ impl OneVsRestParams {
         Seed::new(self.seed).purpose("one-vs-rest")
     }
 
-    pub(crate) fn dual(&self) -> DualParams {
+    /// Returns the parameters of the solver for features that were multiplied with a factor.
+    pub(crate) fn dual(&self, factor: f32) -> DualParams {
         DualParams {
             loss: self.loss,
             tolerance: self.tolerance as f32,
@@ -245,6 +258,7 @@ impl OneVsRestParams {
             kept: Kept {
                 limit: self.prune as f32,
                 precision: self.precision,
+                factor,
             },
         }
     }

@@ -163,6 +163,8 @@ fn weights_are_those_of_liblinear() {
     let y = Array2::from_shape_fn((12, 2), |(i, j)| f32::from(u8::from(positives[j].contains(&i))));
     let (hinge, logistic) = (MarginLoss::SquaredHinge, MarginLoss::Logistic);
     let (unit, plain) = (RowNorm::L2, RowNorm::None);
+    // Parameters are in units in which samples have length 1.
+    let mean_square = f64::from(x.mapv(|v| v * v).sum()) / 12.0;
     for (normalize, cost, label, loss, expected) in [
         (
             plain,
@@ -223,7 +225,16 @@ fn weights_are_those_of_liblinear() {
     ] {
         let params = OneVsRestParams {
             normalize: Some(normalize),
-            cost: Some(cost),
+            cost: Some(if normalize == plain {
+                cost * mean_square
+            } else {
+                cost
+            }),
+            bias: if normalize == plain {
+                mean_square.sqrt().recip()
+            } else {
+                1.0
+            },
             ..exact(loss)
         };
         let found = classifier(&fit(&params, &x, &y), label);
@@ -461,8 +472,8 @@ fn what_cannot_be_fitted_is_named() {
     };
     let found = base().fit_with((&x).into(), (&y).into(), options);
     assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");
-    // Weights that fit 32 bits but not 16.
-    let tiny = x.mapv(|v| v * 1e-6);
+    // A weight that fits 32 bits but not 16: a label depends on a tiny part of the features.
+    let (tiny, label) = (array![[1.0, 0.0], [0.0, 1e-6]], array![[0.0], [1.0]]);
     let large = OneVsRestParams {
         normalize: Some(RowNorm::None),
         bias: 0.0,
@@ -470,14 +481,14 @@ fn what_cannot_be_fitted_is_named() {
         ..base()
     };
     assert_eq!(
-        large.fit((&tiny).into(), (&y).into()),
+        large.fit((&tiny).into(), (&label).into()),
         Err(LinearError::Overflow { what: "W" })
     );
     let single = OneVsRestParams {
         precision: Precision::Single,
         ..large
     };
-    assert!(single.fit((&tiny).into(), (&y).into()).is_ok());
+    assert!(single.fit((&tiny).into(), (&label).into()).is_ok());
     let model = fit(&base(), &x, &y);
     let zero = ParameterError::out_of_range("k", 0, "at least 1");
     assert_eq!(model.predict_top_k((&x).into(), 0), Err(zero.into()));

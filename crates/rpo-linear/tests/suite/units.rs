@@ -2,8 +2,11 @@
 
 use crate::common::{csr, features, labels};
 use ndarray::{Array2, Zip};
-use rpo_core::{Learner, Predictor};
-use rpo_linear::{LinearError, LinearModel, LogisticRegressionParams, Penalty, RidgeParams};
+use rpo_core::{Learner, Predictor, TreeEnsemble};
+use rpo_linear::{
+    LabelTreeParams, LinearError, LinearModel, LogisticRegressionParams, MarginLoss, OneVsRestParams,
+    Penalty, RidgeParams, RowNorm,
+};
 
 /// Labels of which the last ones are rarer and rarer, none and all samples included.
 fn labels_with_noise(x: &Array2<f32>, d: usize, seed: u64) -> Array2<f32> {
@@ -116,4 +119,68 @@ fn ridge_does_not_depend_on_units() {
         let far = predict(&params, &x, &y.mapv(|v| v * 1e6 + 1.7e9)).mapv(|v| (v - 1.7e9) / 1e6);
         assert!(worst(&far, &expected) < 1e-2, "{p}: {}", worst(&far, &expected));
     }
+}
+
+/// Samples that keep their lengths, as those of few features do by default: units decide neither which weights are left
+/// out nor what is predicted, with a cost that is found and one that is given.
+#[test]
+fn one_vs_rest_and_label_trees_do_not_depend_on_units() {
+    let x = features(400, 5, 1.0, 9);
+    let y = labels_with_noise(&x, 12, 10);
+    for (loss, cost) in [
+        (MarginLoss::SquaredHinge, None),
+        (MarginLoss::Logistic, Some(2.0)),
+    ] {
+        let params = OneVsRestParams {
+            loss,
+            cost,
+            ..OneVsRestParams::default()
+        };
+        let trees = LabelTreeParams {
+            leaf_labels: 4,
+            clusters: 2,
+            classifiers: params.clone(),
+            ..LabelTreeParams::default()
+        };
+        let fit = |x: &Array2<f32>| {
+            let model = params.fit(x.into(), (&y).into()).unwrap();
+            let forest = trees.fit(x.into(), (&y).into()).unwrap();
+            let n_weights = (
+                model.weights().n_stored(),
+                forest.trees().iter().map(|tree| tree.n_weights).sum(),
+            );
+            let predictions = [
+                model.predict(x.into()).unwrap(),
+                forest.predict(x.into()).unwrap(),
+            ];
+            (n_weights, model.cost, predictions)
+        };
+        let ((n, n_of_trees), found, expected): ((usize, usize), _, _) = fit(&x);
+        assert!(n > 30 && n_of_trees > 30, "{n} {n_of_trees}");
+        for power in [-30, 10, 30] {
+            let binary = fit(&(&x * f32::powi(2.0, power)));
+            assert_eq!(binary, ((n, n_of_trees), found, expected.clone()), "2^{power}");
+        }
+        for scale in [1e-3, 1e3] {
+            let scaled = fit(&(&x * scale));
+            assert_eq!((scaled.0, scaled.1), ((n, n_of_trees), found), "{scale}");
+            for (scaled, expected) in scaled.2.iter().zip(&expected) {
+                let most = worst(scaled, expected);
+                assert!(most < 5e-3, "{scale}: {most}");
+            }
+        }
+    }
+}
+
+/// Samples of length 1 have no units.
+#[test]
+fn samples_of_length_1_are_fitted_as_they_are() {
+    let x = features(200, 5, 1.0, 11);
+    let y = labels_with_noise(&x, 6, 12);
+    let params = OneVsRestParams {
+        normalize: Some(RowNorm::L2),
+        ..OneVsRestParams::default()
+    };
+    let expected = predict(&params, &x, &y);
+    assert_eq!(predict(&params, &(&x * 1024.0), &y), expected);
 }
