@@ -118,6 +118,11 @@ class Forest(Estimator):
                 "a forest with decision thresholds cannot be grown further, as they are found for all its trees: "
                 "leave thresholds out of params, or set warm_start=False"
             )
+        if self.model_.parameters.get("intervals") is not None:
+            raise ValueError(
+                "a forest with prediction intervals cannot be grown further, as they are found for all its trees: "
+                "leave intervals out of params, or set warm_start=False"
+            )
         first = int(self.model_.parameters.get("first_tree", 0))
         more = self._grow(X, y, data, n_labels, trees=self.n_estimators - grown, first_tree=first + grown)
         self.model_ = self.model_.merge(more)

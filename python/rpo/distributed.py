@@ -125,6 +125,11 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
             "a forest that is grown in blocks has no decision thresholds, as they are found for all its trees: leave "
             "thresholds out of params"
         )
+    if work.parameters.get("intervals") is not None:
+        raise ValueError(
+            "a forest that is grown in blocks has no prediction intervals, as they are found for all its trees: leave "
+            "intervals out of params"
+        )
     # Default thresholds would be found on the scores of a block.
     parameters = {"thresholds": None, **work.parameters}
     return [

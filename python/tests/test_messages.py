@@ -241,3 +241,12 @@ def test_forests_with_thresholds_do_not_grow_further(labels):
         forest.set_params(n_estimators=10).fit(X, Y)
     with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match="grown in blocks has no decision thresholds"):
         rpo.distributed.fit(forest.set_params(warm_start=False), X, Y, pool)
+
+
+def test_forests_with_intervals_do_not_grow_further(numbers):
+    X, Y = numbers
+    forest = rpo.RandomForestRegressor(20, warm_start=True, random_state=0, params={"intervals": 0.9}).fit(X, Y)
+    with pytest.raises(ValueError, match="prediction intervals cannot be grown further"):
+        forest.set_params(n_estimators=30).fit(X, Y)
+    with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match="grown in blocks has no prediction intervals"):
+        rpo.distributed.fit(forest.set_params(warm_start=False), X, Y, pool)
