@@ -26,6 +26,7 @@
 //! ```
 
 use crate::error::EnsembleError;
+use crate::inputs::check_binary;
 use ndarray::ArrayView2;
 use rpo_core::{MatrixView, Mismatch};
 use schemars::JsonSchema;
@@ -58,8 +59,9 @@ rpo_core::impl_names!(ThresholdRule, "a rule of thresholds");
 /// The threshold of a label without any pair is ½.
 ///
 /// # Errors
-/// [`EnsembleError::Mismatch`] for labels of another shape than the scores, [`EnsembleError::Prediction`] for a score
-/// that is infinite.
+/// [`EnsembleError::Mismatch`] for labels of another shape than the scores, [`EnsembleError::Label`] for one that is
+/// neither 0, 1 nor NaN, [`EnsembleError::NotCsr`] for labels that are stored by columns, [`EnsembleError::Prediction`]
+/// for a score that is infinite.
 pub fn find(
     rule: ThresholdRule,
     scores: ArrayView2<'_, f32>,
@@ -75,6 +77,8 @@ pub fn find(
         scores.ncols(),
         labels.n_cols(),
     )?;
+    labels.check_csr("labels")?;
+    check_binary(labels, true)?;
     let mut pairs: Vec<Vec<(f32, bool)>> = vec![Vec::with_capacity(scores.nrows()); scores.ncols()];
     let mut row_labels = vec![0.0; scores.ncols()];
     for (row, scores) in scores.rows().into_iter().enumerate() {
@@ -189,7 +193,7 @@ mod tests {
     use super::*;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
-    use rpo_core::Mismatch;
+    use rpo_core::{CsrMatrix, Mismatch, NotCsr};
 
     #[test]
     fn rules_are_read_by_the_names_that_they_are_written_by() {
@@ -288,6 +292,25 @@ mod tests {
         let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap();
         assert_eq!(found(ThresholdRule::MacroF), [0.5, f64::INFINITY]);
         assert_eq!(found(ThresholdRule::Rate), [f64::INFINITY, f64::INFINITY]);
+    }
+
+    #[test]
+    fn labels_are_0_or_1_or_missing() {
+        let scores = array![[0.25_f32], [0.75], [0.5]];
+        let of = |labels: MatrixView<'_>| find(ThresholdRule::MacroF, scores.view(), labels);
+        assert_eq!(of((&array![[0.0], [1.0], [f32::NAN]]).into()), Ok(vec![0.5]));
+        for value in [-1.0, 2.0, 0.5, f32::INFINITY] {
+            let (sample, output) = (2, 0);
+            let expected = EnsembleError::Label {
+                sample,
+                output,
+                value,
+            };
+            assert_eq!(of((&array![[0.0], [1.0], [value]]).into()), Err(expected));
+        }
+        let by_columns = CsrMatrix::zero((3, 1)).to_csc();
+        let found = of(MatrixView::Sparse(by_columns.view()));
+        assert_eq!(found, Err(EnsembleError::NotCsr(NotCsr { what: "labels" })));
     }
 
     #[test]
