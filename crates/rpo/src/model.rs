@@ -401,15 +401,19 @@ impl Model {
     }
 
     /// Predicts each of the training samples x with the parts of the model that did not see it in training. Also
-    /// returns the number of these parts; samples without any have NaN. `None` if the method has no such predictions,
-    /// or if features contain the targets of these samples ([`Pipeline::target_encoded`]).
+    /// returns the number of these parts; samples without any have NaN. `None` if the method has no such predictions
+    /// or every part saw all samples, as trees of Extra-Trees do, or if features contain the targets of these samples
+    /// ([`Pipeline::target_encoded`]).
     ///
     /// # Errors
     /// Other samples than those of the training set; predictions larger than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        match self.encodes_targets() {
-            true => Ok(None),
-            false => self.with_features(x, Predict::oob_predictions),
+        if self.encodes_targets() {
+            return Ok(None);
+        }
+        match self.with_features(x, Predict::oob_predictions) {
+            Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) => Ok(None),
+            found => found,
         }
     }
 

@@ -6,6 +6,7 @@ use rpo::core::{Propensity, Seed};
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
+use rpo::ensemble::EnsembleError;
 use rpo::ensemble::thresholds::{ThresholdRule, find};
 use rpo::linear::{Prevalence, f1_decisions};
 use rpo::metrics::{Metric, Score};
@@ -245,6 +246,11 @@ fn out_of_bag_scores_are_of_decisions() {
     assert!((found - of_sets(scores.mapv(|s| f32::from(u8::from(s > 0.5))))).abs() > 1e-3);
     let psp = model.oob_score(&data, Metric::PspAt(1)).unwrap().value;
     assert!(psp > 0.0, "{psp}");
+    // Trees of Extra-Trees see all samples.
+    let all = Model::fit(&"extra-trees --trees 2".parse::<Method>().unwrap(), &data).unwrap();
+    assert_eq!(all.oob_predictions(data.features().view()), Ok(None));
+    let none = Err(ModelError::Ensemble(EnsembleError::NoBootstrap));
+    assert_eq!(all.oob_score(&data, Metric::MicroF1), none);
 }
 
 /// Weights of numbers do not depend on the labels beside them. A model predicts by both, explains its predictions by

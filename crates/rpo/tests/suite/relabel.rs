@@ -78,7 +78,7 @@ fn numbers_replace_labels() {
     assert!(values[0] > 0.7, "{values:?}");
     let any = grown.relabel(&numbers, LeafSamples::Any).unwrap();
     assert_eq!(any.n_train(), 119);
-    assert_eq!(any.oob_predictions(data.features().view()).ok(), None);
+    assert_eq!(any.oob_predictions(data.features().view()), Ok(None));
     // Thresholds on what is out of bag, by name whatever the order of labels.
     let reversed = data.select_outputs(&[5, 4, 3, 2, 1, 0]).unwrap();
     let decided = grown.relabel(&reversed, LeafSamples::Training).unwrap();

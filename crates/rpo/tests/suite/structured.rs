@@ -104,8 +104,9 @@ fn thresholds_come_from_out_of_bag_scores() {
     let all_rows = structured(&StructuredForestParams {
         row_share: 1.0,
         ..small()
-    })
-    .with_thresholds(ThresholdSource::OutOfBag(ThresholdRule::Rate, &data));
+    });
+    assert_eq!(all_rows.oob_predictions(data.features().view()), Ok(None));
+    let all_rows = all_rows.with_thresholds(ThresholdSource::OutOfBag(ThresholdRule::Rate, &data));
     assert_eq!(all_rows, Err(ModelError::Ensemble(EnsembleError::NoBootstrap)));
 }
 
