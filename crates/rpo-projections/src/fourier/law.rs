@@ -63,13 +63,16 @@ impl SpectralLaw {
     /// mean is 0 too or there are no pairs.
     ///
     /// # Errors
-    /// [`ProjectionError::TooFewRows`] if there are no rows.
+    /// [`ProjectionError::Parameter`] for a factor that is not positive and finite, [`ProjectionError::Matrix`] for a value
+    /// of Z that is not finite, [`ProjectionError::TooFewRows`] if there are no rows, [`ProjectionError::OutOfMemory`].
     pub fn inverse_bandwidth(
         self,
         factor: f64,
         z: MatrixView<'_>,
         seed: Seed,
     ) -> Result<f64, ProjectionError> {
+        Domain::Positive.check("the factor of the inverse bandwidth", factor)?;
+        z.check_values(f32::is_finite)?;
         let distance = median_squared_distance(z, seed)?;
         Ok(match self {
             Self::Gaussian | Self::CauchyIid => factor * (2.0 / distance).sqrt(),

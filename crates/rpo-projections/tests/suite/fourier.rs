@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::Rng;
-use rpo_core::{MatrixView, Mismatch, Seed};
+use rpo_core::{MatrixError, MatrixView, Mismatch, Seed};
 use rpo_projections::{ProjectionError, RandomFeatures, SpectralLaw};
 
 const LAWS: [SpectralLaw; 5] = [
@@ -116,6 +116,35 @@ fn bandwidths_follow_the_median() {
     assert!((median(&same) - 19.0 * 16.0 / 190.0).abs() < 1e-12);
     let none = Array2::<f32>::zeros((0, 2));
     assert!(super::median_squared_distance((&none).into(), Seed::new(1)).is_err());
+}
+
+#[test]
+fn bandwidths_of_nothing_finite_are_refused() {
+    let z = |value| ndarray::array![[0.0_f32, 0.0], [1.0, value]];
+    let of = |factor, value| {
+        let z = z(value);
+        SpectralLaw::Gaussian.inverse_bandwidth(factor, (&z).into(), Seed::new(1))
+    };
+    assert!(of(0.5, 2.0).is_ok());
+    for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let found = of(factor, 2.0);
+        assert!(
+            matches!(found, Err(ProjectionError::Parameter(_))),
+            "{factor}: {found:?}"
+        );
+    }
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let found = of(0.5, value);
+        let place = |e: &ProjectionError| match e {
+            ProjectionError::Matrix(MatrixError::NonFinite { row, column, .. }) => Some((*row, *column)),
+            _ => None,
+        };
+        assert_eq!(
+            found.as_ref().err().and_then(place),
+            Some((1, 1)),
+            "{value}: {found:?}"
+        );
+    }
 }
 
 #[test]
