@@ -16,8 +16,9 @@ pub struct Team<W> {
 }
 
 impl<W> Team<W> {
-    /// Creates a team of the current thread and as many others of its pool as make `n_threads`. A thread joins if
-    /// `may_join`, called on it, returns true: it should not if that would keep its own work waiting.
+    /// Creates a team of the current thread and as many others of its pool as make `n_threads`, or of the whole pool if
+    /// it has fewer. A thread joins if `may_join`, called on it, returns true: it should not if that would keep its own
+    /// work waiting.
     pub fn new(n_threads: usize, may_join: fn() -> bool) -> Self {
         Self {
             workspaces: Vec::new(),
@@ -78,9 +79,12 @@ pub fn grow_together<S: Splitter>(
         return grow(splitter, &mut workspaces[0], rows, params, seed);
     }
     check(splitter, &rows, params)?;
-    while workspaces.len() < *n_threads {
+    // Others would never join.
+    let n_threads = (*n_threads).min(rayon::current_num_threads());
+    while workspaces.len() < n_threads {
         workspaces.push(splitter.beside(&workspaces[0]));
     }
+    let workspaces = &mut workspaces[..n_threads];
     Ok(best_first::grow(
         splitter, workspaces, *may_join, rows, params, seed,
     ))

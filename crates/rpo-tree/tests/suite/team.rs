@@ -10,6 +10,7 @@ use rpo_tree::splitter::{AxisSplitter, NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{AxisRule, GrowParams, RankedFeatures, Team, grow, grow_together};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{ThreadId, current, sleep};
 use std::time::Duration;
 
@@ -46,6 +47,38 @@ proptest! {
             prop_assert!(grown == alone);
         }
     }
+}
+
+/// A team is no larger than the pool that it works in, which may be another one from tree to tree.
+#[test]
+fn teams_have_no_more_workspaces_than_threads() {
+    struct Counted(AtomicUsize);
+
+    impl Splitter for Counted {
+        type Rule = AxisRule;
+        type Workspace = ();
+
+        fn n_rows(&self) -> usize {
+            8
+        }
+
+        fn workspace(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn split(&self, _: NodeRows<'_>, (): &mut (), _: &mut [u16]) -> Option<ProposedSplit<AxisRule>> {
+            None
+        }
+    }
+
+    let splitter = Counted(AtomicUsize::new(0));
+    let mut team = Team::new(usize::MAX, || true);
+    let mut grow = || grow_together(&splitter, &mut team, (0..8).collect(), &limit(4), Seed::new(0)).unwrap();
+    let grown = three_threads(&mut grow);
+    assert_eq!(splitter.0.load(Ordering::Relaxed), 3);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert!(alone.install(grow) == grown);
+    assert_eq!(splitter.0.load(Ordering::Relaxed), 3);
 }
 
 /// Halves nodes, slowly, and notes the threads. Fails at nodes with row 0 that have few rows.
