@@ -46,6 +46,20 @@ pub enum MetricError {
         /// The score.
         value: f64,
     },
+    /// A prediction interval whose lower bound is above the upper one.
+    #[error(
+        "the interval of output {output} for sample {sample} has the lower bound {lower} above the upper bound {upper}"
+    )]
+    Interval {
+        /// The sample, from 0.
+        sample: usize,
+        /// The output, from 0.
+        output: usize,
+        /// The lower bound.
+        lower: f32,
+        /// The upper bound.
+        upper: f32,
+    },
     /// A label matrix with a value that is neither 0 nor 1.
     #[error("labels: the value of sample {sample}, column {column} must be 0 or 1, got {value}")]
     NotBinary {

@@ -34,8 +34,9 @@ impl IntervalSums {
     /// turn. Bounds belong to the interval.
     ///
     /// # Errors
-    /// No samples or no outputs, sizes that do not match, bounds that are not finite, true values that are infinite or,
-    /// unless they are skipped, NaN; a sparse truth compressed by columns.
+    /// No samples or no outputs, sizes that do not match, bounds that are not finite, a lower bound above the upper one
+    /// ([`MetricError::Interval`]), true values that are infinite or, unless they are skipped, NaN; a sparse truth
+    /// compressed by columns.
     pub fn new(
         truth: MatrixView<'_>,
         bounds: ArrayView2<'_, f32>,
@@ -44,6 +45,7 @@ impl IntervalSums {
         Mismatch::check("samples", truth.n_rows(), bounds.nrows())?;
         Mismatch::check("bounds of intervals", 2 * truth.n_cols(), bounds.ncols())?;
         check_finite("bounds of intervals", bounds)?;
+        check_order(bounds)?;
         // Checks the truth.
         RegressionSums::of(truth, bounds.slice(s![.., ..;2]), missing)?;
         let mut outputs = vec![Sums::default(); truth.n_cols()];
@@ -76,6 +78,24 @@ impl IntervalSums {
     }
 }
 
+/// Checks that no lower bound is above the upper one.
+fn check_order(bounds: ArrayView2<'_, f32>) -> Result<(), MetricError> {
+    for (sample, bounds) in bounds.rows().into_iter().enumerate() {
+        for (output, interval) in bounds.exact_chunks(2).into_iter().enumerate() {
+            let (lower, upper) = (interval[0], interval[1]);
+            if lower > upper {
+                return Err(MetricError::Interval {
+                    sample,
+                    output,
+                    lower,
+                    upper,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +119,25 @@ mod tests {
         );
         let refused = IntervalSums::new((&truth).into(), truth.view(), MissingTruth::Skip);
         assert!(matches!(refused, Err(MetricError::Mismatch(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn bounds_are_in_order() {
+        let truth = array![[1.0_f32, 2.0], [3.0, f32::NAN]];
+        let of = |bounds: [[f32; 4]; 2]| {
+            let bounds = ndarray::Array2::from(bounds.to_vec());
+            IntervalSums::new((&truth).into(), bounds.view(), MissingTruth::Skip).map(|sums| sums.width())
+        };
+        assert_eq!(
+            of([[1.0, 1.0, 0.0, 1.0], [1.0, 2.0, 0.0, 0.0]]),
+            Ok(vec![0.5, 1.0])
+        );
+        let expected = MetricError::Interval {
+            sample: 1,
+            output: 1,
+            lower: 0.5,
+            upper: -0.5,
+        };
+        assert_eq!(of([[1.0, 1.0, 0.0, 1.0], [1.0, 2.0, 0.5, -0.5]]), Err(expected));
     }
 }

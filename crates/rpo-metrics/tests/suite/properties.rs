@@ -336,7 +336,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     let truth = Array2::from_shape_fn((n, d), |(i, j)| f32::from(u8::from(mixed(i, j, 11) < 2.0)));
     let scores = Array2::from_shape_fn((n, d), |(i, j)| mixed(j, i, 1009) / 1009.0);
     let inverse = vec![1.7; d];
-    let bounds = Array2::from_shape_fn((n, 2 * d), |(i, j)| mixed(j, i, 1009) / 1009.0);
+    let bounds = Array2::from_shape_fn((n, 2 * d), |(i, j)| mixed(j, i, 1009) / 1009.0 + (j % 2) as f32);
     let metrics = Metric::names().map(|name| name.replace('K', "5").parse().unwrap());
     let metrics: Vec<Metric> = metrics.collect();
     let evaluate = || {
