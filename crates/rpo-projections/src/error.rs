@@ -110,8 +110,11 @@ pub enum ProjectionError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// A projection that learns from features, but no features were given.
-    #[error("label-embedding learns from the features of the samples, but no features were given")]
-    NoFeatures,
+    #[error("{family} learns from the features of the samples, but no features were given")]
+    NoFeatures {
+        /// Name of the family.
+        family: &'static str,
+    },
     /// A matrix entry that is not finite.
     #[error("{name} has the value {value} at row {row}, column {column}, which is not finite")]
     FactorValue {

@@ -22,18 +22,18 @@ impl Projection for Predictable {
         n_components: usize,
         _: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        let n_outputs = data.outputs.n_cols();
+        let (family, n_outputs) = ("predictable", data.outputs.n_cols());
         if n_components == 0 {
             return Err(ProjectionError::NoComponents);
         }
         if n_components > n_outputs {
             return Err(ProjectionError::TooManyComponents {
-                family: "predictable",
+                family,
                 n_components,
                 limit: n_outputs,
             });
         }
-        let features = standardized(data.features.ok_or(ProjectionError::NoFeatures)?)?;
+        let features = standardized(data.features.ok_or(ProjectionError::NoFeatures { family })?)?;
         let outputs = standardized(data.outputs)?;
         let correlations = outputs.t().dot(&features);
         let largest = |row: ndarray::ArrayView1<'_, f64>| row.iter().fold(0.0_f64, |a, v| a.max(v.abs()));

@@ -182,7 +182,8 @@ impl Projection for LabelEmbedding {
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        let x = data.features.ok_or(ProjectionError::NoFeatures)?;
+        let family = "label-embedding";
+        let x = data.features.ok_or(ProjectionError::NoFeatures { family })?;
         x.check_csr("features")?;
         data.outputs.check_csr("outputs")?;
         let (rank, weights) = (Rank::Exact(n_components), data.checked_weights()?);

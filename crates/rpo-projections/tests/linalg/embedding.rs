@@ -374,7 +374,8 @@ fn it_is_a_projection_of_samples_with_features() {
             .zip(&expected)
             .all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5)
     );
-    assert_eq!(project(None, &y), Err(ProjectionError::NoFeatures));
+    let family = "label-embedding";
+    assert_eq!(project(None, &y), Err(ProjectionError::NoFeatures { family }));
     let other = outputs(39, 9, 0.3, true, 4);
     assert!(matches!(
         project(Some(&x), &other),
