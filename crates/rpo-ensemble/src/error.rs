@@ -180,6 +180,9 @@ pub enum EnsembleError {
     /// The fit was stopped before its end.
     #[error("the fit was stopped")]
     Stopped,
+    /// The error of a custom grower.
+    #[error("{0}")]
+    Custom(String),
     /// The ensembles cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),

@@ -115,6 +115,9 @@ pub enum ProjectionError {
         /// Name of the family.
         family: &'static str,
     },
+    /// The error of a custom family or map.
+    #[error("{0}")]
+    Custom(String),
     /// A matrix entry that is not finite.
     #[error("{name} has the value {value} at row {row}, column {column}, which is not finite")]
     FactorValue {

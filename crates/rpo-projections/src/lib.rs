@@ -63,7 +63,8 @@ pub trait LinearMap: Debug + Send + Sync {
     /// d columns and finite values, is stored by rows, and `z` holds n m numbers.
     ///
     /// # Errors
-    /// [`ProjectionError::OutOfMemory`] if a table does not fit in memory. Whether Z is finite is checked by the caller.
+    /// [`ProjectionError::OutOfMemory`] if a table does not fit in memory, [`ProjectionError::Custom`] for what only the
+    /// map knows. Whether Z is finite is checked by the caller.
     fn project(&self, y: MatrixView<'_>, z: &mut [f32]) -> Result<(), ProjectionError>;
 
     /// Writes Z (n x m, row-major and contiguous) for Y (n x d), overwriting it.
@@ -182,7 +183,8 @@ pub trait Projection: Debug + Send + Sync {
     ///
     /// # Errors
     /// If there are no outputs or components, or more components than the family has;
-    /// [`ProjectionError::NoFeatures`] if the family learns from features and there are none.
+    /// [`ProjectionError::NoFeatures`] if the family learns from features and there are none; [`ProjectionError::Custom`]
+    /// for other data that it refuses.
     fn fit(
         &self,
         data: ProjectionInput<'_>,

@@ -85,6 +85,9 @@ pub enum TreeError {
     /// A parameter that cannot be used.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// The error of custom leaves.
+    #[error("{0}")]
+    Custom(String),
     /// A stored structure that is not a tree.
     #[error("node {node} is invalid: {why}")]
     Structure {

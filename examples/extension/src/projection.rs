@@ -34,6 +34,10 @@ impl Projection for Predictable {
             });
         }
         let features = standardized(data.features.ok_or(ProjectionError::NoFeatures { family })?)?;
+        if features.iter().all(|&v| v == 0.0) {
+            let problem = "predictable: no feature varies, so that none explains an output";
+            return Err(ProjectionError::Custom(problem.to_owned()));
+        }
         let outputs = standardized(data.outputs)?;
         let correlations = outputs.t().dot(&features);
         let largest = |row: ndarray::ArrayView1<'_, f64>| row.iter().fold(0.0_f64, |a, v| a.max(v.abs()));

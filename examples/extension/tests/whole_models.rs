@@ -1,5 +1,6 @@
 //! Tests each extension point in a whole model that is fitted, evaluated, saved, loaded and tuned.
 
+use ndarray::Array2;
 use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
 use rpo::metrics::Score;
 use rpo::prelude::*;
@@ -134,6 +135,15 @@ fn a_projection_that_looks_at_features_in_a_whole_forest() {
     assert!((0..3).all(|j| mse[j] < 0.5 * variance[j]), "{mse} of {variance}");
     comes_back(&model, &train);
     tune("predictable-forest", "components=1,3", None, &train);
+    // Custom parts have custom errors.
+    let constant = Matrix::from(Array2::ones((20, 2)));
+    let outputs = Matrix::from(Array2::from_shape_fn((20, 2), |(i, j)| (i * (j + 3) % 7) as f32));
+    let constant = Dataset::new(constant, outputs, Task::Regression).unwrap();
+    let error = Model::fit(&method("predictable-forest", &[]), &constant).unwrap_err();
+    assert!(
+        error.to_string().contains("predictable: no feature varies"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -87,13 +87,13 @@ pub trait Grower: Sync {
     /// Grows the structure of a tree.
     ///
     /// # Errors
-    /// Any error of the grower for data that it refuses.
+    /// Any error of the grower for data that it refuses; [`EnsembleError::Custom`] if it is none of the others.
     fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<Self::Rule>, EnsembleError>;
 
     /// Computes the leaves of a tree.
     ///
     /// # Errors
-    /// Any error of the grower for data that it refuses.
+    /// Any error of the grower for data that it refuses; [`EnsembleError::Custom`] if it is none of the others.
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Self::Rule>) -> Result<Self::Leaves, EnsembleError>;
 }
 

@@ -12,7 +12,7 @@ use rpo_ensemble::{
 use rpo_projections::{Components, ProjectionError};
 use rpo_tree::criterion::Variance;
 use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
-use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
+use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule, TreeError};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -35,6 +35,38 @@ impl Grower for FirstOutput {
 
     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
         tree.label(grown)
+    }
+}
+
+/// A grower that refuses what it is given, in its own words or in those of its leaves.
+struct Refusing {
+    grows: bool,
+}
+
+impl Grower for Refusing {
+    type Rule = AxisRule;
+    type Leaves = Leaves;
+
+    fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<AxisRule>, EnsembleError> {
+        match self.grows {
+            true => tree.grow(),
+            false => Err(EnsembleError::Custom("no sensor has drifted".to_owned())),
+        }
+    }
+
+    fn label(&self, _: &TreeInput<'_>, _: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
+        Err(TreeError::Custom("a leaf has no median".to_owned()).into())
+    }
+}
+
+#[test]
+fn growers_have_their_own_errors() {
+    let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
+    for (grows, expected) in [(false, "no sensor has drifted"), (true, "a leaf has no median")] {
+        let options = FitOptions::default();
+        let found =
+            ForestParams::default().fit_custom((&x).into(), (&x).into(), options, &Refusing { grows });
+        assert_eq!(found.unwrap_err().to_string(), expected);
     }
 }
 

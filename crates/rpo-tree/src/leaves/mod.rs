@@ -241,7 +241,8 @@ pub trait LeafBuilder: Sync {
     /// Makes leaves with these members, given a weight and the outputs of every training sample.
     ///
     /// # Errors
-    /// [`TreeError`] for members, weights and outputs from which leaves cannot be made.
+    /// [`TreeError`] for members, weights and outputs from which leaves cannot be made; [`TreeError::Custom`] for what only
+    /// the builder knows.
     fn build(
         &self,
         members: &LeafMembers,
