@@ -260,8 +260,9 @@ pub trait LeafBuilder: Sync {
 /// take far less memory.
 ///
 /// Errors are [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
-/// weight per row of outputs or a member has no row, [`TreeError::Weight`] for a weight that is negative or not finite,
-/// or if no member has weight, and [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
+/// weight per row of outputs, [`TreeError::TooFew`] if a member has no row, [`TreeError::Weight`] for a weight that is
+/// negative or not finite, or if no member has weight, and [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or
+/// more.
 impl LeafBuilder for LeafKind {
     type Leaves = Leaves;
 
