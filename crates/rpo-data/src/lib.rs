@@ -23,6 +23,8 @@ mod suspicion;
 pub mod text;
 pub mod write;
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
 /// Matrices of features and outputs, and seeds of splits and generators.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 

@@ -13,7 +13,7 @@ impl Dataset {
     /// labels](Self::label_statistics).
     ///
     /// ```
-    /// use rpo_core::Seed;
+    /// use rpo_data::Seed;
     /// use rpo_data::generate::{Generator, MultiLabelSet};
     ///
     /// let data = MultiLabelSet::new(100, 30, 20).generate(Seed::new(1))?;

@@ -26,6 +26,13 @@ mod scaling;
 pub mod structured;
 pub mod thresholds;
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
+/// The crate of projections, for custom ones.
+pub use rpo_projections as projections;
+/// The crate of trees, for custom criteria, splitters and leaves.
+pub use rpo_tree as tree;
+
 /// Traits of parameters and models.
 pub use rpo_core::{
     Apply, CheckParams, Contributions, Explain, FeatureImportances, ForestLearner, Learner, Merge, Predictor,

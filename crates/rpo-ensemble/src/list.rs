@@ -30,7 +30,7 @@ impl ListItem for usize {
 /// assert_eq!(levels, List::from([0.1, 0.9]));
 /// assert_eq!(levels.to_string(), "0.1,0.9");
 /// assert_eq!(serde_json::to_string(&List::<f64>::from(0.5)).unwrap(), "0.5");
-/// # Ok::<(), rpo_core::ParameterError>(())
+/// # Ok::<(), rpo_ensemble::core::ParameterError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T>(Vec<T>);

@@ -20,6 +20,11 @@ pub mod linfa;
 mod options;
 mod scores;
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
+/// The crate of projections, whose error is a part of this one's.
+pub use rpo_projections as projections;
+
 /// Types of features and outputs, the observers of fits, and the interfaces of methods and models.
 pub use rpo_core::{
     CheckParams, Contributions, CsrMatrix, DEFAULT_MEMORY_LIMIT, Explain, ForestLearner, InverseLink,

@@ -20,6 +20,8 @@ mod real;
 mod regression;
 mod sets;
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
 /// Matrix types of truth and labels.
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 

@@ -31,6 +31,8 @@ use std::fmt::Debug;
 use ndarray::{Array2, ArrayViewMut2};
 use rpo_core::{Mismatch, WeightError};
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
 /// The types of outputs and seeds.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
@@ -135,8 +137,7 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_core::{MatrixView, Seed};
-/// use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
+/// use rpo_projections::{LinearMap, MatrixView, Projection, ProjectionError, ProjectionInput, Seed};
 ///
 /// /// Sums of neighbours: output j of d goes to component ⌊j m / d⌋ of m.
 /// #[derive(Debug)]

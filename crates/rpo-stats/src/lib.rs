@@ -17,6 +17,9 @@ mod post_hoc;
 mod ranks;
 mod wilcoxon;
 
+/// The crate of the types in the signatures of this crate: what errors hold.
+pub use rpo_core as core;
+
 pub use bootstrap::Bootstrap;
 pub use corrections::Correction;
 pub use error::StatsError;

@@ -31,6 +31,8 @@ mod structure;
 pub mod structured;
 mod tree;
 
+/// The crate of the types in the signatures of this crate: matrices, parameters, and what errors hold.
+pub use rpo_core as core;
 /// Types of features, targets and seeds, and the trait that checks parameters.
 pub use rpo_core::{CheckParams, CsrMatrix, Matrix, MatrixView, Seed};
 

@@ -12,7 +12,7 @@ impl Dataset {
     ///
     /// ```
     /// use ndarray::Array2;
-    /// use rpo_core::Seed;
+    /// use rpo_data::Seed;
     /// use rpo_data::split::group_numbers;
     /// use rpo_data::{Dataset, Task};
     /// let data = Dataset::new(Array2::zeros((4, 1)).into(), Array2::zeros((4, 1)).into(), Task::Regression)?;

@@ -36,7 +36,7 @@ pub enum FriedmanKind {
 /// (the printed slice runs past the last input).
 ///
 /// ```
-/// use rpo_core::Seed;
+/// use rpo_data::Seed;
 /// use rpo_data::generate::{Friedman, FriedmanKind, Generator};
 /// let problem = Friedman::from(FriedmanKind::Independent);
 /// let train = problem.generate(Seed::new(1).child(0))?;

@@ -38,7 +38,7 @@ pub enum FeatureStyle {
 /// itself; sparse features are never stored dense.
 ///
 /// ```
-/// use rpo_core::Seed;
+/// use rpo_data::Seed;
 /// use rpo_data::generate::{Generator, MultiLabelSet};
 /// let set = MultiLabelSet { cardinality: 4.0, ..MultiLabelSet::new(2000, 500, 100_000) };
 /// let data = set.generate(Seed::new(1))?;

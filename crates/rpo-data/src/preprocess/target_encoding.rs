@@ -43,7 +43,7 @@ const FOLDS: usize = 5;
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_core::Seed;
+/// use rpo_data::Seed;
 /// use rpo_data::preprocess::{Encoding, EncodingTargets, Steps, Transform};
 /// use rpo_data::{Dataset, Task};
 /// let cities = ["Rome", "Oslo", "Bern"].map(String::from).into();

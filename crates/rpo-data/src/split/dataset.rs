@@ -53,7 +53,7 @@ impl Dataset {
     /// groups by whole groups. Depends on the set and the seed alone.
     ///
     /// ```
-    /// use rpo_core::Seed;
+    /// use rpo_data::Seed;
     /// use rpo_data::generate::{Generator, MultiLabelSet};
     /// let data = MultiLabelSet::new(100, 10, 5).generate(Seed::new(1))?;
     /// let (train, test) = data.split(0.2, Seed::new(2))?;

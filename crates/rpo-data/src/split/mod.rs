@@ -4,7 +4,7 @@
 //! increasing order. Samples of one group ([`Dataset::with_groups`]) are never on both sides.
 //!
 //! ```
-//! use rpo_core::Seed;
+//! use rpo_data::Seed;
 //! use rpo_data::split::{TestSize, random_split};
 //! let split = random_split(10, TestSize::Fraction(0.3), Seed::new(1))?;
 //! assert_eq!((split.train.len(), split.test.len()), (7, 3));

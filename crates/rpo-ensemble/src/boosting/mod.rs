@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use ndarray::Array2;
-//! use rpo_core::{Learner, MatrixView, Predictor};
+//! use rpo_ensemble::{Learner, MatrixView, Predictor};
 //! use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, History, LossKind, Validation};
 //!
 //! // 200 samples, 2 features; label j is 1 where x0 + x1 exceeds j / 20.

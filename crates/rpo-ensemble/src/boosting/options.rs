@@ -129,7 +129,7 @@ pub enum Stop {
 ///
 /// ```
 /// # use ndarray::array;
-/// # use rpo_core::{Learner, MatrixView};
+/// # use rpo_ensemble::{Learner, MatrixView};
 /// # use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, History};
 /// # let (x, y) = (array![[1.0], [2.0], [3.0]], array![[0.0], [0.0], [1.0]]);
 /// let mut history = History::default();

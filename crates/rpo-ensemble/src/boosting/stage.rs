@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::{Learner, Matrix, Predictor};
+/// use rpo_ensemble::{Learner, Matrix, Predictor};
 /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, Stages};
 ///
 /// let x = Array2::from_shape_fn((50, 2), |(i, j)| ((i * (3 + j)) % 17) as f32);

@@ -24,9 +24,9 @@ use std::sync::Arc;
 ///
 /// ```
 /// use ndarray::Array2;
+/// use rpo_ensemble::tree::criterion::Criterion;
+/// use rpo_ensemble::tree::{AxisRule, Grown, Leaves};
 /// use rpo_ensemble::{EnsembleError, ForestOptions, ForestParams, ForestPreset, Grower, TreeEnsemble, TreeInput};
-/// use rpo_tree::criterion::Criterion;
-/// use rpo_tree::{AxisRule, Grown, Leaves};
 ///
 /// /// Numbers of samples of the node, and on its left side.
 /// #[derive(Clone)]

@@ -43,10 +43,10 @@ pub struct OneVsRestParams {
     pub loss: MarginLoss,
     /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
-    /// Above 0. Without scaling, C of LIBLINEAR is `cost` divided by the mean square length of samples. The best has the largest average precision of all pairs of a withheld sample and one of up to 64
-    /// labels, spread over the order of frequency. The search starts at C = ½ and goes up or down as long as that
-    /// helps. The result is 1/8 to 1/2 on published sets of 22 to 1,000 labels, and 8 on a generated set of 5,000
-    /// labels without noise.
+    /// Above 0. Without scaling, C of LIBLINEAR is `cost` divided by the mean square length of samples. The best has the
+    /// largest average precision of all pairs of a withheld sample and one of up to 64 labels, spread over the order of
+    /// frequency. The search starts at C = ½ and goes up or down as long as that helps. The result is 1/8 to 1/2 on
+    /// published sets of 22 to 1,000 labels, and 8 on a generated set of 5,000 labels without noise.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cost: Option<f64>,
     /// Exponent a of the cost of a label with k samples, C (k̄ / k)^a, where k̄ is the mean over labels; 0 for equal

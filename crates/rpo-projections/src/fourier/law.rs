@@ -63,8 +63,9 @@ impl SpectralLaw {
     /// mean is 0 too or there are no pairs.
     ///
     /// # Errors
-    /// [`ProjectionError::Parameter`] for a factor that is not positive and finite, [`ProjectionError::Matrix`] for a value
-    /// of Z that is not finite, [`ProjectionError::TooFewRows`] if there are no rows, [`ProjectionError::OutOfMemory`].
+    /// [`ProjectionError::Parameter`] for a factor that is not positive and finite, [`ProjectionError::Matrix`] for a
+    /// value of Z that is not finite, [`ProjectionError::TooFewRows`] if there are no rows,
+    /// [`ProjectionError::OutOfMemory`].
     pub fn inverse_bandwidth(
         self,
         factor: f64,

@@ -80,7 +80,7 @@ fn length(square: f64) -> f64 {
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_core::Seed;
+/// use rpo_tree::Seed;
 /// use rpo_tree::cluster::{Geometry, KMeansOptions, KMeansParams};
 ///
 /// let rows = array![[0.0, 0.1], [9.0, 9.2], [0.2, 0.0], [9.1, 9.0]];

@@ -50,7 +50,7 @@ impl Impurity<'_> {
     ///
     /// ```
     /// use ndarray::array;
-    /// use rpo_core::Seed;
+    /// use rpo_tree::Seed;
     /// use rpo_tree::criterion::{Criterion, CriterionVisitor, Impurity};
     /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
     /// use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, TreeError, grow};

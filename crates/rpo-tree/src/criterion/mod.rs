@@ -98,7 +98,7 @@ const AHEAD: usize = 32;
 ///
 /// ```
 /// use ndarray::{Array2, array};
-/// use rpo_core::{Matrix, Seed};
+/// use rpo_tree::{Matrix, Seed};
 /// use rpo_tree::RankedFeatures;
 /// use rpo_tree::criterion::Criterion;
 /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};

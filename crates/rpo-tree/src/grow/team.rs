@@ -37,7 +37,7 @@ impl<W> Team<W> {
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::Seed;
+/// use rpo_tree::Seed;
 /// use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 /// use rpo_tree::splitter::{AxisParams, Splitter};
 /// use rpo_tree::{GrowParams, Team, grow, grow_together};

@@ -153,7 +153,7 @@ impl Index<usize> for LeafMembers {
 ///
 /// ```
 /// use ndarray::array;
-/// use rpo_core::{Matrix, MatrixView, Seed};
+/// use rpo_tree::{Matrix, MatrixView, Seed};
 /// use rpo_tree::criterion::Variance;
 /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 /// use rpo_tree::{GrowParams, LeafBuilder, LeafMembers, LeafModel, RankedFeatures, Tree, TreeError, grow};
@@ -241,8 +241,8 @@ pub trait LeafBuilder: Sync {
     /// Makes leaves with these members, given a weight and the outputs of every training sample.
     ///
     /// # Errors
-    /// [`TreeError`] for members, weights and outputs from which leaves cannot be made; [`TreeError::Custom`] for what only
-    /// the builder knows.
+    /// [`TreeError`] for members, weights and outputs from which leaves cannot be made; [`TreeError::Custom`] for what
+    /// only the builder knows.
     fn build(
         &self,
         members: &LeafMembers,

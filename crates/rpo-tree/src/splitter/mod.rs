@@ -60,7 +60,7 @@ pub struct ProposedSplit<R> {
 ///
 /// ```
 /// use ndarray::{ArrayView2, array};
-/// use rpo_core::{Matrix, Seed};
+/// use rpo_tree::{Matrix, Seed};
 /// use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 /// use rpo_tree::{AxisRule, GrowParams, LeafBuilder, LeafKind, Tree, grow};
 /// use std::sync::Arc;

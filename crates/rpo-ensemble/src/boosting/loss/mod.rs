@@ -75,7 +75,7 @@ impl Direction<'_> {
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::{Learner, MatrixView, Predictor};
+/// use rpo_ensemble::{Learner, MatrixView, Predictor};
 /// use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 /// use std::sync::Arc;
 ///

@@ -34,7 +34,7 @@ use rpo_core::ParameterError;
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::Seed;
+/// use rpo_tree::Seed;
 /// use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 /// use rpo_tree::splitter::{AxisParams, Splitter};
 /// use rpo_tree::{GrowParams, grow};
