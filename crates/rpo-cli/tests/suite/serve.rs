@@ -213,6 +213,64 @@ fn a_bad_row_ends_nothing() {
     assert_eq!(found[1]["error"]["kind"], "size");
 }
 
+/// As floating-point numbers, these identifiers would be one.
+#[test]
+fn identifiers_keep_their_digits() {
+    let folder = Folder::new();
+    let stores: Vec<u64> = (0..6).map(|k| 100_000_000_000_000_000 + k).collect();
+    let row = |i: usize| format!("{},{},{}\n", stores[i % 6], i % 7, 10 * (i % 6));
+    let rows: String = (0..120).map(row).collect();
+    folder.write("t.csv", format!("store,x,y\n{rows}"));
+    folder.ok("train --data t.csv --targets y --categorical store --trees 20 --seed 1 --model m.rpo");
+    let request =
+        |store: String| format!("{{\"rows\": [{{\"store\": {store}, \"x\": 0.5}}], \"id\": {store}}}\n");
+    let of_stores = |quote: &str| -> String {
+        let requests = stores
+            .iter()
+            .map(|store| request(format!("{quote}{store}{quote}")));
+        requests.collect()
+    };
+    let predicted = |input: &str| -> Vec<f64> {
+        let found = lines(&folder, "--model m.rpo", input);
+        found
+            .iter()
+            .map(|response| number(&response["predictions"][0], "y"))
+            .collect()
+    };
+    let of_numbers = predicted(&of_stores(""));
+    assert_eq!(of_numbers, predicted(&of_stores("\"")));
+    for pair in of_numbers.windows(2) {
+        assert!(pair[1] > pair[0] + 5.0, "{of_numbers:?}");
+    }
+    let mut child = folder
+        .command("serve --model m.rpo")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let large = "123456789012345678901234567890";
+    let input = request(large.to_owned()) + &request("1e17".to_owned());
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let mut responses = output.lines();
+    let unseen = responses.next().unwrap();
+    assert!(
+        unseen.contains(&format!("\"id\":{large}")) && unseen.contains("\"unseen\":1"),
+        "{unseen}"
+    );
+    let refused: Value = serde_json::from_str(responses.next().unwrap()).unwrap();
+    let error = &refused["error"];
+    assert_eq!(
+        (&error["kind"], &error["column"]),
+        (&json!("row"), &json!("store"))
+    );
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("1e17: send it as a text, in quotes"),
+        "{message}"
+    );
+}
+
 #[test]
 fn numbered_features_that_are_left_out_are_zero() {
     let folder = Folder::new();

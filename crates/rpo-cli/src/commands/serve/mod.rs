@@ -1,9 +1,11 @@
 //! `rpo serve`.
 
 mod http;
+mod json;
 mod lines;
 mod problem;
 mod request;
+mod rows;
 mod service;
 mod stream;
 

@@ -3,7 +3,7 @@
 use rpo::ModelError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use serde_json::error::Category;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Reason why a request gets no predictions.
 #[derive(Debug, thiserror::Error)]
@@ -92,18 +92,17 @@ impl Problem {
         }
     }
 
-    /// The error response, which repeats the request's identifier.
-    pub(super) fn response(&self, id: Option<&Value>) -> String {
+    /// The error response, which repeats the request's identifier, given as a line of JSON.
+    pub(super) fn response(&self, id: Option<&str>) -> String {
         let mut error = json!({"kind": self.kind(), "message": self.to_string()});
         if let Self::Row { row, column, .. } = self {
             error["row"] = json!(row);
             error["column"] = json!(column);
         }
-        let mut response = json!({"error": error});
-        if let Some(id) = id {
-            response["id"] = id.clone();
+        match id {
+            None => format!("{{\"error\":{error}}}"),
+            Some(id) => format!("{{\"error\":{error},\"id\":{id}}}"),
         }
-        response.to_string()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Parses requests.
 
+use super::json::{Object, is_list, is_object};
 use super::problem::Problem;
-use crate::unique::Unique;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The rows to predict for, and the selected part of the predictions.
 #[derive(Debug)]
-pub(super) struct Request {
-    pub(super) rows: Vec<Value>,
+pub(super) struct Request<'a> {
+    pub(super) rows: Vec<&'a RawValue>,
     pub(super) pick: Pick,
     /// Bounds of prediction intervals, too.
     pub(super) intervals: bool,
@@ -28,26 +29,19 @@ pub(super) enum Pick {
     Values,
 }
 
-impl Request {
+impl<'a> Request<'a> {
     /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature. The
-    /// identifier that the response repeats is returned separately, even if the rest is invalid.
-    pub(super) fn parse(text: &[u8], rows_is_a_feature: bool) -> (Option<Value>, Result<Self, Problem>) {
-        let all = |rows| Ok(Self::all(rows));
-        let request = match serde_json::from_slice(text) {
-            Err(e) => Err(e.into()),
-            Ok(Unique(Value::Array(rows))) => all(rows),
-            Ok(Unique(Value::Object(mut object))) => match object.get("rows") {
-                None => all(vec![Value::Object(object)]),
-                Some(rows) if rows_is_a_feature && !rows.is_array() => all(vec![Value::Object(object)]),
-                Some(_) => return (object.remove("id"), Self::of(object)),
-            },
-            Ok(_) => Err(Problem::Request("a row or a list of rows is expected".to_owned())),
-        };
-        (None, request)
+    /// identifier that the response repeats, a line of JSON, is returned separately, even if the rest is invalid.
+    pub(super) fn parse(text: &'a [u8], rows_is_a_feature: bool) -> (Option<String>, Result<Self, Problem>) {
+        match parts(text, rows_is_a_feature) {
+            Err(problem) => (None, Err(problem)),
+            Ok(Parts::Rows(rows)) => (None, Ok(Self::all(rows))),
+            Ok(Parts::Object(mut object)) => (object.remove("id").map(one_line), Self::of(object)),
+        }
     }
 
     /// A request for all scores of rows.
-    fn all(rows: Vec<Value>) -> Self {
+    fn all(rows: Vec<&'a RawValue>) -> Self {
         Self {
             rows,
             pick: Pick::All,
@@ -56,26 +50,26 @@ impl Request {
         }
     }
 
-    fn of(object: Map<String, Value>) -> Result<Self, Problem> {
+    fn of(object: BTreeMap<String, &'a RawValue>) -> Result<Self, Problem> {
         let mut request = Self::all(Vec::new());
         for (key, value) in object {
-            match (key.as_str(), value) {
-                ("rows", Value::Array(rows)) => request.rows = rows,
-                ("top_k" | "decide" | "values" | "intervals" | "explain", Value::Null)
-                | ("decide" | "values" | "intervals", Value::Bool(false)) => {}
+            match (key.as_str(), value.get()) {
+                ("rows", _) if is_list(value) => request.rows = serde_json::from_str(value.get())?,
+                ("top_k" | "decide" | "values" | "intervals" | "explain", "null")
+                | ("decide" | "values" | "intervals", "false") => {}
                 ("top_k" | "decide" | "values", _) if request.pick != Pick::All => {
                     return Err(Problem::Request(
                         "top_k, decide and values exclude each other".to_owned(),
                     ));
                 }
-                ("decide", Value::Bool(true)) => request.pick = Pick::Decided,
-                ("values", Value::Bool(true)) => request.pick = Pick::Values,
-                ("intervals", Value::Bool(true)) => request.intervals = true,
-                ("top_k", value) => request.pick = Pick::Best(count("top_k", &value)?),
-                ("explain", value) => request.explain = Some(count("explain", &value)?),
-                ("rows", value) => return Err(expected("rows", "a list of rows", &value)),
+                ("decide", "true") => request.pick = Pick::Decided,
+                ("values", "true") => request.pick = Pick::Values,
+                ("intervals", "true") => request.intervals = true,
+                ("top_k", value) => request.pick = Pick::Best(count("top_k", value)?),
+                ("explain", value) => request.explain = Some(count("explain", value)?),
+                ("rows", value) => return Err(expected("rows", "a list of rows", value)),
                 (key @ ("decide" | "values" | "intervals"), value) => {
-                    return Err(expected(key, "true or false", &value));
+                    return Err(expected(key, "true or false", value));
                 }
                 _ => {
                     return Err(Problem::Request(format!(
@@ -97,14 +91,43 @@ impl Request {
     }
 }
 
-fn count(key: &str, value: &Value) -> Result<usize, Problem> {
-    match value.as_u64() {
-        Some(n @ 1..) => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
-        _ => Err(expected(key, "a whole number from 1 on", value)),
+/// What a request is made of.
+enum Parts<'a> {
+    /// Rows alone.
+    Rows(Vec<&'a RawValue>),
+    /// An object that has rows.
+    Object(BTreeMap<String, &'a RawValue>),
+}
+
+fn parts(text: &[u8], rows_is_a_feature: bool) -> Result<Parts<'_>, Problem> {
+    let text: &RawValue = serde_json::from_slice(text)?;
+    if is_list(text) {
+        return Ok(Parts::Rows(serde_json::from_str(text.get())?));
+    }
+    if !is_object(text) {
+        return Err(Problem::Request("a row or a list of rows is expected".to_owned()));
+    }
+    let Object(object) = serde_json::from_str(text.get())?;
+    match object.get("rows") {
+        None => Ok(Parts::Rows(vec![text])),
+        Some(rows) if rows_is_a_feature && !is_list(rows) => Ok(Parts::Rows(vec![text])),
+        Some(_) => Ok(Parts::Object(object)),
     }
 }
 
-fn expected(key: &str, what: &str, given: &Value) -> Problem {
+/// JSON without the line ends between its tokens; those in texts are escaped.
+fn one_line(text: &RawValue) -> String {
+    text.get().replace(['\n', '\r'], "")
+}
+
+fn count(key: &str, text: &str) -> Result<usize, Problem> {
+    match serde_json::from_str(text) {
+        Ok(n @ 1_u64..) => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
+        _ => Err(expected(key, "a whole number from 1 on", text)),
+    }
+}
+
+fn expected(key: &str, what: &str, given: &str) -> Problem {
     Problem::Request(format!("{key} must be {what}, got {given}"))
 }
 
@@ -120,10 +143,11 @@ mod tests {
         assert_eq!(n_rows("{\"rows\": [{}, {}, {}]}"), 3);
         // A feature may have the name `rows`.
         assert_eq!(n_rows("{\"rows\": 4}"), 1);
-        let (id, request) = Request::parse(b"{\"top_k\": 3, \"id\": [1], \"rows\": [{}]}", false);
+        let text = b"{\"top_k\": 3, \"id\": [1,\n123456789012345678901234567890], \"rows\": [{}]}";
+        let (id, request) = Request::parse(text, false);
         assert_eq!(
-            (request.unwrap().pick, id),
-            (Pick::Best(3), Some(serde_json::json!([1])))
+            (request.unwrap().pick, id.as_deref()),
+            (Pick::Best(3), Some("[1,123456789012345678901234567890]"))
         );
         let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", false);
         assert_eq!(request.unwrap().pick, Pick::Decided);
@@ -167,7 +191,7 @@ mod tests {
             "{\"id\": 7, \"rows\": [], \"top_k\": 0}",
         ] {
             let (id, request) = Request::parse(text.as_bytes(), false);
-            assert!(request.is_err() && id == Some(7.into()), "{text}");
+            assert!(request.is_err() && id.as_deref() == Some("7"), "{text}");
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
+use super::rows::{Given, by_column, by_number};
 use crate::predictions::json_outputs::{self, JsonOutputs, add};
 use crate::predictions::{PredictedColumns, for_each_explanation};
 use rpo::Predictor;
 use rpo::core::{CsrMatrix, Matrix, MatrixView, best_first, csr_row};
-use rpo::data::read::{Cell, ColumnType, ReadOptions, read_rows};
+use rpo::data::read::{Cell, ReadOptions, read_rows};
 use rpo::data::{Names, Task};
 use rpo::{BLOCK_BYTES, Intervals, Model, ModelError, for_each_block};
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Limits on the sizes of requests and of their responses.
@@ -103,13 +104,13 @@ impl Service {
             Columns::Named { options, .. } => options.types.contains_key("rows"),
         };
         let (id, request) = Request::parse(text, rows_is_a_feature);
-        match request.and_then(|request| self.predict(&request, id.as_ref())) {
+        match request.and_then(|request| self.predict(&request, id.as_deref())) {
             Ok(response) => (200, response),
-            Err(problem) => (problem.status(), problem.response(id.as_ref())),
+            Err(problem) => (problem.status(), problem.response(id.as_deref())),
         }
     }
 
-    fn predict(&self, request: &Request, id: Option<&Value>) -> Result<String, Problem> {
+    fn predict(&self, request: &Request<'_>, id: Option<&str>) -> Result<String, Problem> {
         let (rows, limit) = (request.rows.len(), self.limits.rows);
         if rows > limit {
             return Err(Problem::TooManyRows { rows, limit });
@@ -175,7 +176,7 @@ impl Service {
     }
 
     /// The number of values predicted for a row; 0 for labels that are decided on, which are counted then.
-    fn values_per_row(&self, request: &Request) -> usize {
+    fn values_per_row(&self, request: &Request<'_>) -> usize {
         let n_outputs = self.model.n_outputs();
         match request.pick {
             Pick::All if request.intervals => self.outputs.len(),
@@ -224,7 +225,12 @@ impl Service {
     }
 
     /// Appends predictions; returns the outputs of each row whose scores they are, if these are to be explained.
-    fn write(&self, x: MatrixView<'_>, request: &Request, to: &mut String) -> Result<Vec<Vec<u32>>, Problem> {
+    fn write(
+        &self,
+        x: MatrixView<'_>,
+        request: &Request<'_>,
+        to: &mut String,
+    ) -> Result<Vec<Vec<u32>>, Problem> {
         let n = x.n_rows();
         let mut written = Vec::with_capacity(n);
         let columns = PredictedColumns {
@@ -292,16 +298,16 @@ impl Service {
 
     /// Returns the features of rows in the order of the model, and counts values of categories that are unseen in
     /// training.
-    fn features(&self, rows: &[Value], n_unseen: &mut usize) -> Result<Matrix, Problem> {
+    fn features(&self, rows: &[&RawValue], n_unseen: &mut usize) -> Result<Matrix, Problem> {
         let (names, options) = match &self.columns {
             Columns::Numbered => return self.numbered(rows),
             Columns::Named { names, options } => (names, options),
         };
-        let cells = rows
-            .iter()
-            .enumerate()
-            .map(|(row, values)| cells(row, values, &options.types));
-        let cells: Vec<Vec<Cell<'_>>> = cells.collect::<Result<_, _>>()?;
+        let given = rows.iter().enumerate();
+        let given = given.map(|(row, text)| by_column(row, text, &options.types));
+        let given: Vec<Vec<Given<'_>>> = given.collect::<Result<_, _>>()?;
+        let cells = given.iter().map(|row| row.iter().map(Given::cell).collect());
+        let cells: Vec<Vec<Cell<'_>>> = cells.collect();
         let data = read_rows(names, &cells, options)?;
         let schema = self.model.schema();
         for unseen in schema.unseen_values(&data)? {
@@ -317,32 +323,13 @@ impl Service {
         Ok(schema.align_features(&data)?.into_owned())
     }
 
-    fn numbered(&self, rows: &[Value]) -> Result<Matrix, Problem> {
+    fn numbered(&self, rows: &[&RawValue]) -> Result<Matrix, Problem> {
         let names = &self.model.schema().feature_names;
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for (row, given) in rows.iter().enumerate() {
-            let mut pairs: Vec<(usize, &str, &Value)> = Vec::new();
-            for (name, value) in object(row, given)? {
-                let no_feature = || Problem::row(row, name, format!("there is no feature {name:?}"));
-                pairs.push((names.position(name).ok_or_else(no_feature)?, name, value));
-            }
-            pairs.sort_unstable_by_key(|(column, _, _)| *column);
-            for (column, name, value) in pairs {
-                let value = match value {
-                    Value::Null => f32::NAN,
-                    value => number(row, name, value)? as f32,
-                };
-                if value.is_infinite() {
-                    return Err(Problem::row(
-                        row,
-                        name,
-                        "the value is too large, outside the range of a 32-bit float",
-                    ));
-                }
-                if value != 0.0 {
-                    columns.push(column as u32);
-                    values.push(value);
-                }
+        for (row, text) in rows.iter().enumerate() {
+            for (column, value) in by_number(row, text, names)? {
+                columns.push(column);
+                values.push(value);
             }
             starts.push(columns.len());
         }
@@ -411,50 +398,4 @@ impl Service {
             "model": self.identity(),
         })
     }
-}
-
-fn object(row: usize, value: &Value) -> Result<&Map<String, Value>, Problem> {
-    value.as_object().ok_or_else(|| Problem::Row {
-        row,
-        column: None,
-        message: "a row is an object of features".to_owned(),
-    })
-}
-
-fn number(row: usize, name: &str, value: &Value) -> Result<f64, Problem> {
-    value
-        .as_f64()
-        .ok_or_else(|| unreadable(row, name, ColumnType::Number, value))
-}
-
-/// The error for a value that a column of this type cannot have.
-fn unreadable(row: usize, name: &str, kind: ColumnType, value: &Value) -> Problem {
-    let expected = match kind {
-        ColumnType::Number => "a number",
-        ColumnType::Category | ColumnType::Text => "a text or a number",
-        ColumnType::Date | ColumnType::DateTime => "a date as text",
-    };
-    Problem::row(row, name, format!("{name:?} must be {expected}, got {value}"))
-}
-
-/// The values of a row, given as an object, in the order of the columns.
-fn cells<'a>(
-    row: usize,
-    value: &'a Value,
-    columns: &BTreeMap<String, ColumnType>,
-) -> Result<Vec<Cell<'a>>, Problem> {
-    let object = object(row, value)?;
-    let cell = |(name, &kind): (&String, &ColumnType)| match object.get(name) {
-        None => {
-            let message = format!("the row has no value for {name:?}; use null for a missing value");
-            Err(Problem::row(row, name, message))
-        }
-        Some(Value::Null) => Ok(Cell::Missing),
-        Some(Value::String(text)) => Ok(Cell::Text(text)),
-        Some(Value::Bool(true)) => Ok(Cell::Text("true")),
-        Some(Value::Bool(false)) => Ok(Cell::Text("false")),
-        Some(value @ Value::Number(_)) => Ok(Cell::Number(number(row, name, value)?)),
-        Some(value) => Err(unreadable(row, name, kind, value)),
-    };
-    columns.iter().map(cell).collect()
 }
