@@ -60,10 +60,15 @@ pub(super) fn read_typed(
         texts,
         labels,
     } = reader.finish(options)?;
-    // The first column of the rows that is made of a column of the file.
-    let first_of = |file_column: usize| names[..file_column].iter().map(Vec::len).sum::<usize>();
+    // By column of the file, the first column of the rows that is made of it.
+    let first_of = names.iter().scan(0, |end, made| {
+        let first = *end;
+        *end += made.len();
+        Some(first)
+    });
+    let first_of: Vec<usize> = first_of.collect();
     for (file_column, categories) in categories {
-        let column = first_of(file_column);
+        let column = first_of[file_column];
         let values = match is_words[file_column] {
             true => categories.words().into(),
             false => categories.sort(&mut parts.features, roles.columns[column].index as usize),
@@ -73,7 +78,7 @@ pub(super) fn read_typed(
         }
     }
     let dates = dates.into_iter();
-    let dates = dates.map(|(j, column)| (roles.columns[first_of(j)].index as usize, column));
+    let dates = dates.map(|(j, column)| (roles.columns[first_of[j]].index as usize, column));
     let mut data = dataset(columns, &roles, parts, options)?.with_dates(dates.collect());
     if !texts.is_empty() {
         data = data.with_texts(&texts).map_err(ReadErrorKind::from)?;
