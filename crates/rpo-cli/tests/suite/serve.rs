@@ -500,6 +500,65 @@ fn requests_under_way_have_their_responses_before_the_end() {
     assert!(server.child.wait().unwrap().success());
 }
 
+/// Trains a model whose explanations take long, and returns the options to serve it and to make requests for some rows.
+pub(crate) fn slow(folder: &Folder) -> (&'static str, impl Fn(usize) -> String) {
+    let random = |i: usize, j: usize| (i * 7919 + 1) * (j * 104_729 + 13) % 1009;
+    let row = |i: usize| {
+        (0..9)
+            .map(|j| random(i, j).to_string())
+            .collect::<Vec<_>>()
+            .join(",")
+            + "\n"
+    };
+    let rows: String = (0..500).map(row).collect();
+    folder.write("slow.csv", format!("a,b,c,d,e,f,g,h,y\n{rows}"));
+    folder.ok("train --data slow.csv --targets y --method extra-trees --trees 100 --model slow.rpo");
+    let request = move |n: usize| {
+        let row = |i: usize| {
+            let values = "abcdefgh".chars().enumerate();
+            let values = values.map(|(j, name)| (name.to_string(), json!(random(i, j) + 3)));
+            Value::Object(values.collect())
+        };
+        json!({"rows": (0..n).map(row).collect::<Vec<_>>(), "explain": 2}).to_string()
+    };
+    ("--model slow.rpo --background slow.csv", request)
+}
+
+/// A prediction that takes longer than the timeout is waited for, unless there is a second signal.
+#[cfg(unix)]
+#[test]
+fn long_predictions_are_whole_before_the_end() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    let (options, request) = slow(&folder);
+    let terminate = |server: &Server| {
+        let id = server.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    let start = || Server::start(&folder, &format!("{options} --timeout 0.2"));
+    let mut server = start();
+    let stream = server.send("POST", "/predict", &request(400));
+    std::thread::sleep(Duration::from_millis(300));
+    terminate(&server);
+    let (status, body) = response(stream);
+    assert!(status == 200 && body.ends_with("]}"), "{status}");
+    assert!(server.child.wait().unwrap().success());
+    let mut server = start();
+    let stream = server.send("POST", "/predict", &request(1000));
+    std::thread::sleep(Duration::from_millis(300));
+    terminate(&server);
+    std::thread::sleep(Duration::from_millis(300));
+    terminate(&server);
+    assert_eq!(server.child.wait().unwrap().signal(), Some(15));
+    drop(stream);
+}
+
 #[test]
 fn addresses_that_cannot_be_are_refused() {
     let folder = Folder::new();

@@ -5,7 +5,7 @@ use super::service::Service;
 use super::stream::Stream;
 use crate::error::CliError;
 use crate::interrupt;
-use crate::output::print;
+use crate::output::{note, print};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -67,7 +67,8 @@ pub(super) fn serve(service: Service, address: &str, limits: Limits) -> Result<(
         turns: Semaphore::new(threads),
     });
     let ended = runtime.block_on(listen(server, address));
-    runtime.shutdown_timeout(limits.time);
+    // Predictions whose clients have gone are not waited for.
+    runtime.shutdown_background();
     ended
 }
 
@@ -111,7 +112,12 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
         });
     }
     drop(listener);
-    let _ = timeout(server.limits.time, graceful.shutdown()).await;
+    // A prediction may take any time; a second signal ends the process at once.
+    let mut ended = pin!(graceful.shutdown());
+    if timeout(Duration::from_secs(1), ended.as_mut()).await.is_err() {
+        note("waiting for requests in progress; interrupt again to end at once");
+        ended.await;
+    }
     Ok(())
 }
 

@@ -35,7 +35,7 @@ const THIS_MACHINE: &str = "127.0.0.1";
 /// out are 0. The response is {"predictions": [...]}, for each row an object of outputs, or a list of {"output",
 /// "score"} for picked labels; or {"error": {"kind", "message", "row", "column"}}. With --http: POST /predict, GET
 /// /health, GET /schema, and a page that shows predictions at /. Ctrl-C, SIGTERM and SIGHUP end the server when
-/// requests in progress have their responses.
+/// requests in progress have their responses, a second signal at once.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The model. With --decide f1 it decides on all samples jointly, and requests get its scores: "decide": true is
