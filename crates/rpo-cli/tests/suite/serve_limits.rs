@@ -85,6 +85,38 @@ fn compressed_requests_are_refused_by_the_name_of_their_encoding() {
     }
 }
 
+/// Such clients read the response when they have sent all of their request.
+#[test]
+fn clients_that_send_everything_first_see_refusals() {
+    let folder = Folder::new();
+    trained(&folder);
+    let server = Server::start(&folder, "--model m.rpo --max-bytes 4000000");
+    let status = |line: &str, n: usize| {
+        let mut stream = server.connect();
+        let head = format!("{line}\r\nhost: x\r\ncontent-length: {n}\r\n");
+        stream
+            .write_all(format!("{head}connection: close\r\n\r\n").as_bytes())
+            .unwrap();
+        stream.write_all(&vec![b' '; n]).unwrap();
+        response(stream).0
+    };
+    for (line, n, expected) in [
+        ("POST /nothing HTTP/1.1", 12_000_000, 404),
+        ("PUT /predict HTTP/1.1", 12_000_000, 405),
+        ("POST /predict HTTP/1.1", 12_000_000, 413),
+        ("POST /predict HTTP/1.1\r\ncontent-encoding: br", 12_000_000, 415),
+    ] {
+        assert_eq!(status(line, n), expected, "{line}");
+    }
+    // A client that asks whether to send the rest is told at once.
+    let mut stream = server.connect();
+    let head = "POST /predict HTTP/1.1\r\nhost: x\r\ncontent-length: 5000000\r\nconnection: close";
+    stream
+        .write_all(format!("{head}\r\nexpect: 100-continue\r\n\r\n").as_bytes())
+        .unwrap();
+    assert_eq!(response(stream).0, 413);
+}
+
 #[test]
 fn hosts_have_names() {
     let folder = Folder::new();

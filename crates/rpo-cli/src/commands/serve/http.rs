@@ -8,7 +8,8 @@ use crate::interrupt;
 use crate::output::{note, print};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -144,23 +145,43 @@ fn connection(
 
 impl Server {
     async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        match self.respond(request).await {
-            Ok(response) => response,
-            Err(problem) => {
-                let mut response = response(problem.status(), "application/json", problem.response(None));
-                if let Problem::Method { allowed, .. } = problem {
-                    let allowed = HeaderValue::from_static(allowed);
-                    response.headers_mut().insert(ALLOW, allowed);
-                }
-                response
-            }
+        let (head, mut body) = request.into_parts();
+        let problem = match Arc::clone(&self).respond(&head, &mut body).await {
+            Ok(response) => return response,
+            Err(problem) => problem,
+        };
+        // What did not arrive in time is not waited for again, and a client that expects to be asked for it sends nothing.
+        if !matches!(problem, Problem::Late) && !head.headers.contains_key(EXPECT) {
+            self.discard(body).await;
         }
+        let mut response = response(problem.status(), "application/json", problem.response(None));
+        if let Problem::Method { allowed, .. } = problem {
+            let allowed = HeaderValue::from_static(allowed);
+            response.headers_mut().insert(ALLOW, allowed);
+        }
+        response
     }
 
-    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Problem> {
+    /// Reads the rest of a request that is refused, up to a limit: many clients send all of it before they read the
+    /// response, and would find their connection closed.
+    async fn discard(&self, body: Incoming) {
+        let most = self.limits.bytes.saturating_mul(4);
+        if body.size_hint().lower() > most as u64 {
+            return;
+        }
+        let mut body = Limited::new(body, most);
+        let all = async { while let Some(Ok(_)) = body.frame().await {} };
+        let _ = timeout(self.limits.time, all).await;
+    }
+
+    async fn respond(
+        self: Arc<Self>,
+        head: &Parts,
+        body: &mut Incoming,
+    ) -> Result<Response<Full<Bytes>>, Problem> {
         let json = "application/json";
         // A response to HEAD is sent without a body.
-        match (request.method(), request.uri().path()) {
+        match (&head.method, head.uri.path()) {
             (&Method::GET | &Method::HEAD, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
             (&Method::GET | &Method::HEAD, "/health") => {
                 Ok(response(200, json, self.service.health().to_string()))
@@ -169,8 +190,8 @@ impl Server {
                 Ok(response(200, json, self.service.schema().to_owned()))
             }
             (&Method::POST, "/predict") => {
-                check_encoding(request.headers())?;
-                let body = self.body(request.into_body()).await?;
+                check_encoding(&head.headers)?;
+                let body = self.body(body).await?;
                 let (status, text) = self.predict(body).await?;
                 Ok(response(status, json, text))
             }
@@ -182,7 +203,7 @@ impl Server {
         }
     }
 
-    async fn body(&self, body: Incoming) -> Result<Bytes, Problem> {
+    async fn body(&self, body: &mut Incoming) -> Result<Bytes, Problem> {
         let limit = self.limits.bytes;
         if body.size_hint().lower() > limit as u64 {
             return Err(Problem::TooLong { limit });
