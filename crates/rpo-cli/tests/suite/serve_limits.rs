@@ -117,6 +117,34 @@ fn clients_that_send_everything_first_see_refusals() {
     assert_eq!(response(stream).0, 413);
 }
 
+/// Rows beyond the limit, and values that nobody asked for, take no more than their text.
+#[cfg(target_os = "linux")]
+#[test]
+fn requests_take_memory_in_proportion_to_their_size() {
+    let folder = Folder::new();
+    trained(&folder);
+    let server = Server::start(&folder, "--model m.rpo");
+    let peak = || -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() >> 10
+    };
+    let size = 16 << 20;
+    let rows = format!("[{}{{}}]", "{\"\":0},".repeat(size / 7 - 1));
+    let (status, body) = server.request("POST", "/predict", &rows);
+    assert!(
+        status == 413 && body.contains("the request has 2396745 rows"),
+        "{body}"
+    );
+    let list = format!(
+        "{{\"age\":1,\"since\":null,\"city\":[{}1]}}",
+        "1,".repeat(size / 2 - 50)
+    );
+    let (status, body) = server.request("POST", "/predict", &list);
+    assert!(status == 422 && body.len() < 1000, "{status}");
+    assert!(peak() < 150, "{} MB", peak());
+}
+
 #[test]
 fn hosts_have_names() {
     let folder = Folder::new();

@@ -1,6 +1,6 @@
 //! JSON of which one level is parsed at a time: numbers keep their digits, and values that nobody asks for take no memory.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,6 +36,34 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 }
 
+/// Parses a list. Returns its items, of which only the first are kept if it is longer than a limit, and their number.
+pub(super) fn list(text: &RawValue, limit: usize) -> serde_json::Result<(Vec<&RawValue>, usize)> {
+    serde_json::Deserializer::from_str(text.get()).deserialize_seq(ListVisitor { limit })
+}
+
+struct ListVisitor {
+    limit: usize,
+}
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = (Vec<&'de RawValue>, usize);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let (mut kept, mut n) = (Vec::new(), 0);
+        while let Some(item) = items.next_element()? {
+            n += 1;
+            if n <= self.limit {
+                kept.push(item);
+            }
+        }
+        Ok((kept, n))
+    }
+}
+
 /// Returns true for the text of a list.
 pub(super) fn is_list(text: &RawValue) -> bool {
     text.get().starts_with('[')
@@ -64,5 +92,15 @@ mod tests {
                 ("b", r#"[1, {"a": 1, "a": 2}]"#)
             ]
         );
+    }
+
+    #[test]
+    fn lists_are_kept_up_to_a_limit() {
+        let text: &RawValue = serde_json::from_str("[{}, 2, [3], \"]\"]").unwrap();
+        for (limit, expected) in [(0, 0), (3, 3), (4, 4), (9, 4)] {
+            let (kept, n) = list(text, limit).unwrap();
+            assert_eq!((kept.len(), n), (expected, 4));
+        }
+        assert_eq!(list(text, 4).unwrap().0[3].get(), "\"]\"");
     }
 }

@@ -1,6 +1,6 @@
 //! Parses requests.
 
-use super::json::{Object, is_list, is_object};
+use super::json::{self, Object, is_list, is_object};
 use super::problem::Problem;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -32,11 +32,15 @@ pub(super) enum Pick {
 impl<'a> Request<'a> {
     /// Parses a row, a list of rows, or an object with rows under `rows`, which may also be the name of a feature. The
     /// identifier that the response repeats, a line of JSON, is returned separately, even if the rest is invalid.
-    pub(super) fn parse(text: &'a [u8], rows_is_a_feature: bool) -> (Option<String>, Result<Self, Problem>) {
-        match parts(text, rows_is_a_feature) {
+    pub(super) fn parse(
+        text: &'a [u8],
+        rows_is_a_feature: bool,
+        max_rows: usize,
+    ) -> (Option<String>, Result<Self, Problem>) {
+        match parts(text, rows_is_a_feature, max_rows) {
             Err(problem) => (None, Err(problem)),
             Ok(Parts::Rows(rows)) => (None, Ok(Self::all(rows))),
-            Ok(Parts::Object(mut object)) => (object.remove("id").map(one_line), Self::of(object)),
+            Ok(Parts::Object(mut object)) => (object.remove("id").map(one_line), Self::of(object, max_rows)),
         }
     }
 
@@ -50,11 +54,11 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn of(object: BTreeMap<String, &'a RawValue>) -> Result<Self, Problem> {
+    fn of(object: BTreeMap<String, &'a RawValue>, max_rows: usize) -> Result<Self, Problem> {
         let mut request = Self::all(Vec::new());
         for (key, value) in object {
             match (key.as_str(), value.get()) {
-                ("rows", _) if is_list(value) => request.rows = serde_json::from_str(value.get())?,
+                ("rows", _) if is_list(value) => request.rows = list_of_rows(value, max_rows)?,
                 ("top_k" | "decide" | "values" | "intervals" | "explain", "null")
                 | ("decide" | "values" | "intervals", "false") => {}
                 ("top_k" | "decide" | "values", _) if request.pick != Pick::All => {
@@ -99,10 +103,10 @@ enum Parts<'a> {
     Object(BTreeMap<String, &'a RawValue>),
 }
 
-fn parts(text: &[u8], rows_is_a_feature: bool) -> Result<Parts<'_>, Problem> {
+fn parts(text: &[u8], rows_is_a_feature: bool, max_rows: usize) -> Result<Parts<'_>, Problem> {
     let text: &RawValue = serde_json::from_slice(text)?;
     if is_list(text) {
-        return Ok(Parts::Rows(serde_json::from_str(text.get())?));
+        return Ok(Parts::Rows(list_of_rows(text, max_rows)?));
     }
     if !is_object(text) {
         return Err(Problem::Request("a row or a list of rows is expected".to_owned()));
@@ -112,6 +116,13 @@ fn parts(text: &[u8], rows_is_a_feature: bool) -> Result<Parts<'_>, Problem> {
         None => Ok(Parts::Rows(vec![text])),
         Some(rows) if rows_is_a_feature && !is_list(rows) => Ok(Parts::Rows(vec![text])),
         Some(_) => Ok(Parts::Object(object)),
+    }
+}
+
+fn list_of_rows(text: &RawValue, limit: usize) -> Result<Vec<&RawValue>, Problem> {
+    match json::list(text, limit)? {
+        (_, rows) if rows > limit => Err(Problem::TooManyRows { rows, limit }),
+        (rows, _) => Ok(rows),
     }
 }
 
@@ -137,19 +148,19 @@ mod tests {
 
     #[test]
     fn rows_come_in_three_forms() {
-        let n_rows = |text: &str| Request::parse(text.as_bytes(), true).1.unwrap().rows.len();
+        let n_rows = |text: &str| Request::parse(text.as_bytes(), true, 3).1.unwrap().rows.len();
         assert_eq!(n_rows("{\"a\": 1}"), 1);
         assert_eq!(n_rows("[{}, [1, 2]]"), 2);
         assert_eq!(n_rows("{\"rows\": [{}, {}, {}]}"), 3);
         // A feature may have the name `rows`.
         assert_eq!(n_rows("{\"rows\": 4}"), 1);
         let text = b"{\"top_k\": 3, \"id\": [1,\n123456789012345678901234567890], \"rows\": [{}]}";
-        let (id, request) = Request::parse(text, false);
+        let (id, request) = Request::parse(text, false, 3);
         assert_eq!(
             (request.unwrap().pick, id.as_deref()),
             (Pick::Best(3), Some("[1,123456789012345678901234567890]"))
         );
-        let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", false);
+        let (_, request) = Request::parse(b"{\"top_k\": null, \"decide\": true, \"rows\": []}", false, 3);
         assert_eq!(request.unwrap().pick, Pick::Decided);
     }
 
@@ -178,11 +189,13 @@ mod tests {
                 "{\"rows\": [], \"explain\": 2, \"values\": true}",
                 "explain is of scores",
             ),
+            ("[{}, {}, {}, {}]", "the request has 4 rows, at most 3 are"),
+            ("{\"rows\": [{}, {}, {}, {}]}", "the request has 4 rows"),
             ("{\"rows\": [], \"topk\": 1}", "unknown key \"topk\""),
             ("{\"rows\": {}}", "rows must be a list of rows, got {}"),
             ("{\"a\": 1, \"a\": 1}", "\"a\" is given twice at line 1"),
         ] {
-            let (_, request) = Request::parse(text.as_bytes(), false);
+            let (_, request) = Request::parse(text.as_bytes(), false, 3);
             let found = request.unwrap_err().to_string();
             assert!(found.contains(message), "{text}: {found}");
         }
@@ -190,7 +203,7 @@ mod tests {
             "{\"rows\": 4, \"id\": 7}",
             "{\"id\": 7, \"rows\": [], \"top_k\": 0}",
         ] {
-            let (id, request) = Request::parse(text.as_bytes(), false);
+            let (id, request) = Request::parse(text.as_bytes(), false, 3);
             assert!(request.is_err() && id.as_deref() == Some("7"), "{text}");
         }
     }

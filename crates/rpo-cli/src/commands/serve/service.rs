@@ -103,7 +103,7 @@ impl Service {
             Columns::Numbered => false,
             Columns::Named { options, .. } => options.types.contains_key("rows"),
         };
-        let (id, request) = Request::parse(text, rows_is_a_feature);
+        let (id, request) = Request::parse(text, rows_is_a_feature, self.limits.rows);
         match request.and_then(|request| self.predict(&request, id.as_deref())) {
             Ok(response) => (200, response),
             Err(problem) => (problem.status(), problem.response(id.as_deref())),
@@ -111,10 +111,6 @@ impl Service {
     }
 
     fn predict(&self, request: &Request<'_>, id: Option<&str>) -> Result<String, Problem> {
-        let (rows, limit) = (request.rows.len(), self.limits.rows);
-        if rows > limit {
-            return Err(Problem::TooManyRows { rows, limit });
-        }
         let has_numbers = self.model.schema().task == Task::Regression;
         let are_missing = match request.pick {
             Pick::All | Pick::Values => false,
@@ -139,7 +135,7 @@ impl Service {
                 "the server cannot explain predictions: start it with typical samples, --background FILE";
             return Err(Problem::Request(message.to_owned()));
         }
-        self.check_values(rows.saturating_mul(self.values_per_row(request)))?;
+        self.check_values(request.rows.len().saturating_mul(self.values_per_row(request)))?;
         let mut response = "{".to_owned();
         if let Some(id) = id {
             add(&mut response, format_args!("\"id\":{id},"));
