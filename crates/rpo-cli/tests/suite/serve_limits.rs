@@ -1,9 +1,10 @@
 //! What clients of a server may use, and where it listens.
 
 use crate::common::Folder;
-use crate::serve::{Server, lines, response, trained};
+use crate::serve::{Server, lines, response, slow, trained};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 /// A client that reads nothing of its response must not keep its connection.
 #[test]
@@ -143,6 +144,58 @@ fn requests_take_memory_in_proportion_to_their_size() {
     let (status, body) = server.request("POST", "/predict", &list);
     assert!(status == 422 && body.len() < 1000, "{status}");
     assert!(peak() < 150, "{} MB", peak());
+}
+
+#[test]
+fn requests_have_a_largest_number_of_explained_scores() {
+    let folder = Folder::new();
+    trained(&folder);
+    let row = json!({"city": "Oslo", "since": "2024-02-03", "age": 31});
+    let requests = [
+        json!({"rows": [row, row], "explain": 1}),
+        json!({"rows": [row, row], "explain": 1, "top_k": 1}),
+    ];
+    let input = requests.map(|request| format!("{request}\n")).concat();
+    let found = lines(
+        &folder,
+        "--model m.rpo --background table.csv --max-explained 3",
+        &input,
+    );
+    assert_eq!(
+        found[0]["error"],
+        json!({"kind": "size", "message": "4 scores would be explained, at most 3 are at once (--max-explained): send \
+            fewer rows, or ask for the best labels with top_k"})
+    );
+    assert_eq!(found[1]["explanations"].as_array().unwrap().len(), 2);
+}
+
+/// The work for a client that has gone must not delay others.
+#[test]
+fn explanations_that_nobody_waits_for_end() {
+    let folder = Folder::new();
+    let (options, request) = slow(&folder);
+    let server = Server::start(&folder, &format!("{options} --timeout 0.5 --threads 1"));
+    let clock = Instant::now();
+    let (status, _) = server.request("POST", "/predict", &request(50));
+    assert_eq!(status, 200);
+    let of_twentieth = clock.elapsed();
+    let stream = server.send("POST", "/predict", &request(1000));
+    std::thread::sleep(Duration::from_millis(300));
+    drop(stream);
+    let clock = Instant::now();
+    // Until then the only thread is busy.
+    while server.request("POST", "/predict", "[]").0 == 503 {}
+    assert!(
+        clock.elapsed() > Duration::from_millis(400),
+        "{:?}",
+        clock.elapsed()
+    );
+    let most = Duration::from_millis(1500) + 5 * of_twentieth;
+    assert!(clock.elapsed() < most, "{:?}, {of_twentieth:?}", clock.elapsed());
+    // A client that closes its side and waits is answered.
+    let stream = server.send("POST", "/predict", &request(5));
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(response(stream).0, 200);
 }
 
 #[test]

@@ -17,13 +17,16 @@ use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
+use tokio::io::Interest;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The page that shows predictions.
 const PAGE: &str = include_str!("page.html");
@@ -100,12 +103,16 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
             Some((Ok(permit), Ok((stream, _)))) => (permit, stream),
             // For example too many open files, which may be closed soon.
             Some(_) => {
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
         let (permit, stream) = stream;
-        let connection = graceful.watch(connection(Arc::clone(&server), stream));
+        // For example too many open files.
+        let Ok((stream, client)) = twice(stream) else {
+            continue;
+        };
+        let connection = graceful.watch(connection(Arc::clone(&server), stream, client));
         tokio::spawn(async move {
             // A client that disconnected is not an error of the server.
             let _ = connection.await;
@@ -122,16 +129,25 @@ async fn listen(server: Arc<Server>, address: &str) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Returns two handles of a connection.
+fn twice(stream: TcpStream) -> io::Result<(TcpStream, TcpStream)> {
+    let stream = stream.into_std()?;
+    let other = stream.try_clone()?;
+    Ok((TcpStream::from_std(stream)?, TcpStream::from_std(other)?))
+}
+
 fn connection(
     server: Arc<Server>,
     stream: TcpStream,
+    client: TcpStream,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
     // Responses are small and should be sent without delay.
     let _ = stream.set_nodelay(true);
     let time = server.limits.time;
+    let client = Arc::new(client);
     let handle = move |request| {
-        let server = Arc::clone(&server);
-        async move { Ok::<_, Infallible>(server.handle(request).await) }
+        let (server, client) = (Arc::clone(&server), Arc::clone(&client));
+        async move { Ok::<_, Infallible>(server.handle(request, client).await) }
     };
     let mut builder = http1::Builder::new();
     builder
@@ -144,9 +160,13 @@ fn connection(
 }
 
 impl Server {
-    async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn handle(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        client: Arc<TcpStream>,
+    ) -> Response<Full<Bytes>> {
         let (head, mut body) = request.into_parts();
-        let problem = match Arc::clone(&self).respond(&head, &mut body).await {
+        let problem = match Arc::clone(&self).respond(&head, &mut body, client).await {
             Ok(response) => return response,
             Err(problem) => problem,
         };
@@ -178,6 +198,7 @@ impl Server {
         self: Arc<Self>,
         head: &Parts,
         body: &mut Incoming,
+        client: Arc<TcpStream>,
     ) -> Result<Response<Full<Bytes>>, Problem> {
         let json = "application/json";
         // A response to HEAD is sent without a body.
@@ -192,7 +213,7 @@ impl Server {
             (&Method::POST, "/predict") => {
                 check_encoding(&head.headers)?;
                 let body = self.body(body).await?;
-                let (status, text) = self.predict(body).await?;
+                let (status, text) = self.predict(body, client).await?;
                 Ok(response(status, json, text))
             }
             (method, path) => Err(match path {
@@ -216,13 +237,36 @@ impl Server {
         }
     }
 
-    async fn predict(self: Arc<Self>, body: Bytes) -> Result<(u16, String), Problem> {
+    async fn predict(self: Arc<Self>, body: Bytes, client: Arc<TcpStream>) -> Result<(u16, String), Problem> {
         let turn = timeout(self.limits.time, self.turns.acquire()).await;
         let _turn = turn.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)?;
         let server = Arc::clone(&self);
-        let work = tokio::task::spawn_blocking(move || server.service.respond(&body));
-        work.await.map_err(|_| Problem::Internal)
+        let is_given_up = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&is_given_up);
+        let time = self.limits.time;
+        let watch = tokio::spawn(async move {
+            gone(&client, time).await;
+            flag.store(true, Ordering::Relaxed);
+        });
+        let work = tokio::task::spawn_blocking(move || server.service.respond(&body, &is_given_up));
+        let done = work.await;
+        watch.abort();
+        done.map_err(|_| Problem::Internal)
     }
+}
+
+/// Returns some time after a client closed its side of the connection. Clients may do so and wait for their response, and
+/// those that have gone cannot be told from them.
+async fn gone(client: &TcpStream, time: Duration) {
+    while client
+        .ready(Interest::READABLE)
+        .await
+        .is_ok_and(|ready| !ready.is_read_closed())
+    {
+        // What can be read is for later.
+        sleep(Duration::from_secs(1)).await;
+    }
+    sleep(time).await;
 }
 
 /// Refuses bodies that are compressed, which would be taken for damaged JSON.

@@ -4,17 +4,19 @@ use super::problem::Problem;
 use super::service::Service;
 use crate::error::CliError;
 use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::sync::atomic::AtomicBool;
 
 /// Serves until standard input ends. Blank lines are skipped.
 pub(super) fn serve(service: &Service, max_bytes: usize) -> Result<(), CliError> {
     let mut input = io::stdin().lock();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut line = Vec::new();
+    let is_given_up = AtomicBool::new(false);
     while read_line(&mut input, max_bytes, &mut line).map_err(CliError::Input)? {
         let response = match line.len() > max_bytes {
             true => Problem::TooLong { limit: max_bytes }.response(None),
             false if line.trim_ascii().is_empty() => continue,
-            false => service.respond(&line).1,
+            false => service.respond(&line, &is_given_up).1,
         };
         writeln!(out, "{response}")
             .and_then(|()| out.flush())

@@ -68,12 +68,17 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", default_value_t = MAX_VALUES)]
     max_values: NonZeroUsize,
 
+    /// Largest number of scores that a request may have explained: rows times outputs, or times K with "top_k": K, or the
+    /// labels that are decided on. [default: 1000]
+    #[arg(long, value_name = "N", requires = "background")]
+    max_explained: Option<NonZeroUsize>,
+
     /// Largest number of concurrent connections; others wait. [default: 256]
     #[arg(long, value_name = "N", requires = "http")]
     max_connections: Option<NonZeroUsize>,
 
     /// Seconds within which a request must arrive, longest wait for earlier requests, and for a client to go on reading
-    /// its response. [default: 10]
+    /// its response. Explanations end this long after their client closed the connection. [default: 10]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
@@ -116,6 +121,7 @@ impl Serve {
         let limits = RequestLimits {
             rows: self.max_rows.get(),
             values: self.max_values.get(),
+            explained: self.max_explained.map_or(1000, NonZeroUsize::get),
         };
         let loaded = Model::load_with_checksum(&self.model)?;
         let background = self.background.load(loaded.0.schema())?;

@@ -21,12 +21,21 @@ pub(super) enum Problem {
          best labels with top_k"
     )]
     TooManyValues { values: usize, limit: usize },
+    #[error(
+        "{scores} scores would be explained, at most {limit} are at once (--max-explained): send fewer rows, or ask for the \
+         best labels with top_k"
+    )]
+    TooManyExplained { scores: usize, limit: usize },
     #[error("the content encoding {0:?} is not supported; send the request as it is")]
     Encoding(String),
     #[error("the request did not arrive in time")]
     Late,
     #[error("the request timed out while waiting for other requests")]
     Busy,
+    #[error(
+        "the client closed its side of the connection, and the explanations took longer than --timeout allows after that"
+    )]
+    GivenUp,
     #[error("there is no {0}")]
     Path(String),
     #[error("{method} is not allowed for this path; allowed: {allowed}")]
@@ -66,9 +75,12 @@ impl Problem {
         match self {
             Self::Json(_) => "json",
             Self::Request(_) => "request",
-            Self::TooManyRows { .. } | Self::TooLong { .. } | Self::TooManyValues { .. } => "size",
+            Self::TooManyRows { .. }
+            | Self::TooLong { .. }
+            | Self::TooManyValues { .. }
+            | Self::TooManyExplained { .. } => "size",
             Self::Encoding(_) => "encoding",
-            Self::Late | Self::Busy => "time",
+            Self::Late | Self::Busy | Self::GivenUp => "time",
             Self::Path(_) => "path",
             Self::Method { .. } => "method",
             Self::Row { .. } => "row",
@@ -83,8 +95,11 @@ impl Problem {
             Self::Json(_) | Self::Request(_) => 400,
             Self::Path(_) => 404,
             Self::Method { .. } => 405,
-            Self::Late => 408,
-            Self::TooManyRows { .. } | Self::TooLong { .. } | Self::TooManyValues { .. } => 413,
+            Self::Late | Self::GivenUp => 408,
+            Self::TooManyRows { .. }
+            | Self::TooLong { .. }
+            | Self::TooManyValues { .. }
+            | Self::TooManyExplained { .. } => 413,
             Self::Encoding(_) => 415,
             Self::Row { .. } | Self::Model(_) => 422,
             Self::Internal => 500,

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Limits on the sizes of requests and of their responses.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,8 @@ pub(super) struct RequestLimits {
     pub(super) rows: usize,
     /// Largest number of predicted values.
     pub(super) values: usize,
+    /// Largest number of scores that are explained.
+    pub(super) explained: usize,
 }
 
 /// A model that serves requests.
@@ -97,20 +100,26 @@ impl Service {
         })
     }
 
-    /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is.
-    pub(super) fn respond(&self, text: &[u8]) -> (u16, String) {
+    /// Returns the HTTP status and the response to a request: one line of JSON, whatever the request is. Explanations, which
+    /// may take long, end when they are given up.
+    pub(super) fn respond(&self, text: &[u8], is_given_up: &AtomicBool) -> (u16, String) {
         let rows_is_a_feature = match &self.columns {
             Columns::Numbered => false,
             Columns::Named { options, .. } => options.types.contains_key("rows"),
         };
         let (id, request) = Request::parse(text, rows_is_a_feature, self.limits.rows);
-        match request.and_then(|request| self.predict(&request, id.as_deref())) {
+        match request.and_then(|request| self.predict(&request, id.as_deref(), is_given_up)) {
             Ok(response) => (200, response),
             Err(problem) => (problem.status(), problem.response(id.as_deref())),
         }
     }
 
-    fn predict(&self, request: &Request<'_>, id: Option<&str>) -> Result<String, Problem> {
+    fn predict(
+        &self,
+        request: &Request<'_>,
+        id: Option<&str>,
+        is_given_up: &AtomicBool,
+    ) -> Result<String, Problem> {
         let has_numbers = self.model.schema().task == Task::Regression;
         let are_missing = match request.pick {
             Pick::All | Pick::Values => false,
@@ -148,7 +157,8 @@ impl Service {
             let outputs = self.write(x.view(), request, &mut response)?;
             if let (Some(most), Some((names, background))) = (request.explain, &self.explained) {
                 let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
-                self.explain(x.view(), &outputs, most, (names, background), &mut explained)?;
+                let features = (names.as_slice(), background);
+                self.explain(x.view(), &outputs, most, features, is_given_up, &mut explained)?;
             }
         }
         response.push(']');
@@ -192,27 +202,41 @@ impl Service {
         outputs: &[&[u32]],
         most: usize,
         (names, background): (&[String], &Matrix),
+        is_given_up: &AtomicBool,
         to: &mut String,
     ) -> Result<(), Problem> {
         let scores: usize = outputs.iter().map(|outputs| outputs.len()).sum();
+        let limit = self.limits.explained;
+        if scores > limit {
+            return Err(Problem::TooManyExplained { scores, limit });
+        }
         self.check_values(scores.saturating_mul(most.min(names.len())))?;
         let mut of_rows = vec![String::new(); outputs.len()];
-        for_each_explanation(
-            &self.model,
-            x,
-            outputs,
-            most,
-            background.view(),
-            Problem::from,
-            |explanation| {
-                let of_row = &mut of_rows[explanation.row];
-                if !of_row.is_empty() {
-                    of_row.push(',');
-                }
-                self.outputs.explained(&explanation, names, of_row);
-                Ok(())
-            },
-        )?;
+        // Enough for all threads to have work, and soon done.
+        let together = 32 * rayon::current_num_threads();
+        for (block, outputs) in outputs.chunks(together).enumerate() {
+            if is_given_up.load(Ordering::Relaxed) {
+                return Err(Problem::GivenUp);
+            }
+            let first = block * together;
+            let rows: Vec<usize> = (first..first + outputs.len()).collect();
+            for_each_explanation(
+                &self.model,
+                x.select_rows(&rows).view(),
+                outputs,
+                most,
+                background.view(),
+                |e| Problem::from(e.in_block(first)),
+                |explanation| {
+                    let of_row = &mut of_rows[first + explanation.row];
+                    if !of_row.is_empty() {
+                        of_row.push(',');
+                    }
+                    self.outputs.explained(&explanation, names, of_row);
+                    Ok(())
+                },
+            )?;
+        }
         for (row, explained) in of_rows.iter().enumerate() {
             let comma = if row > 0 { "," } else { "" };
             add(to, format_args!("{comma}[{explained}]"));
@@ -390,6 +414,7 @@ impl Service {
             "explains": self.explained.is_some(),
             "max_rows": self.limits.rows,
             "max_values": self.limits.values,
+            "max_explained": self.explained.as_ref().map(|_| self.limits.explained),
             "version": env!("CARGO_PKG_VERSION"),
             "model": self.identity(),
         })
