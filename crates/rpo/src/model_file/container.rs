@@ -9,6 +9,7 @@ use super::error::ModelFileErrorKind as Kind;
 use rpo_core::store::{Array, ArrayView, Dtype, Reader, StoreError};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
+use std::io::Read;
 
 /// The key of the description in the header's metadata.
 const KEY: &str = "rpo";
@@ -124,6 +125,37 @@ pub(super) fn checksum(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[DIGITS]).into_owned()
 }
 
+/// Reads a file, or a pipe without an end: no more than its header says, and a byte that shows whether it goes on. A header
+/// that cannot be read ends the reading; [`open`] says what is wrong with it.
+pub(super) fn read(mut file: impl Read) -> Result<Vec<u8>, Kind> {
+    let mut bytes = Vec::new();
+    let mut more = |n: usize, bytes: &mut Vec<u8>| {
+        let read = file.by_ref().take(n as u64).read_to_end(bytes);
+        read.map_err(Kind::read)
+    };
+    more(LENGTH, &mut bytes)?;
+    let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length));
+    match length.map(usize::try_from) {
+        Some(Ok(length @ ..=LONGEST_HEADER)) => more(length, &mut bytes)?,
+        _ => return Ok(bytes),
+    };
+    let Ok(metadata) = serde_json::from_slice::<Metadata>(&bytes[LENGTH..]) else {
+        return Ok(bytes);
+    };
+    description(&metadata)?;
+    more(metadata.data_len().saturating_add(1), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the text of the description, which every model has.
+fn description(metadata: &Metadata) -> Result<&str, Kind> {
+    let entries = metadata.metadata().as_ref();
+    let description = entries.and_then(|entries| entries.get(KEY));
+    description.map(String::as_str).ok_or(Kind::NotAModel {
+        message: "it has no description \"rpo\"",
+    })
+}
+
 /// Opens a container. Returns its description, after checking its version and that it is undamaged, and the reader of
 /// its arrays and fields.
 pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
@@ -131,10 +163,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
         message: e.to_string(),
     };
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(container)?;
-    let description = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
-    let text = description.ok_or(Kind::NotAModel {
-        message: "it has no description \"rpo\"",
-    })?;
+    let text = description(&metadata)?;
     Description::check_version(text)?;
     if !bytes[LENGTH..].starts_with(BEGIN) {
         return Err(Kind::NotAModel {
@@ -168,6 +197,27 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_without_an_end_are_read_as_far_as_their_header_says() {
+        let arrays = r#""a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}"#;
+        let begin = |header: String| {
+            let length = (header.len() as u64).to_le_bytes();
+            [&length, header.as_bytes()].concat()
+        };
+        let read = |begin: &[u8]| read(begin.chain(std::io::repeat(0)));
+        let model = begin(format!(r#"{{"__metadata__":{{"rpo":"{{}}"}},{arrays}}}"#));
+        assert_eq!(read(&model).unwrap().len(), model.len() + 3 + 1);
+        let other = begin(format!("{{{arrays}}}"));
+        assert!(matches!(read(&other), Err(Kind::NotAModel { .. })));
+        for begin in [begin("no header".to_owned()), vec![], vec![b'y'; 1000]] {
+            let bytes = read(&begin).unwrap();
+            assert!(bytes.len() <= begin.len().max(LENGTH));
+            assert!(matches!(open(&bytes), Err(Kind::Container { .. })));
+        }
+    }
+
     #[test]
     fn the_checksum_lies_where_the_format_says() {
         // docs/model-format.md names these bytes.

@@ -120,6 +120,13 @@ pub enum ModelFileErrorKind {
     },
 }
 
+impl ModelFileErrorKind {
+    pub(super) fn read(e: io::Error) -> Self {
+        let (kind, message) = (e.kind(), e.to_string());
+        Self::Read { kind, message }
+    }
+}
+
 /// The remedy for a file of another version.
 fn remedy(found: u64, supported: u64) -> &'static str {
     if found < supported {

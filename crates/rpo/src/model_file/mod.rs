@@ -28,6 +28,7 @@ use error::ModelFileErrorKind as Kind;
 use rpo_core::Mismatch;
 use rpo_core::store::{Sizes, Store, Writer};
 use rpo_data::preprocess::Pipeline;
+use std::fs::File;
 use std::path::Path;
 
 /// Name of the array of decision thresholds.
@@ -63,13 +64,8 @@ impl Model {
     /// As [`load`](Self::load).
     pub fn load_with_checksum(path: impl AsRef<Path>) -> Result<(Self, String), ModelFileError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| {
-            ModelFileError::from(Kind::Read {
-                kind: e.kind(),
-                message: e.to_string(),
-            })
-            .in_file(path)
-        })?;
+        let bytes = File::open(path).map_err(Kind::read).and_then(container::read);
+        let bytes = bytes.map_err(|e| ModelFileError::from(e).in_file(path))?;
         let model = Self::from_bytes(&bytes).map_err(|e| e.in_file(path))?;
         Ok((model, container::checksum(&bytes)))
     }
