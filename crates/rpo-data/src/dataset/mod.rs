@@ -21,7 +21,8 @@ pub use date_column::DateColumn;
 pub use error::DatasetError;
 pub use label_column::LabelColumn;
 pub use layout::{AUTO_DENSITY, Layout};
-pub use notes::{EmptyLines, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText};
+pub(crate) use notes::IntegerTypes;
+pub use notes::{EmptyLines, IntegerIds, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText};
 pub use task::Task;
 pub use weights::Weighting;
 

@@ -10,7 +10,7 @@ use super::number::{self, NotANumber};
 use super::options::{ColumnType, Missing, ReadOptions};
 use super::row::Row;
 use super::text::utf8;
-use crate::dataset::DateColumn;
+use crate::dataset::{DateColumn, IntegerIds, IntegerTypes};
 use crate::message::lossy;
 use crate::text::{Counts, TextColumn, TextRows};
 use rpo_core::Matrix;
@@ -166,8 +166,8 @@ pub(super) struct TypedReader<S> {
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
-    /// True if all identifiers that are not missing are integers of 64 bits.
-    integer_ids: bool,
+    /// The types of integers that the identifiers may have.
+    id_types: IntegerTypes,
     /// True if missing texts are refused.
     refuse_missing: bool,
 }
@@ -188,8 +188,8 @@ enum Column {
 pub(super) struct Finished {
     /// The identifiers of the samples.
     pub(super) ids: Option<Vec<String>>,
-    /// True if all identifiers that are not missing have the type of an integer of 64 bits.
-    pub(super) integer_ids: bool,
+    /// The type of the identifiers, if all that are not missing are integers of 64 bits.
+    pub(super) integer_ids: Option<IntegerIds>,
     /// The values of each category column, by its position in the file.
     pub(super) categories: BTreeMap<usize, Categories>,
     /// The columns of dates, by their positions in the file.
@@ -231,7 +231,7 @@ impl<S: Fields> TypedReader<S> {
             columns,
             refuse_missing: options.missing == Missing::Refuse,
             ids: uses.contains(&ColumnUse::Id).then(Vec::new),
-            integer_ids: uses.contains(&ColumnUse::Id),
+            id_types: IntegerTypes::default(),
         }
     }
 
@@ -250,18 +250,18 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
         row.start_dense(n_values);
         let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
-        let integer_ids = &mut self.integer_ids;
+        let id_types = &mut self.id_types;
         let refuse_missing = self.refuse_missing;
         let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
             match (&mut columns[j], field) {
                 (Column::Ignored, _) => {}
                 (Column::Id, field) => {
-                    *integer_ids &= match field {
-                        Field::Missing => true,
-                        Field::Integer(value) => i64::try_from(value).is_ok(),
-                        _ => false,
-                    };
+                    match field {
+                        Field::Missing => {}
+                        Field::Integer(value) => id_types.add(Some(value)),
+                        _ => id_types.add(None),
+                    }
                     let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
                     ids.as_mut().expect("a column is the id").push(id);
                 }
@@ -324,8 +324,8 @@ impl<S: Fields> TypedReader<S> {
             }
         }
         Ok(Finished {
+            integer_ids: self.ids.as_ref().and_then(|_| self.id_types.common()),
             ids: self.ids,
-            integer_ids: self.integer_ids,
             categories,
             dates,
             texts,

@@ -2,7 +2,7 @@
 
 use super::WriteError;
 use super::targets::Targets;
-use crate::dataset::{Dataset, Task};
+use crate::dataset::{Dataset, IntegerIds, Task};
 use crate::names::Names;
 use crate::read::{Cell, Format};
 use arrow_array::builder::{
@@ -29,9 +29,9 @@ pub enum ColumnContent {
     Number,
     /// Labels: 0 or 1.
     Label,
-    /// Counts: integers from 0 on.
+    /// Counts and identifiers that are integers of 64 bits from 0 on.
     Count,
-    /// Identifiers that are integers of 64 bits.
+    /// Identifiers that are integers of 64 bits with a sign.
     IntegerId,
     /// Texts.
     Text,
@@ -42,8 +42,9 @@ impl ColumnContent {
     /// as programs do not join integers with texts.
     pub fn of_ids(data: &Dataset) -> Self {
         match data.notes.integer_ids {
-            true => Self::IntegerId,
-            false => Self::Text,
+            Some(IntegerIds::Signed) => Self::IntegerId,
+            Some(IntegerIds::Unsigned) => Self::Count,
+            None => Self::Text,
         }
     }
 }
@@ -184,12 +185,13 @@ impl<W: Write + Send> ColumnWriter<W> {
     /// # Panics
     /// If the column holds something else, or for a text that is no integer in a column of integers.
     pub fn push_id(&mut self, id: &str) -> Result<(), WriteError> {
-        let Builder::IntegerId(column) = &mut self.columns[self.next] else {
-            return self.push(Cell::Text(id));
-        };
-        match id {
-            "" => column.append_null(),
-            id => column.append_value(id.parse().expect("the identifiers are integers")),
+        let integers = "the identifiers are integers";
+        match &mut self.columns[self.next] {
+            Builder::IntegerId(column) if id.is_empty() => column.append_null(),
+            Builder::IntegerId(column) => column.append_value(id.parse().expect(integers)),
+            Builder::Count(column) if id.is_empty() => column.append_null(),
+            Builder::Count(column) => column.append_value(id.parse().expect(integers)),
+            _ => return self.push(Cell::Text(id)),
         }
         self.end_value()
     }

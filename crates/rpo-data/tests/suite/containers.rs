@@ -15,7 +15,7 @@ use rpo_data::read::{
     Cell, ColumnType, Format, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from,
 };
 use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, write};
-use rpo_data::{Dataset, Task, suspicious_features};
+use rpo_data::{Dataset, IntegerIds, Task, suspicious_features};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -518,15 +518,20 @@ fn identifiers_are_integers_where_the_file_has_integers() {
     let with_gap: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX)]));
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["1", "2", "3"]));
     let large: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2, u64::MAX]));
+    let small: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2, 3]));
+    let (signed, unsigned) = (Some(IntegerIds::Signed), Some(IntegerIds::Unsigned));
     let rows = |ids: [&str; 3]| format!("key,x\n{},1\n{},2\n{},3\n", ids[0], ids[1], ids[2]).into_bytes();
     for (bytes, expected) in [
-        (file(with_gap), true),
-        (file(texts), false),
-        (file(large), false),
-        (rows(["1", "-2", "0"]), true),
-        (rows(["1", "007", "2"]), false),
-        (rows(["1", "", "2"]), false),
-        (rows(["1", "9223372036854775808", "2"]), false),
+        (file(with_gap), signed),
+        (file(texts), None),
+        (file(large), unsigned),
+        (file(small), unsigned),
+        (rows(["1", "-2", "0"]), signed),
+        (rows(["1", "007", "2"]), None),
+        (rows(["1", "", "2"]), None),
+        (rows(["1", "9223372036854775808", "2"]), unsigned),
+        (rows(["-1", "9223372036854775808", "2"]), None),
+        (rows(["1", "18446744073709551616", "2"]), None),
     ] {
         let data = read(&bytes);
         assert_eq!(data.notes.integer_ids, expected, "{:?}", data.ids());

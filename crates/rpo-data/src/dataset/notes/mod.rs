@@ -1,11 +1,14 @@
 //! What a reader notes about a file besides its data.
 
 mod empty_lines;
+mod integer_ids;
 mod left_out;
 mod rounded;
 mod stored_as_text;
 
 pub use empty_lines::EmptyLines;
+pub use integer_ids::IntegerIds;
+pub(crate) use integer_ids::IntegerTypes;
 pub use left_out::LeftOut;
 pub use rounded::{Rounded, Rounding};
 pub use stored_as_text::StoredAsText;
@@ -28,9 +31,9 @@ pub struct ReadNotes {
     pub index_columns: Vec<String>,
     /// The categories of a Parquet or Arrow file whose texts are numbers or dates.
     pub stored_as_text: Vec<StoredAsText>,
-    /// True if all identifiers are integers of 64 bits in the file: in CSV as they are usually written, in Parquet and
-    /// Arrow by the type of their column, in which some may be missing. A set holds them as texts.
-    pub integer_ids: bool,
+    /// The type of the identifiers, if all are integers of 64 bits in the file: in CSV as they are usually written, in
+    /// Parquet and Arrow by the type of their column, in which some may be missing. A set holds them as texts.
+    pub integer_ids: Option<IntegerIds>,
     /// The name of the column of identifiers in the file.
     pub id_column: Option<String>,
     /// The columns of a table that were not read, as the options give them no type

@@ -95,6 +95,12 @@ pub(super) fn are_texts(schema: &Schema) -> Vec<bool> {
     fields.map(|field| cells::is_text(field.data_type())).collect()
 }
 
+/// Returns true if the identifiers are integers without a sign, whatever their values.
+pub(super) fn has_unsigned_ids(schema: &Schema, uses: &[ColumnUse]) -> bool {
+    let mut columns = schema.fields().iter().zip(uses);
+    columns.any(|(field, of)| *of == ColumnUse::Id && field.data_type().is_unsigned_integer())
+}
+
 /// Returns the use of each column: the declared one, or else the one that its type implies.
 pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Vec<ColumnUse>, ReadErrorKind> {
     let columns = schema.fields().iter().zip(declared);

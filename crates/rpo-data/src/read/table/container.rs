@@ -4,7 +4,7 @@ use super::numeric;
 use super::stored_as_text::stored_as_text;
 use super::targets::target_columns_among;
 use super::typed::read_typed;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, IntegerIds};
 use crate::read::arff::Attribute;
 use crate::read::columns::{ColumnUse, check_unique, declared, untyped};
 use crate::read::container::{self, Container};
@@ -36,6 +36,7 @@ pub(in crate::read) fn read_container(
     check_unique(&column_names, &declared)?;
     let uses = container::uses(container.schema(), &declared)?;
     let is_text = container::are_texts(container.schema());
+    let has_unsigned_ids = container::has_unsigned_ids(container.schema(), &uses);
     let rows = container::rows(container, &uses, options.memory_limit);
     let mut data = read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)?;
     let texts = column_names.iter().zip(is_text).zip(&declared);
@@ -48,6 +49,9 @@ pub(in crate::read) fn read_container(
     });
     data.notes.stored_as_text = stored.collect();
     data.notes.index_columns = index_columns;
+    if has_unsigned_ids {
+        data.notes.integer_ids = Some(IntegerIds::Unsigned);
+    }
     data.notes.untyped_columns = untyped(&column_names, &declared, options);
     Ok(data)
 }

@@ -20,7 +20,7 @@ use super::format::Format;
 use super::line::LineReader;
 use super::options::{ColumnType, ReadOptions, Targets};
 use super::typed::Fields;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, IntegerIds, IntegerTypes};
 use assemble::assemble;
 #[cfg(feature = "arrow")]
 pub(super) use container::read_container;
@@ -134,14 +134,18 @@ pub(super) fn read_csv<'a>(
     data.notes.numbers_as_names = reader.numbers_as_names();
     data.notes.untyped_columns = untyped_columns;
     data.notes.n_blank_columns = n_blank;
-    data.notes.integer_ids = data.ids().is_some_and(|ids| ids.iter().all(|id| is_integer(id)));
+    data.notes.integer_ids = data.ids().and_then(integer_ids);
     Ok(data)
 }
 
-/// Returns true for an integer of 64 bits as it is usually written, unlike 007, which is a text.
-fn is_integer(text: &str) -> bool {
-    let value: Result<i64, _> = text.parse();
-    value.is_ok_and(|value| value.to_string() == text)
+/// Returns the type of integers as they are usually written, unlike 007, which is a text.
+fn integer_ids(ids: &[String]) -> Option<IntegerIds> {
+    let mut types = IntegerTypes::default();
+    for id in ids {
+        let value = id.parse::<i128>().ok();
+        types.add(value.filter(|value| value.to_string() == *id));
+    }
+    types.common()
 }
 
 /// Returns, for each column, true if it has neither a name nor a value, as it stands behind delimiters at the ends of
