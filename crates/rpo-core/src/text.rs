@@ -239,3 +239,35 @@ impl<T: FromStr<Err: Display>> de::Visitor<'_> for TextVisitor<T> {
         self.visit_str(&format!("{number:?}"))
     }
 }
+/// Maximum number of characters of a name or text of a user in a message.
+pub const LONGEST: usize = 80;
+
+/// Formats a name or text for messages: quoted, with control characters escaped, truncated after 80 characters.
+pub fn quoted(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// Truncates another library's message about a file, which may repeat the whole file, after twice the length of a name.
+pub fn cut(text: &str) -> String {
+    match text.char_indices().nth(2 * LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut() {
+        let long = "é".repeat(1000);
+        assert_eq!(quoted(&long), format!("{:?}...", "é".repeat(80)));
+        assert_eq!(quoted(&"x".repeat(80)), format!("{:?}", "x".repeat(80)));
+        assert_eq!(cut(&long), format!("{}...", "é".repeat(160)));
+        assert_eq!(cut("as it is"), "as it is");
+    }
+}

@@ -34,7 +34,6 @@ pub use dataset::{
     LabelColumn, Layout, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText, TargetOutputs, Task, Weighting,
     check_positions,
 };
-pub use message::quoted;
 pub use names::Names;
 pub use statistics::{Imbalance, LabelStatistics, Moments};
 pub use suspicion::{Form, Suspicion, suspicious_features};

@@ -3,6 +3,7 @@
 use crate::MissingName;
 use crate::method::{Difference, MethodError};
 use crate::model_file::ModelFileError;
+use rpo_core::text::quoted;
 use rpo_core::{MemoryLimit, Mismatch, ParameterError};
 use rpo_data::preprocess::PreprocessError;
 use rpo_data::split::SplitError;
@@ -208,7 +209,11 @@ pub enum ModelError {
         given: &'static str,
     },
     /// A nominal value that was not declared in training.
-    #[error("row {row} has the value {value:?} of feature {name:?}, which the model does not know")]
+    #[error(
+        "row {row} has the value {} of feature {}, which the model does not know",
+        quoted(value),
+        quoted(name)
+    )]
     UnknownValue {
         /// Row, from 0.
         row: usize,

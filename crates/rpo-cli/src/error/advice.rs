@@ -82,6 +82,12 @@ fn of_read(error: &ReadError) -> Option<&'static str> {
              convert)"
         }
         ReadErrorKind::TooManyImplied { .. } => "check for a mistyped index",
+        // The texts of Parquet and Arrow files are UTF-8.
+        ReadErrorKind::InvalidUtf8 { .. } if error.has_rows => return None,
+        ReadErrorKind::InvalidUtf8 { .. } => {
+            "`iconv -f WINDOWS-1252 -t UTF-8` converts a file that a spreadsheet or an older program wrote; \
+             other encodings have other names"
+        }
         ReadErrorKind::IndexZero => {
             "--first-feature 0 reads files that count from 0; a file for a model counts as that of its training did"
         }

@@ -55,7 +55,7 @@ impl TryFrom<&[u8]> for LabelFile {
     fn try_from(text: &[u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(text).map_err(|e| {
             let bad = &text[e.valid_up_to()..];
-            ReadErrorKind::InvalidUtf8(lossy(bad)).at(line_of(text, e.valid_up_to()))
+            ReadErrorKind::invalid_utf8(bad).at(line_of(text, e.valid_up_to()))
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_ascii().is_empty() {

@@ -48,6 +48,6 @@ mod tests {
         assert_eq!(read(b"").map(|names| names.len()), Ok(0));
         assert_eq!(read(b"a\n\nb\n"), Err(ReadErrorKind::BlankName.at(2)));
         let invalid = read(b"a\nb\xff\n").unwrap_err();
-        assert!(matches!(invalid.kind, ReadErrorKind::InvalidUtf8(_)) && invalid.line == Some(2));
+        assert!(matches!(invalid.kind, ReadErrorKind::InvalidUtf8 { .. }) && invalid.line == Some(2));
     }
 }

@@ -75,7 +75,7 @@ fn quoted(line: &[u8], start: usize, quote: u8) -> Result<(Cow<'_, [u8]>, usize)
 pub(crate) fn utf8(text: &[u8], at: usize) -> Result<String, Fault> {
     std::str::from_utf8(text)
         .map(str::to_owned)
-        .map_err(|_| (at, ReadErrorKind::InvalidUtf8(lossy(text))))
+        .map_err(|_| (at, ReadErrorKind::invalid_utf8(text)))
 }
 
 #[cfg(test)]

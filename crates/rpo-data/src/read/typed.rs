@@ -254,51 +254,56 @@ impl<S: Fields> TypedReader<S> {
         let refuse_missing = self.refuse_missing;
         let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
-            match (&mut columns[j], field) {
-                (Column::Ignored, _) => {}
-                (Column::Id, field) => {
-                    match field {
-                        Field::Missing => {}
-                        Field::Integer(value) => id_types.add(Some(value)),
-                        _ => id_types.add(None),
+            let mut read = || {
+                match (&mut columns[j], field) {
+                    (Column::Ignored, _) => {}
+                    (Column::Id, field) => {
+                        match field {
+                            Field::Missing => {}
+                            Field::Integer(value) => id_types.add(Some(value)),
+                            _ => id_types.add(None),
+                        }
+                        let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
+                        ids.as_mut().expect("a column is the id").push(id);
                     }
-                    let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
-                    ids.as_mut().expect("a column is the id").push(id);
-                }
-                (Column::Labels(labels), field) => labels.push(field)?,
-                (Column::Number, field) => {
-                    let value = field.as_in_csv().number();
-                    row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
-                }
-                (Column::Category(_) | Column::Label(_), Field::Missing) => row.push_dense(f64::NAN),
-                (Column::Category(categories), field) => {
-                    let position = categories.position(&field.text(), name)?;
-                    row.push_dense(f64::from(position));
-                }
-                (Column::Label(words), field) => {
-                    let text = field.text();
-                    let value = words.value(text.trim_ascii());
-                    row.push_dense(value.ok_or_else(|| ReadErrorKind::TargetOfWords {
-                        name: name().to_owned(),
-                        text: lossy(&text),
-                    })?);
-                }
-                (Column::Date(column), field) => match field.as_in_csv() {
-                    Field::Missing => (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN)),
-                    field => {
-                        let moment = field.moment(name())?;
-                        moment.values(column).for_each(|value| row.push_dense(value));
+                    (Column::Labels(labels), field) => labels.push(field)?,
+                    (Column::Number, field) => {
+                        let value = field.as_in_csv().number();
+                        row.push_dense(
+                            value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?,
+                        );
                     }
-                },
-                (Column::Text(_), Field::Missing) if refuse_missing => {
-                    return Err(ReadErrorKind::MissingFeature(name().to_owned()));
+                    (Column::Category(_) | Column::Label(_), Field::Missing) => row.push_dense(f64::NAN),
+                    (Column::Category(categories), field) => {
+                        let position = categories.position(&field.text(), name)?;
+                        row.push_dense(f64::from(position));
+                    }
+                    (Column::Label(words), field) => {
+                        let text = field.text();
+                        let value = words.value(text.trim_ascii());
+                        row.push_dense(value.ok_or_else(|| ReadErrorKind::TargetOfWords {
+                            name: name().to_owned(),
+                            text: lossy(&text),
+                        })?);
+                    }
+                    (Column::Date(column), field) => match field.as_in_csv() {
+                        Field::Missing => (0..column.n_features()).for_each(|_| row.push_dense(f64::NAN)),
+                        field => {
+                            let moment = field.moment(name())?;
+                            moment.values(column).for_each(|value| row.push_dense(value));
+                        }
+                    },
+                    (Column::Text(_), Field::Missing) if refuse_missing => {
+                        return Err(ReadErrorKind::MissingFeature(name().to_owned()));
+                    }
+                    (Column::Text(texts), field) => {
+                        let text = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
+                        texts.push(&text)?;
+                    }
                 }
-                (Column::Text(texts), field) => {
-                    let text = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
-                    texts.push(&text)?;
-                }
-            }
-            Ok(())
+                Ok(())
+            };
+            read().map_err(|kind: ReadErrorKind| kind.in_column(name()))
         })?;
         Ok((more, self.source.line()))
     }

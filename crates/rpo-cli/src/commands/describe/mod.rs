@@ -9,6 +9,7 @@ use crate::options::{ThreadOptions, TrainingOptions};
 use crate::output::{Output, Report, print};
 use clap::Args;
 use rpo::Schema;
+use rpo::core::text::quoted;
 use rpo::data::{Dataset, LabelStatistics, Task};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -161,9 +162,10 @@ fn categories(data: &Dataset) -> String {
 
 /// Describes a column of words: its name, number of words and the first of them.
 fn line_of(kind: &str, name: &str, what: &str, words: &[String]) -> String {
-    let first: Vec<&str> = words.iter().take(5).map(String::as_str).collect();
+    let first: Vec<String> = words.iter().take(5).map(|word| quoted(word)).collect();
     let more = if words.len() > 5 { ", ..." } else { "" };
-    format!("{kind} {name:?}: {} {what}: {first:?}{more}\n", words.len())
+    let (name, first) = (quoted(name), first.join(", "));
+    format!("{kind} {name}: {} {what}: [{first}]{more}\n", words.len())
 }
 
 /// Describes the columns of texts: names and numbers of terms.

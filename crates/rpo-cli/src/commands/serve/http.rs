@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
+use rpo::core::text::cut;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
@@ -219,7 +220,7 @@ impl Server {
             (method, path) => Err(match path {
                 "/" | "/health" | "/schema" => Problem::method(method.as_str(), "GET, HEAD"),
                 "/predict" => Problem::method(method.as_str(), "POST"),
-                _ => Problem::Path(path.to_owned()),
+                _ => Problem::Path(cut(path)),
             }),
         }
     }
@@ -275,7 +276,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
     let other = encodings
         .map(|encoding| String::from_utf8_lossy(encoding.as_bytes()).into_owned())
         .find(|encoding| !encoding.eq_ignore_ascii_case("identity"));
-    other.map_or(Ok(()), |encoding| Err(Problem::Encoding(encoding)))
+    other.map_or(Ok(()), |encoding| Err(Problem::Encoding(cut(&encoding))))
 }
 
 fn response(status: u16, kind: &'static str, text: impl Into<Bytes>) -> Response<Full<Bytes>> {

@@ -1,5 +1,6 @@
 //! JSON of which one level is parsed at a time: numbers keep their digits, and values that nobody asks for take no memory.
 
+use rpo::core::text::quoted;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         let mut object = BTreeMap::new();
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("{key:?} is given twice")));
+                return Err(A::Error::custom(format!("{} is given twice", quoted(&key))));
             }
             object.insert(key, entries.next_value()?);
         }

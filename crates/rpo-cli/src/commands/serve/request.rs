@@ -2,6 +2,7 @@
 
 use super::json::{self, Object, is_list, is_object};
 use super::problem::Problem;
+use rpo::core::text::{cut, quoted};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -77,8 +78,9 @@ impl<'a> Request<'a> {
                 }
                 _ => {
                     return Err(Problem::Request(format!(
-                        "unknown key {key:?}; besides \"rows\", a request may have top_k, decide, values, intervals, explain \
-                         and id"
+                        "unknown key {}; besides \"rows\", a request may have top_k, decide, values, intervals, explain \
+                         and id",
+                        quoted(&key)
                     )));
                 }
             }
@@ -139,7 +141,7 @@ fn count(key: &str, text: &str) -> Result<usize, Problem> {
 }
 
 fn expected(key: &str, what: &str, given: &str) -> Problem {
-    Problem::Request(format!("{key} must be {what}, got {given}"))
+    Problem::Request(format!("{key} must be {what}, got {}", cut(given)))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::json::{Object, is_object};
 use super::problem::Problem;
+use rpo::core::text::{cut, quoted};
 use rpo::data::Names;
 use rpo::data::read::{Cell, ColumnType};
 use serde_json::value::RawValue;
@@ -50,7 +51,7 @@ pub(super) fn by_column<'a>(
 pub(super) fn by_number(row: usize, text: &RawValue, names: &Names) -> Result<Vec<(u32, f32)>, Problem> {
     let mut values = Vec::new();
     for (name, text) in object(row, text)? {
-        let no_feature = || Problem::row(row, &name, format!("there is no feature {name:?}"));
+        let no_feature = || Problem::row(row, &cut(&name), format!("there is no feature {}", quoted(&name)));
         let column = names.position(&name).ok_or_else(no_feature)?;
         let value = match text.get() {
             "null" => f32::NAN,
@@ -95,6 +96,7 @@ fn value<'a>(row: usize, name: &str, kind: ColumnType, text: &'a str) -> Result<
         _ if kind != ColumnType::Number && !text.contains(['.', 'e', 'E']) => Ok(Given::Text(text.into())),
         _ => match number(row, name, text)? {
             value if is_of_words && value.abs() >= INEXACT => {
+                let text = cut(text);
                 let message =
                     format!("{name:?} is a number that is not exact, {text}: send it as a text, in quotes");
                 Err(Problem::row(row, name, message))
@@ -118,7 +120,11 @@ fn unreadable(row: usize, name: &str, kind: ColumnType, text: &str) -> Problem {
         ColumnType::Category | ColumnType::Text => "a text or a number",
         ColumnType::Date | ColumnType::DateTime => "a date as text",
     };
-    Problem::row(row, name, format!("{name:?} must be {expected}, got {text}"))
+    Problem::row(
+        row,
+        name,
+        format!("{name:?} must be {expected}, got {}", cut(text)),
+    )
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 use std::cell::Cell;
@@ -128,10 +129,31 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
         for &column in columns {
             let failed = self.group(group, &[column]).find_map(Result::err);
             if let Some(e) = failed {
+                let e = self.unread_compression(group, column).unwrap_or(e);
                 return damaged(part, Some(self.metadata.schema().field(column).name()), &e);
             }
         }
         damaged(part, None, e)
+    }
+
+    /// Returns the error for a column whose compression is not read.
+    fn unread_compression(&self, group: usize, column: usize) -> Option<ParquetError> {
+        let schema = self.metadata.parquet_schema();
+        let parts = self
+            .metadata
+            .metadata()
+            .row_group(group)
+            .columns()
+            .iter()
+            .enumerate();
+        let mut parts = parts.filter(|(part, _)| schema.get_column_root_idx(*part) == column);
+        let name = parts.find_map(|(_, part)| match part.compression() {
+            Compression::BROTLI(_) => Some("brotli"),
+            Compression::LZO => Some("LZO"),
+            _ => None,
+        })?;
+        let message = format!("it is compressed by {name}; snappy, zstd, LZ4 and gzip are read");
+        Some(ParquetError::General(message))
     }
 }
 

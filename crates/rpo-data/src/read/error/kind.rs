@@ -122,9 +122,18 @@ pub enum ReadErrorKind {
         /// The format of the file.
         format: Format,
     },
-    /// Text that is not UTF-8, given with replacement characters.
-    #[error("invalid UTF-8 in {}", quoted(.0))]
-    InvalidUtf8(String),
+    /// Text that is not UTF-8.
+    #[error(
+        "invalid UTF-8 in {}{}",
+        quoted(text),
+        column.as_ref().map_or_else(String::new, |column| format!(" of column {}", quoted(column)))
+    )]
+    InvalidUtf8 {
+        /// The text, with replacement characters.
+        text: String,
+        /// The column of a value.
+        column: Option<Box<str>>,
+    },
     /// A file without content, and what was expected.
     #[error("the file is empty; {0} expected")]
     Empty(&'static str),
@@ -594,6 +603,20 @@ impl ReadErrorKind {
             line: Some(line),
             ..self.into()
         }
+    }
+
+    /// Creates the error for a text that is not UTF-8.
+    pub(crate) fn invalid_utf8(text: &[u8]) -> Self {
+        let (text, column) = (lossy(text), None);
+        Self::InvalidUtf8 { text, column }
+    }
+
+    /// Adds the column to an error of a value, where it is part of the message.
+    pub(crate) fn in_column(mut self, name: &str) -> Self {
+        if let Self::InvalidUtf8 { column, .. } = &mut self {
+            column.get_or_insert_with(|| name.into());
+        }
+        self
     }
 
     /// Creates the error for a text that should be a number.
