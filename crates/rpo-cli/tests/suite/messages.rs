@@ -1,6 +1,7 @@
 //! Messages name the option that was given, and what it applies to.
 
 use crate::common::Folder;
+use crate::serve::lines;
 
 const TABLE: &str =
     "a,day,red,round\n1,2024-01-05,0,1\n2,2024-02-06,1,0\n3,2024-03-07,0,1\n4,2024-04-08,1,0\n";
@@ -262,4 +263,53 @@ fn numbers_with_commas_for_a_model_name_the_option() {
     assert!(message.contains("line 2: \"1,5\" is not a number"), "{message}");
     assert!(message.contains("--decimal-comma reads numbers"), "{message}");
     folder.ok("predict --data q.csv --decimal-comma --model m.rpo");
+}
+
+#[test]
+fn text_in_another_encoding_has_a_remedy() {
+    let folder = Folder::new();
+    folder.write("t.csv", b"kind,y\nr\xe9d,1\nblue,2\nr\xe9d,3\n");
+    let message = folder.fail("train --data t.csv --targets y --model m.rpo");
+    assert!(
+        message.contains("line 2: invalid UTF-8 in \"r\u{fffd}d\" of column \"kind\"")
+            && message.contains("iconv -f WINDOWS-1252 -t UTF-8"),
+        "{message}"
+    );
+}
+
+#[test]
+fn long_values_are_cut() {
+    let folder = Folder::new();
+    let long = "x".repeat(100_000);
+    folder.write(
+        "t.csv",
+        format!("kind,x,y\n{long},1,1\nblue,2,2\nblue,3,1\n{long},4,2\n"),
+    );
+    let text = folder.ok("describe --data t.csv --targets y");
+    assert!(
+        text.contains(&format!("[\"blue\", {:?}...]", "x".repeat(80))) && text.len() < 2000,
+        "{text}"
+    );
+    folder.ok("train --data t.csv --targets y --trees 2 --model m.rpo");
+    let list = format!("[{}1]", "1,".repeat(50_000));
+    let requests = [
+        format!("{{\"kind\":\"blue\",\"x\":{list}}}"),
+        format!("{{\"kind\":\"{long}y\",\"x\":1}}"),
+        format!("{{\"kind\":\"blue\",\"x\":\"{long}\"}}"),
+        format!("{{\"rows\":[],\"top_k\":{list}}}"),
+        format!("{{\"rows\":[],\"{long}\":1}}"),
+        format!("{{\"{long}\":1,\"{long}\":1}}"),
+    ];
+    let found = lines(
+        &folder,
+        "--model m.rpo --unseen error",
+        &(requests.join("\n") + "\n"),
+    );
+    assert_eq!(found.len(), requests.len());
+    for response in found {
+        assert!(
+            response["error"].is_object() && response.to_string().len() < 600,
+            "{response}"
+        );
+    }
 }

@@ -503,6 +503,18 @@ fn outputs_keep_their_task() {
 }
 
 #[test]
+fn bytes_that_are_not_text_are_named_by_their_column() {
+    let kinds: ArrayRef = Arc::new(BinaryViewArray::from(vec![b"red".as_slice(), b"r\xe9d", b"blue"]));
+    let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5]));
+    let bytes = parquet_of(&batch(vec![("kind", kinds), ("x", x)]), 10);
+    let error = read_from(&*bytes, &options("x")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "row 2: invalid UTF-8 in \"r\u{fffd}d\" of column \"kind\""
+    );
+}
+
+#[test]
 fn identifiers_are_integers_where_the_file_has_integers() {
     let file = |ids: ArrayRef| {
         let x: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5]));

@@ -1,7 +1,8 @@
 //! Notes on features that are probably none, with the options that change it.
 
 use crate::output::note;
-use rpo::data::{Dataset, StoredAsText, Suspicion, quoted, suspicious_features};
+use rpo::core::text::quoted;
+use rpo::data::{Dataset, StoredAsText, Suspicion, suspicious_features};
 
 /// Notes features that tell outputs or samples apart, or are read as something else than they are.
 pub(super) fn note_suspicions(data: &Dataset) {
