@@ -63,7 +63,7 @@ impl Grower for Refusing {
 fn growers_have_their_own_errors() {
     let x = Array2::from_shape_fn((20, 1), |(i, _)| i as f32);
     for (grows, expected) in [(false, "no sensor has drifted"), (true, "a leaf has no median")] {
-        let options = FitOptions::default();
+        let options = ForestOptions::default();
         let found =
             ForestParams::default().fit_custom((&x).into(), (&x).into(), options, &Refusing { grows });
         assert_eq!(found.unwrap_err().to_string(), expected);
