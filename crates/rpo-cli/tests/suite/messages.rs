@@ -271,7 +271,7 @@ fn text_in_another_encoding_has_a_remedy() {
     folder.write("t.csv", b"kind,y\nr\xe9d,1\nblue,2\nr\xe9d,3\n");
     let message = folder.fail("train --data t.csv --targets y --model m.rpo");
     assert!(
-        message.contains("line 2: invalid UTF-8 in \"r\u{fffd}d\" of column \"kind\"")
+        message.contains("line 2, column 1: invalid UTF-8 in \"r\u{fffd}d\" of column \"kind\"")
             && message.contains("iconv -f WINDOWS-1252 -t UTF-8"),
         "{message}"
     );
