@@ -131,7 +131,7 @@ pub(super) fn read(mut file: impl Read) -> Result<Vec<u8>, Kind> {
     let mut bytes = Vec::new();
     let mut more = |n: usize, bytes: &mut Vec<u8>| {
         let read = file.by_ref().take(n as u64).read_to_end(bytes);
-        read.map_err(Kind::read)
+        read.map_err(|e| Kind::read(&e))
     };
     more(LENGTH, &mut bytes)?;
     let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length));

@@ -121,7 +121,7 @@ pub enum ModelFileErrorKind {
 }
 
 impl ModelFileErrorKind {
-    pub(super) fn read(e: io::Error) -> Self {
+    pub(super) fn read(e: &io::Error) -> Self {
         let (kind, message) = (e.kind(), e.to_string());
         Self::Read { kind, message }
     }

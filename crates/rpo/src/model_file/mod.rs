@@ -64,7 +64,8 @@ impl Model {
     /// As [`load`](Self::load).
     pub fn load_with_checksum(path: impl AsRef<Path>) -> Result<(Self, String), ModelFileError> {
         let path = path.as_ref();
-        let bytes = File::open(path).map_err(Kind::read).and_then(container::read);
+        let file = File::open(path).map_err(|e| Kind::read(&e));
+        let bytes = file.and_then(container::read);
         let bytes = bytes.map_err(|e| ModelFileError::from(e).in_file(path))?;
         let model = Self::from_bytes(&bytes).map_err(|e| e.in_file(path))?;
         Ok((model, container::checksum(&bytes)))
