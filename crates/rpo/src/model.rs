@@ -497,10 +497,12 @@ impl Model {
         };
         let name = self.schema.feature_names.get(column)?.into_owned();
         let value = x.select_rows(&[row]).view().to_dense(usize::MAX).ok()?[[0, column]];
-        Some(match value.is_nan() {
-            true => ModelError::MissingFeature { row, name },
-            false => ModelError::UnusableFeature { row, name, value },
-        })
+        match (value.is_nan(), error) {
+            // What fills a missing value in cannot be prepared: the model is wrong, not the data.
+            (true, ModelError::Preprocess(_)) => None,
+            (true, _) => Some(ModelError::MissingFeature { row, name }),
+            (false, _) => Some(ModelError::UnusableFeature { row, name, value }),
+        }
     }
 
     /// Checks that some outputs of the model are labels.

@@ -158,7 +158,13 @@ mod tests {
             zero in prop_oneof![Just(f32::NAN), Just(0.0), Just(2.0)],
         ) {
             let dense = Array2::from_shape_vec((5, 4), codes).unwrap();
-            let sparse = CsrMatrix::csr_from_dense(dense.view(), 0.0);
+            let mut rows = CsrRows::default();
+            for row in dense.rows() {
+                let stored = row.iter().zip(0..).filter(|(v, _)| **v != 0.0);
+                stored.for_each(|(v, column)| rows.push(column, *v));
+                rows.end_row();
+            }
+            let sparse = rows.finish(4);
             let recoding = |feature| Recoding { feature, positions: vec![zero, 0.0, 1.0] };
             let recodings = [recoding(0), recoding(2), recoding(3)];
             let bits = |x: Matrix| {

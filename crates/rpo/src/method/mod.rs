@@ -99,7 +99,9 @@ impl Method {
         // Report the error of the most likely reading.
         let first = results.next().unwrap_or_else(|| Ok(self.clone()));
         match first {
-            Err(MethodError::Value { .. }) => results.find(Result::is_ok).unwrap_or(first),
+            Err(MethodError::Value { .. } | MethodError::Part { .. }) => {
+                results.find(Result::is_ok).unwrap_or(first)
+            }
             found => found,
         }
     }
@@ -132,7 +134,8 @@ impl Method {
     fn refused(&self, name: String, given: String, problem: String) -> MethodError {
         let info = self.entry.parameters().iter().find(|info| info.name == name);
         let info = info.expect("only parameters of the method are set");
-        let about = |subject: &str| subject == format!("`{name}`");
+        // A list does not know which parameter it is of.
+        let about = |subject: &str| subject == "`list`" || subject == format!("`{name}`");
         let known = match (problem.rsplit_once("expected "), problem.split_once(" must be ")) {
             _ if info.is_switch => "true or false",
             _ if !info.choices.is_empty() => {

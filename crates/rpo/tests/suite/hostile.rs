@@ -210,6 +210,7 @@ fn is_out_of_range(error: &ModelError) -> bool {
         error,
         ModelError::Ensemble(EnsembleError::Prediction { .. })
             | ModelError::Linear(LinearError::Score { .. })
+            | ModelError::UnusableFeature { .. }
     ) {
         return true;
     }
