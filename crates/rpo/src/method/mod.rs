@@ -464,8 +464,8 @@ impl StreamingFit for Method {
 }
 
 impl Method {
-    /// Builds the estimator for labels or, where the parameters are for numbers alone, that for numbers. It tells what
-    /// does not depend on the kind of outputs, before there are data.
+    /// Builds the estimator for labels or, where the parameters are for numbers alone, that for numbers: for questions
+    /// that do not depend on the kind of outputs, before there are data.
     ///
     /// # Errors
     /// Parameters that are out of range or contradict each other for labels as for numbers.
