@@ -20,8 +20,8 @@
 //! use rpo_ensemble::thresholds::{ThresholdRule, find};
 //! let scores = array![[0.5, 0.25], [0.25, 0.125], [0.125, 0.0625], [0.0625, 0.5]];
 //! let labels = array![[1.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]];
-//! let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into())?;
-//! assert_eq!(found, [0.1875, 0.1875]);
+//! let found = find(ThresholdRule::Rate, scores.view(), (&labels).into())?;
+//! assert_eq!(found, [0.1875, 0.375]);
 //! # Ok::<(), rpo_ensemble::EnsembleError>(())
 //! ```
 
