@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
     Average, Baseline, Confusion, Curve, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Mean,
-    Metric, MetricError, MissingTruth, OutputMetric, Predictions, Propensity, RegressionSums,
-    SetComparison, SetMetric, ZeroDivision, area_per_label, micro_area,
+    Metric, MetricError, MissingTruth, OutputMetric, Predictions, Propensity, RegressionSums, SetComparison,
+    SetMetric, ZeroDivision, area_per_label, micro_area,
 };
 
 /// Runs a computation on the threads of this process, with the interpreter's lock released.
