@@ -239,6 +239,7 @@ impl<T: FromStr<Err: Display>> de::Visitor<'_> for TextVisitor<T> {
         self.visit_str(&format!("{number:?}"))
     }
 }
+
 /// Maximum number of characters of a name or text of a user in a message.
 pub const LONGEST: usize = 80;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Observers};
 
+use crate::checks::{check_groups, check_weights};
 use crate::{History, LinearError};
 
 /// Options of ridge and logistic regression that are not parameters. Default: no option.
@@ -30,6 +31,15 @@ pub struct ClassifierOptions<'a> {
     /// A step is a label tree, or the whole fit of one-vs-rest; it may be stopped between groups of labels and between
     /// nodes.
     pub observers: Observers<'a>,
+}
+
+impl<'a> ClassifierOptions<'a> {
+    /// Checks the weights and groups of `n` samples, and returns the limits of the fit.
+    pub(crate) fn checked(&self, n: usize) -> Result<Limits<'a>, LinearError> {
+        check_weights(self.weights, n)?;
+        check_groups(self.groups, n)?;
+        Ok(Limits::new(self.memory_limit, self.observers))
+    }
 }
 
 /// Options of label embeddings that are not parameters. Default: no option.

@@ -139,6 +139,7 @@ impl MetricError {
             Self::NonFinite { sample, .. }
             | Self::NotAProbability { sample, .. }
             | Self::NotBinary { sample, .. }
+            | Self::Interval { sample, .. }
             | Self::LabelOutOfRange { sample, .. }
             | Self::DuplicateLabel { sample, .. } => Some(sample),
             _ => None,

@@ -138,6 +138,7 @@ mod tests {
             lower: 0.5,
             upper: -0.5,
         };
+        assert_eq!(expected.clone().sample_mut(), Some(&mut 1));
         assert_eq!(of([[1.0, 1.0, 0.0, 1.0], [1.0, 2.0, 0.5, -0.5]]), Err(expected));
     }
 }

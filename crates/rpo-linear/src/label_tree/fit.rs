@@ -6,7 +6,7 @@ use rpo_core::{CheckParams, ForestLearner, InverseLink, Learner, MatrixView, See
 use super::cluster::LabelPoints;
 use super::structure::Structure;
 use super::{LabelForest, LabelTree, LabelTreeParams};
-use crate::checks::{check_data, check_groups, check_weights};
+use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::linear::Costs;
 use crate::options::Limits;
@@ -51,15 +51,13 @@ impl Learner for LabelTreeParams {
     ) -> Result<LabelForest, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
+        let limits = options.checked(x.n_rows())?;
         let ClassifierOptions {
-            memory_limit,
             weights,
             groups,
             observers,
+            ..
         } = options;
-        check_weights(weights, x.n_rows())?;
-        check_groups(groups, x.n_rows())?;
-        let limits = Limits::new(memory_limit, observers);
         let classifiers = &self.classifiers;
         let normalize = classifiers.row_norm(x.n_cols());
         let mut rows = classifiers.rows(x, weights);

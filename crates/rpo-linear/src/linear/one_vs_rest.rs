@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::classifiers::Solver;
 use super::cost::Costs;
-use crate::checks::{check_data, check_groups, check_weights};
+use crate::checks::check_data;
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples};
-use crate::options::Limits;
 use crate::{ClassifierOptions, LinearError};
 
 /// The length that the features of each sample are scaled to.
@@ -170,15 +169,13 @@ impl Learner for OneVsRestParams {
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
+        let limits = options.checked(x.n_rows())?;
         let ClassifierOptions {
-            memory_limit,
             weights,
             groups,
             observers,
+            ..
         } = options;
-        check_weights(weights, x.n_rows())?;
-        check_groups(groups, x.n_rows())?;
-        let limits = Limits::new(memory_limit, observers);
         let normalize = self.row_norm(x.n_cols());
         let mut rows = self.rows(x, weights);
         let samples = label_samples(y, weights);
