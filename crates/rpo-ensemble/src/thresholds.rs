@@ -15,13 +15,18 @@
 //! for random forests, one-vs-rest and CRAFTML, the mean of F-measures over labels is .001 lower with it, and the F-measure
 //! of all decisions .015 to .055 higher.
 //!
+//! Labels with less than five positive samples share one threshold, at which all of them together are predicted as often
+//! as they occur: thresholds from so few samples would be due to chance. Over nine sets of 14 to 5,000 labels, half of
+//! them rare, and the same three methods, the F-measure of all decisions is .016 higher with it than with a threshold for
+//! each of these labels, and the mean of F-measures over labels .003; with 5,000 labels .04 to .05, and .01 to .02.
+//!
 //! ```
 //! use ndarray::array;
 //! use rpo_ensemble::thresholds::{ThresholdRule, find};
 //! let scores = array![[0.5, 0.25], [0.25, 0.125], [0.125, 0.0625], [0.0625, 0.5]];
 //! let labels = array![[1.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]];
-//! let found = find(ThresholdRule::Rate, scores.view(), (&labels).into())?;
-//! assert_eq!(found, [0.1875, 0.375]);
+//! let found = find(ThresholdRule::MicroF, scores.view(), (&labels).into())?;
+//! assert_eq!(found, [0.1875, 0.1875]);
 //! # Ok::<(), rpo_ensemble::EnsembleError>(())
 //! ```
 
@@ -31,6 +36,7 @@ use ndarray::ArrayView2;
 use rpo_core::{MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::mem;
 
 /// The criterion that thresholds optimize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,17 +44,16 @@ use serde::{Deserialize, Serialize};
 pub enum ThresholdRule {
     /// One threshold per label, which maximizes the F-measure 2TP/(2TP + FP + FN) of the label, and so the mean of
     /// F-measures over labels (Daniels and Metaxas 2017, section 4), among those that predict it at most five times as
-    /// often as it occurs; ½ if none of these predicts it for a sample that has it, and for a label without positive
-    /// samples. For a label with less than five positive samples, whose best F-measure is due to chance, that of
-    /// [`Rate`](Self::Rate).
+    /// often as it occurs; ½ if none of these predicts it for a sample that has it. Labels with less than five positive
+    /// samples share the one of [`Rate`](Self::Rate).
     MacroF,
     /// One threshold for all labels, which maximizes the F-measure of all decisions together. ½ without any positive
     /// sample.
     MicroF,
     /// One threshold per label, such that as many samples are predicted as are positive. If equal scores do not allow
-    /// this number, the next lower possible number is predicted, or the smallest one if the next lower is none. Above
-    /// every score for a label without positive samples, and if the smallest number is more than five times that of the
-    /// positive samples.
+    /// this number, the next lower possible number is predicted, or the smallest one if the next lower is none; above
+    /// every score if the smallest number is more than five times that of the positive samples. Labels with less than
+    /// five positive samples share one threshold, such that this holds for all of them together.
     Rate,
 }
 
@@ -97,8 +102,8 @@ pub fn find(
         }
     }
     Ok(match rule {
-        ThresholdRule::MacroF => pairs.into_iter().map(best_f_of_label).collect(),
-        ThresholdRule::Rate => pairs.into_iter().map(same_rate).collect(),
+        ThresholdRule::MacroF => of_each_label(pairs, best_f_of_label),
+        ThresholdRule::Rate => of_each_label(pairs, same_rate),
         ThresholdRule::MicroF => {
             let n_labels = pairs.len();
             vec![best_f(pairs.into_iter().flatten().collect(), usize::MAX); n_labels]
@@ -110,7 +115,7 @@ pub fn find(
 const HALF: f64 = 0.5;
 /// Largest number of predictions of a label, as a multiple of its number of positive samples.
 const MOST: usize = 5;
-/// Number of positive samples from which thresholds of a label are found by its F-measure.
+/// Number of positive samples from which a label has its own threshold.
 const RARE: usize = 5;
 
 /// Calls `f(threshold, predicted, hits)` for every possible threshold, highest first.
@@ -141,12 +146,25 @@ fn n_positive(pairs: &[(f32, bool)]) -> usize {
     pairs.iter().filter(|(_, positive)| *positive).count()
 }
 
+/// Returns the thresholds of all labels: rare ones share that of their rate, and `f` finds those of the others.
+fn of_each_label(mut pairs: Vec<Vec<(f32, bool)>>, f: impl Fn(Vec<(f32, bool)>) -> f64) -> Vec<f64> {
+    let is_rare = |pairs: &[(f32, bool)]| n_positive(pairs) < RARE && of_certain_label(pairs).is_none();
+    let rare: Vec<bool> = pairs
+        .iter()
+        .map(|pairs| !pairs.is_empty() && is_rare(pairs))
+        .collect();
+    let of_rare = pairs.iter_mut().zip(&rare).filter(|(_, is_rare)| **is_rare);
+    let shared = same_rate(of_rare.flat_map(|(pairs, _)| mem::take(pairs)).collect());
+    let thresholds = pairs.into_iter().zip(rare);
+    thresholds
+        .map(|(pairs, is_rare)| if is_rare { shared } else { f(pairs) })
+        .collect()
+}
+
 /// Returns the threshold of a label by [`ThresholdRule::MacroF`].
 fn best_f_of_label(pairs: Vec<(f32, bool)>) -> f64 {
-    match n_positive(&pairs) {
-        1..RARE => same_rate(pairs),
-        n_positive => best_f(pairs, MOST.saturating_mul(n_positive)),
-    }
+    let most = MOST.saturating_mul(n_positive(&pairs));
+    best_f(pairs, most)
 }
 
 /// Returns the highest threshold of the largest F-measure among those with at most `most` predictions.
@@ -166,7 +184,7 @@ fn best_f(mut pairs: Vec<(f32, bool)>, most: usize) -> f64 {
     threshold
 }
 
-/// Returns the threshold at which as many samples are predicted as are positive.
+/// Returns the threshold at which as many pairs are predicted as are positive.
 fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
     if pairs.is_empty() {
         return HALF;
@@ -176,6 +194,11 @@ fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
     }
     let n_positive = n_positive(&pairs);
     let most = MOST.saturating_mul(n_positive);
+    if most < pairs.len() {
+        // Of many pairs of rare labels, few need to be in order: one more than may be predicted.
+        pairs.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0));
+        pairs.truncate(most + 1);
+    }
     let mut threshold = None;
     for_each_cut(&mut pairs, |cut, predicted, _| {
         let is_smallest = threshold.is_none() && predicted <= most;
@@ -231,7 +254,7 @@ mod tests {
             let n_positive = n_positive(&pairs);
             for (rule, most) in [(ThresholdRule::MicroF, usize::MAX), (ThresholdRule::MacroF, MOST * n_positive)] {
                 let found = found(rule);
-                if rule == ThresholdRule::MacroF && (1..5).contains(&n_positive) {
+                if rule == ThresholdRule::MacroF && n_positive < RARE {
                     let by_rate = find(ThresholdRule::Rate, scores.view(), (&labels).into()).unwrap()[0];
                     prop_assert_eq!(found, by_rate);
                     continue;
@@ -266,6 +289,43 @@ mod tests {
             let at_most = if top <= MOST * n_positive { n_positive.max(top) } else { 0 };
             prop_assert!(predicted(found) <= at_most);
             prop_assert!((0..12).map(f64::from).all(|t| predicted(t) > n_positive || predicted(t) <= predicted(found)));
+        }
+    }
+
+    proptest! {
+        /// Labels of less than five positive samples have the threshold that they would have as one label of all of
+        /// their pairs, and do not change those of the others.
+        #[test]
+        fn rare_labels_share_a_threshold(
+            pairs in prop::collection::vec((0_u8..12, prop::bool::weighted(0.15)), 4 * 20),
+            rule in prop_oneof![Just(ThresholdRule::MacroF), Just(ThresholdRule::Rate)],
+        ) {
+            let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s) / 16.0, p)).collect();
+            let of = |pairs: &[(f32, bool)], n: usize| {
+                let at = |i: usize, j: usize| pairs[n * j + i];
+                let shape = (n, pairs.len() / n);
+                let scores = Array2::from_shape_fn(shape, |(i, j)| at(i, j).0);
+                let labels = Array2::from_shape_fn(shape, |(i, j)| f32::from(u8::from(at(i, j).1)));
+                find(rule, scores.view(), (&labels).into()).unwrap()
+            };
+            let found = of(&pairs, 20);
+            let (rare, others): (Vec<_>, Vec<_>) = pairs
+                .chunks(20)
+                .zip(found)
+                .partition(|(pairs, _)| n_positive(pairs) < RARE);
+            for (pairs, threshold) in others {
+                prop_assert_eq!(of(pairs, 20), [threshold]);
+            }
+            let together: Vec<(f32, bool)> = rare.iter().flat_map(|(pairs, _)| pairs.iter().copied()).collect();
+            if let Some(threshold) = rare.first().map(|(_, threshold)| *threshold) {
+                prop_assert!(rare.iter().all(|(_, other)| *other == threshold));
+                let n_positive = n_positive(&together);
+                let predicted = |t: f64| together.iter().filter(|(s, _)| f64::from(*s) >= t).count();
+                let cuts = (0..24).map(|i| f64::from(i) / 32.0);
+                let allowed = cuts.clone().map(predicted).filter(|n| (1..=n_positive).contains(n)).max();
+                let smallest = cuts.map(predicted).filter(|n| (1..=MOST * n_positive).contains(n)).min();
+                prop_assert_eq!(predicted(threshold), allowed.or(smallest).unwrap_or(0));
+            }
         }
     }
 

@@ -32,9 +32,9 @@ pub use evaluate::{
 pub use intervals::{IntervalSource, Intervals};
 pub use merging::{Merging, MergingError};
 pub use method::{
-    DecisionParams, Difference, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError,
-    Needs, NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination,
-    StreamingFit, WrapProjection, parameters_of,
+    DataProblem, DecisionParams, Difference, Estimator, FeatureParams, FitContext, Method, MethodEntry,
+    MethodError, Needs, NominalEncoding, OnCheckpoint, OutputNeed, ParameterInfo, Parameters, Registry,
+    StreamDestination, StreamingFit, WrapProjection, parameters_of,
 };
 pub use methods::{auto, baseline, blend};
 pub use model::Model;

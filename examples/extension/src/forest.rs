@@ -8,8 +8,8 @@ use rpo::ensemble::{Forest, ForestOptions, ForestParams, Grower, OutOfBagPredict
 use rpo::tree::LeafModel;
 use rpo::tree::store::{StoreLeaves, StoreRule};
 use rpo::{
-    Estimator, FitContext, MethodEntry, Model, ModelError, Needs, OobPredictions, Predict, Predictor,
-    parameters_of,
+    Estimator, FitContext, MethodEntry, Model, ModelError, Needs, OobPredictions, OutputNeed, Predict,
+    Predictor, parameters_of,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -86,7 +86,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
             observed_features: true,
             observed_outputs: true,
             equal_weights: true,
-            labels: None,
+            outputs: OutputNeed::Any,
             ..Needs::default()
         }
     }

@@ -1,5 +1,6 @@
 //! Errors of named methods and their parameters.
 
+use super::DataProblem;
 use crate::ModelError;
 use rpo_core::ParameterError;
 use rpo_core::text::did_you_mean;
@@ -91,8 +92,16 @@ pub enum MethodError {
         /// The method.
         method: String,
         /// The requirement that the data do not meet.
-        problem: String,
+        problem: DataProblem,
     },
+}
+
+impl MethodError {
+    /// The error of data that a method cannot use.
+    pub(crate) fn data(method: &str, problem: DataProblem) -> Self {
+        let method = method.to_owned();
+        Self::Data { method, problem }
+    }
 }
 
 /// The known name most similar to a misspelt one.

@@ -1,12 +1,12 @@
 //! The interface of a method: fits a model to a data set.
 
-use super::{DecisionParams, Difference, MethodError, Registry, is_on};
+use super::{DataProblem, DecisionParams, Difference, MethodError, Needs, is_on};
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
-use rpo_core::{MatrixView, Observers};
+use rpo_core::Observers;
+use rpo_data::Dataset;
 use rpo_data::preprocess::Pipeline;
-use rpo_data::{Dataset, Task};
 use rpo_linear::FitEstimate;
 use rpo_projections::Projection;
 use serde_json::{Map, Value};
@@ -146,132 +146,6 @@ pub struct StreamDestination<'a> {
     pub pipeline: Option<(&'a Pipeline, &'a Dataset)>,
 }
 
-/// Requirements of a method on the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Needs {
-    /// Features must not be missing.
-    pub observed_features: bool,
-    /// Nominal features with three or more values may be missing nevertheless, because their encoding handles missing
-    /// values.
-    pub missing_categories: bool,
-    /// Outputs must not be missing.
-    pub observed_outputs: bool,
-    /// Samples must not have weights.
-    pub equal_weights: bool,
-    /// The outputs of a sample must have equal weights.
-    pub equal_outputs: bool,
-    /// Outputs must be labels. The text names the parameters with which numbers can be learned; empty if there are
-    /// none.
-    pub labels: Option<&'static str>,
-}
-
-/// Advice on missing features for a method that needs all of them.
-pub(crate) const IMPUTE: &str = "set `impute` = median to fill them in";
-
-/// No requirements except equal weights of the outputs.
-impl Default for Needs {
-    fn default() -> Self {
-        Self {
-            observed_features: false,
-            missing_categories: false,
-            observed_outputs: false,
-            equal_weights: false,
-            equal_outputs: true,
-            labels: None,
-        }
-    }
-}
-
-impl Needs {
-    /// Checks that the data meet the requirements of the method.
-    ///
-    /// # Errors
-    /// [`MethodError::Data`] for data without samples or outputs, missing values where the method needs all, an output
-    /// without an observed value, weights that the method does not support, and numbers where it needs labels.
-    pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
-        let refuse = |problem: String| {
-            let method = method.to_owned();
-            Err(MethodError::Data { method, problem })
-        };
-        let (n_samples, n_outputs) = (data.n_samples(), data.n_outputs());
-        if n_samples == 0 || n_outputs == 0 {
-            return refuse(format!(
-                "needs at least one sample and one output; the data have {n_samples} samples and {n_outputs} outputs"
-            ));
-        }
-        let impute = format!("{IMPUTE}, or use a method that takes them, such as random-forest or gbmort");
-        let others = "use a forest or boosting, which take missing outputs";
-        let is_encoded = |feature: usize| {
-            let values = data.nominal().get(&feature);
-            self.missing_categories && values.is_some_and(|values| values.len() > 2)
-        };
-        // Samples that training leaves out may lack anything.
-        let kept = || {
-            let kept = data.samples_for_training();
-            kept.unwrap_or_else(|| (0..n_samples).collect())
-        };
-        let feature = || first_missing(data.features().view(), kept(), |feature| !is_encoded(feature));
-        let output = || first_missing(data.outputs().view(), kept(), |_| true);
-        let feature = self.observed_features.then(feature).flatten();
-        let output = self.observed_outputs.then(output).flatten();
-        for (what, missing, names, help) in [
-            ("feature", feature, data.feature_names(), impute.as_str()),
-            ("output", output, data.output_names(), others),
-        ] {
-            if let Some((row, column)) = missing {
-                let name = names.get(column).unwrap_or_default();
-                return refuse(format!(
-                    "does not take missing {what}s, but {name:?} of sample {row} is missing (the first of them); {help}"
-                ));
-            }
-        }
-        let outputs = data.outputs().view();
-        if outputs.has_missing()
-            && let Some(output) = outputs.first_unobserved(data.weights())
-        {
-            let name = data.output_names().get(output).unwrap_or_default();
-            return refuse(format!(
-                "needs an observed value of every output in a sample of positive weight, and {name:?} has none; leave it out \
-                 of the outputs"
-            ));
-        }
-        if self.equal_weights && data.weights().is_some() {
-            let others: Vec<_> = Registry::standard().taking_weights().collect();
-            return refuse(format!(
-                "does not take sample weights; the methods that do are {}",
-                others.join(", ")
-            ));
-        }
-        if self.equal_outputs && data.has_cell_weights() {
-            return refuse("does not take weights of single outputs; use boosting".to_owned());
-        }
-        match self.labels.filter(|_| data.task() == Task::Regression) {
-            None => Ok(()),
-            Some("") => refuse("is for labels: the outputs are numbers".to_owned()),
-            Some(hint) => refuse(format!(
-                "is for labels with these parameters: the outputs are numbers; {hint}"
-            )),
-        }
-    }
-}
-
-/// Row and column of the first missing value among these rows and the columns selected by `of`.
-fn first_missing(
-    values: MatrixView<'_>,
-    rows: impl IntoIterator<Item = usize>,
-    of: impl Fn(usize) -> bool,
-) -> Option<(usize, usize)> {
-    rows.into_iter().find_map(|row| {
-        let mut found = None;
-        values.for_each_in_row(row, |column, v| {
-            if found.is_none() && v.is_nan() && of(column as usize) {
-                found = Some((row, column as usize));
-            }
-        });
-        found
-    })
-}
-
 /// Parameters that determine only the number of steps of a model, not the steps themselves. A model fitted to a subset
 /// of the samples, with others withheld to choose the number, counts as one of other data.
 const NUMBER_OF_STEPS: [&str; 7] = [
@@ -369,37 +243,26 @@ impl<'a> FitContext<'a> {
         } else {
             return Ok(());
         };
-        Err(MethodError::Data {
-            method: estimator.method().to_owned(),
-            problem: format!(
-                "needs withheld samples with the columns of the training samples, but the withheld data {difference}"
-            ),
-        })
+        let problem = DataProblem::Withheld { difference };
+        Err(MethodError::data(estimator.method(), problem))
     }
 
     /// Refuses to continue a model that does not fit the method or the data.
     fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        let other = |difference| DataProblem::OtherData { difference };
         let problem = match self.start {
             None => return Ok(()),
-            Some(_) if !estimator.continues() => {
-                "cannot continue a model; boosting can, and forests can be merged"
-            }
-            Some(start) if !has_columns_of(start, data) => {
-                "continues a model only on the data to which it was fitted, but the features or outputs differ"
-            }
+            Some(_) if !estimator.continues() => DataProblem::CannotContinue,
+            Some(start) if !has_columns_of(start, data) => other("the features or outputs"),
             Some(start) if start.training().n_samples < data.n_samples() && withheld_samples(start) => {
-                "continues a model only on the samples to which it was fitted, but some were withheld from this one to \
-                 choose its number of steps (`validation`, `early_stopping`); a model with `refit_all` can be continued"
+                DataProblem::WithheldFromModel
             }
             Some(start) if start.training() != &summary_beside(start, data) => {
-                "continues a model only on the data to which it was fitted, but the samples or their outputs differ"
+                other("the samples or their outputs")
             }
             Some(_) => return Ok(()),
         };
-        Err(MethodError::Data {
-            method: estimator.method().to_owned(),
-            problem: problem.to_owned(),
-        })
+        Err(MethodError::data(estimator.method(), problem))
     }
 
     /// Refuses to continue a model that was fitted with different parameters, because the record would be wrong.

@@ -25,22 +25,23 @@ mod encoding_targets;
 mod error;
 mod estimator;
 mod features;
+mod needs;
 mod parameter;
+mod problem;
 mod record;
 mod registry;
 
 pub use decision::DecisionParams;
 pub use error::MethodError;
-pub use estimator::{
-    Estimator, FitContext, Needs, OnCheckpoint, StreamDestination, StreamingFit, WrapProjection,
-};
+pub use estimator::{Estimator, FitContext, OnCheckpoint, StreamDestination, StreamingFit, WrapProjection};
 pub use features::{FeatureParams, NominalEncoding};
+pub use needs::{Needs, OutputNeed};
 pub use parameter::ParameterInfo;
+pub use problem::DataProblem;
 pub use record::Difference;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
-pub(crate) use estimator::IMPUTE;
 pub(crate) use features::{StandardizedBy, categorical};
 pub(crate) use record::trees_of;
 pub(crate) use registry::{ModelKind, RestoreContext, is_on};
@@ -455,9 +456,7 @@ impl StreamingFit for Method {
     ) -> Result<u64, ModelError> {
         let own = self.checked(data)?;
         let Some(streaming) = own.streaming() else {
-            let method = self.entry.name.to_owned();
-            let problem = "cannot write models of these outputs to a file while they grow".to_owned();
-            return Err(MethodError::Data { method, problem }.into());
+            return Err(MethodError::data(self.entry.name, DataProblem::NotStreamed).into());
         };
         streaming.fit_to_file(data, context, destination)
     }
@@ -516,29 +515,23 @@ impl Method {
             self.given(name)
                 .is_some_and(|given| !is_none(given) && !is_default(given))
         };
-        if data.task() == Task::MultiLabel && is_set("intervals") {
-            return Err(MethodError::Data {
-                method: self.entry.name.to_owned(),
-                problem: "cannot use `intervals`, which is for numbers: the outputs are labels".to_owned(),
-            });
-        }
-        if data.task() == Task::Regression {
-            let refused = match data.has_declared_labels() {
-                true if is_set("decide") => {
-                    Some("`decide`, which is for labels alone: some outputs are numbers")
-                }
-                false if is_set("decide") => Some("`decide`, which is for labels: the outputs are numbers"),
-                false if is_set("thresholds") => {
-                    Some("`thresholds`, which is for labels: the outputs are numbers")
-                }
-                _ => None,
-            };
-            if let Some(refused) = refused {
-                return Err(MethodError::Data {
-                    method: self.entry.name.to_owned(),
-                    problem: format!("cannot use {refused}"),
-                });
+        let refused = match data.task() {
+            Task::MultiLabel => [("intervals", "numbers", "the outputs are labels")].as_slice(),
+            Task::Regression if data.has_declared_labels() => {
+                &[("decide", "labels alone", "some outputs are numbers")]
             }
+            Task::Regression => &[
+                ("decide", "labels", "the outputs are numbers"),
+                ("thresholds", "labels", "the outputs are numbers"),
+            ],
+        };
+        if let Some(&(parameter, kind, outputs)) = refused.iter().find(|(name, ..)| is_set(name)) {
+            let problem = DataProblem::Parameter {
+                parameter,
+                kind,
+                outputs,
+            };
+            return Err(MethodError::data(self.entry.name, problem));
         }
         estimator.needs().check(self.entry.name, data)
     }

@@ -2,7 +2,7 @@
 
 use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
-use crate::method::{Estimator, FitContext, IMPUTE, Method, MethodError, Needs, parameters_of};
+use crate::method::{DataProblem, Estimator, FitContext, Method, MethodError, Needs, parameters_of};
 use crate::methods::member::parse_member;
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{Domain, ParameterError, Seed};
@@ -65,25 +65,14 @@ impl BlendParams {
     /// Names the ensemble and its parameter in the error of data that a member cannot use. Members have the options that
     /// prepare features, which the ensemble lacks.
     fn of_member(&self, error: MethodError, methods: &[Method], task: Task) -> MethodError {
-        match error {
-            MethodError::Data { method, problem } => {
-                let advice = || {
-                    format!(
-                        "set `members` = \"{}\" to fill them in",
-                        self.imputing(methods, task)
-                    )
-                };
-                let problem = match problem.split_once(IMPUTE) {
-                    Some((before, after)) => format!("{before}{}{after}", advice()),
-                    None => problem,
-                };
-                MethodError::Data {
-                    method: self.method().to_owned(),
-                    problem: format!("cannot fit one of its `members`: {method} {problem}"),
-                }
-            }
-            other => other,
+        let MethodError::Data { method, mut problem } = error else {
+            return error;
+        };
+        if let DataProblem::MissingFeature { remedy, .. } = &mut problem {
+            *remedy = format!("`members` = \"{}\"", self.imputing(methods, task));
         }
+        let problem = Box::new(problem);
+        MethodError::data(self.method(), DataProblem::Member { method, problem })
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::growing::ForestMethod;
 use crate::ModelError;
-use crate::method::{FitContext, MethodEntry, Needs, StandardizedBy, StreamDestination, StreamingFit};
+use crate::method::{
+    FitContext, MethodEntry, Needs, OutputNeed, StandardizedBy, StreamDestination, StreamingFit,
+};
 use crate::model_file::CraftmlFile;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
@@ -31,7 +33,7 @@ impl ForestMethod for CraftmlParams {
             observed_outputs: true,
             equal_weights: true,
             equal_outputs: true,
-            labels: None,
+            outputs: OutputNeed::Any,
         }
     }
 

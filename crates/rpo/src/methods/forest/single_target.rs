@@ -1,6 +1,6 @@
 //! Forests with separate trees for each output.
 
-use crate::method::{FitContext, Needs, categorical};
+use crate::method::{FitContext, Needs, OutputNeed, categorical};
 use crate::methods::growing::ForestMethod;
 use rpo_core::{ForestLearner, Learner, Observers};
 use rpo_data::Dataset;
@@ -17,7 +17,10 @@ impl ForestMethod for SingleTargetParams {
 
     fn needs(&self) -> Needs {
         Needs {
-            labels: (self.0.criterion == CriterionKind::Entropy).then_some("set `criterion` = variance"),
+            outputs: match self.0.criterion {
+                CriterionKind::Entropy => OutputNeed::LabelsUnless("set `criterion` = variance"),
+                _ => OutputNeed::Any,
+            },
             ..Needs::default()
         }
     }

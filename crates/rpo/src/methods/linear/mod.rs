@@ -1,7 +1,7 @@
 //! Label embeddings with a link, ridge and logistic regression, and one-vs-rest.
 
 use super::growing::ForestMethod;
-use crate::method::{Estimator, FitContext, MethodEntry, Needs, StandardizedBy, parameters_of};
+use crate::method::{Estimator, FitContext, MethodEntry, Needs, OutputNeed, StandardizedBy, parameters_of};
 use crate::{Model, ModelError};
 use ndarray::Array2;
 use rpo_core::{CheckParams, ForestLearner, Learner};
@@ -59,16 +59,15 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     ]
 }
 
-/// Linear methods support no missing values, and all except label embeddings support sample weights; `labels` is as in
-/// [`Needs`].
-const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
+/// Linear methods support no missing values, and all except label embeddings support sample weights.
+const fn needs(equal_weights: bool, outputs: OutputNeed) -> Needs {
     Needs {
         observed_features: true,
         missing_categories: false,
         observed_outputs: true,
         equal_weights,
         equal_outputs: true,
-        labels,
+        outputs,
     }
 }
 
@@ -105,7 +104,7 @@ macro_rules! estimator {
         $name:literal,
         $options:ident,
         equal_weights: $equal:literal,
-        |$this:ident| $labels:expr
+        |$this:ident| $outputs:expr
         $(, $($more:tt)+)?
     ) => {
         impl Estimator for $params {
@@ -123,7 +122,7 @@ macro_rules! estimator {
 
             fn needs(&self) -> Needs {
                 let $this = self;
-                needs($equal, $labels)
+                needs($equal, $outputs)
             }
 
             fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
@@ -137,15 +136,17 @@ macro_rules! estimator {
 }
 
 estimator!(LabelEmbeddingParams, "label-embedding", embedding, equal_weights: true, |params| {
-    let is_squared = params.link_loss == LinkLoss::Squared;
-    (!is_squared).then_some("set `link_loss` = squared")
+    match params.link_loss {
+        LinkLoss::Squared => OutputNeed::Any,
+        _ => OutputNeed::LabelsUnless("set `link_loss` = squared"),
+    }
 });
 estimator!(
     RidgeParams,
     "ridge",
     regression,
     equal_weights: false,
-    |_params| None,
+    |_params| OutputNeed::Any,
     fn fit_leaving_one_out(
         &self,
         data: &Dataset,
@@ -159,10 +160,8 @@ estimator!(
         Ok(Some((Model::new(fitted, data)?, scores)))
     }
 );
-estimator!(LogisticRegressionParams, "logistic-regression", regression, equal_weights: false, |_params| Some(
-    ""
-));
-estimator!(OneVsRestParams, "one-vs-rest", classifiers, equal_weights: false, |_params| Some(""));
+estimator!(LogisticRegressionParams, "logistic-regression", regression, equal_weights: false, |_params| OutputNeed::Labels);
+estimator!(OneVsRestParams, "one-vs-rest", classifiers, equal_weights: false, |_params| OutputNeed::Labels);
 
 impl ForestMethod for LabelTreeParams {
     fn name(&self) -> &str {
@@ -170,7 +169,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn needs(&self) -> Needs {
-        needs(false, Some(""))
+        needs(false, OutputNeed::Labels)
     }
 
     fn grow(

@@ -1,7 +1,7 @@
 //! Structured forests: SOSHF and its variants.
 
 use super::growing::ForestMethod;
-use crate::method::{FitContext, MethodEntry, Needs};
+use crate::method::{FitContext, MethodEntry, Needs, OutputNeed};
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_ensemble::EnsembleError;
@@ -33,7 +33,7 @@ impl ForestMethod for StructuredForestParams {
             observed_outputs: true,
             equal_weights: true,
             equal_outputs: true,
-            labels: Some(""),
+            outputs: OutputNeed::Labels,
         }
     }
 
