@@ -1,5 +1,5 @@
-//! Reports words of `words.toml` in documentation, error messages and help texts, crates with crowded roots, and pages
-//! that nobody reads to the end.
+//! Reports words of `words.toml` in documentation, error messages and help texts, crates with crowded roots, pages that
+//! nobody reads to the end, and the marks of a merge that is not finished.
 
 use anyhow::{Context, bail};
 use regex::{Regex, RegexBuilder};
@@ -43,7 +43,8 @@ const ROOT_FILES: usize = 12;
 /// Largest size of a page in bytes: what is longer are results, which belong in data files.
 const LARGEST_PAGE: usize = 400_000;
 
-/// Reports every word that is not allowed, every crate with a crowded root, and every page that is too long.
+/// Reports every word that is not allowed, every crate with a crowded root, every page that is too long, and every mark of
+/// a merge.
 ///
 /// # Errors
 /// If anything is reported, or a file cannot be read.
@@ -54,6 +55,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     for path in files(&root)? {
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let name = path.strip_prefix(&root).unwrap_or(&path).display();
+        found.extend(merge_marks(&text).map(|hit| format!("{name}:{hit}")));
         let prose = if path.extension().is_some_and(|e| e == "md") {
             found.extend(too_long(&text).map(|hit| format!("{name}: {hit}")));
             markdown(&text)
@@ -72,6 +74,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
         bail!("{} things to tidy", found.len());
     }
     Ok(())
+}
+
+/// The lines that a merge left where two versions differ.
+fn merge_marks(text: &str) -> impl Iterator<Item = String> {
+    let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+    let marks = text.lines().enumerate().filter(move |(_, line)| is_mark(line));
+    marks.map(|(i, line)| format!("{}: {line} -> one of the versions", i + 1))
 }
 
 /// The problem of a page that is longer than [`LARGEST_PAGE`].
@@ -290,6 +299,15 @@ mod tests {
             .iter()
             .flat_map(|prose| hits(prose, &anywhere, &opening))
             .collect()
+    }
+
+    #[test]
+    fn marks_of_a_merge_are_found() {
+        let marks = ["<<<<<<< HEAD", "=======", ">>>>>>> 1234567 (A message)"];
+        let page = format!("- A.\n{}\n- B.\n{}\n- C.\n{}\n", marks[0], marks[1], marks[2]);
+        let expected = [(2, marks[0]), (6, marks[2])];
+        let expected = expected.map(|(line, mark)| format!("{line}: {mark} -> one of the versions"));
+        assert_eq!(merge_marks(&page).collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -188,7 +188,8 @@ impl Dataset {
             });
             if count > 0 {
                 let count = count as f64;
-                sum += 1.0 - math::exp(logs / count) / (total / count);
+                // Rounding may take the ratio of equal ones past 1.
+                sum += (1.0 - math::exp(logs / count) / (total / count)).max(0.0);
                 n += 1;
             }
         }

@@ -113,6 +113,12 @@ fn labels_that_look_like_lists_are_noted() {
     let expected = "no sample has two labels separated by ';' in \"tags\", but labels such as \"a|b\" (1 of 3) look like \
         lists separated by '|': --label-separator says what separates them";
     assert!(noted.stderr.contains(expected), "{}", noted.stderr);
+    // Lists as Python prints them.
+    let rows = (0..30).map(|i| format!("{},\"{}\"\n", i % 7, ["['a']", "['a', 'b']", "[]"][i % 3]));
+    folder.write("p.csv", "x,tags\n".to_owned() + &rows.collect::<String>());
+    let noted = folder.run(&format!("{train} p.csv"));
+    let expected = "labels such as \"['a', 'b']\" in \"tags\" look like lists in brackets";
+    assert!(noted.stderr.contains(expected), "{}", noted.stderr);
     // Names with a slash, and lists that are separated as they should be.
     folder
         .write(

@@ -82,6 +82,21 @@ fn words_dates_and_identifiers_are_read() {
     );
 }
 
+/// Minutes of one day are less than a thousandth of the range apart from days since 1970, and the hour tells them.
+#[test]
+fn rounded_parts_of_dates_are_not_noted() {
+    let rows = (0..60).map(|i| format!("2024-03-05T10:{i:02}:00,{},1", 19_787.0 + f64::from(i) / 1440.0));
+    let text = format!("when,days,y\n{}\n", rows.collect::<Vec<_>>().join("\n"));
+    let options = ReadOptions {
+        targets: Targets::Names(strings(&["y"])),
+        ..csv()
+    };
+    let data = read_from(text.as_bytes(), &options).unwrap();
+    assert_eq!(data.dates().len(), 1);
+    let columns = data.notes.rounded.iter().map(|rounded| &*rounded.column);
+    assert_eq!(columns.collect::<Vec<_>>(), ["days"]);
+}
+
 #[test]
 fn types_can_be_declared() {
     let mut options = customers();

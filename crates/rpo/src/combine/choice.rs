@@ -1,5 +1,6 @@
 //! Chooses the weights of candidates, and evaluates the choice on samples that were not used for it.
 
+use super::scoring::ScoringByPart;
 use super::{CombineRule, Ensemble, Grams, Link, Pool, Selection, Weight};
 use crate::blocks::dense_bytes;
 use crate::decision::for_labels;
@@ -14,6 +15,16 @@ pub(crate) struct Choice {
     pub(super) link: Link,
     /// One weight per candidate, 0 for candidates that are left out.
     pub(crate) weights: Vec<Weight>,
+}
+
+/// How weights are chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chooser {
+    pub(crate) rule: CombineRule,
+    /// Takes the best candidate alone if its score is above that of the combination on every part: rules minimize errors
+    /// over all outputs together, and scores may be about something else, such as the order of the labels of a sample.
+    /// On one of four parts, a candidate may be better by chance.
+    pub(crate) or_best: bool,
 }
 
 impl Choice {
@@ -72,18 +83,43 @@ impl Pool<'_> {
         })
     }
 
-    /// Finds the weights of some candidates by a rule.
+    /// Chooses the weights of some candidates.
     ///
     /// # Errors
     /// Rules that do not apply to what the candidates predict.
     pub(crate) fn choose(
         &self,
-        rule: CombineRule,
+        chooser: Chooser,
         grams: &Grams,
         candidates: &[usize],
     ) -> Result<Choice, ModelError> {
-        let parts: Vec<usize> = (0..self.n_parts()).collect();
-        self.choose_on(rule, grams, candidates, &parts)
+        let all = (0..self.n_parts()).collect();
+        let chosen = self.choose_each(chooser, grams, candidates, vec![all])?;
+        Ok(chosen
+            .into_iter()
+            .next()
+            .expect("one choice for one set of parts"))
+    }
+
+    /// Chooses the weights on each of several sets of parts.
+    fn choose_each(
+        &self,
+        Chooser { rule, or_best }: Chooser,
+        grams: &Grams,
+        candidates: &[usize],
+        sets: Vec<Vec<usize>>,
+    ) -> Result<Vec<Choice>, ModelError> {
+        let on = |parts: &Vec<usize>| self.choose_on(rule, grams, candidates, parts);
+        let mut choices: Vec<Choice> = sets.iter().map(on).collect::<Result<_, _>>()?;
+        if or_best {
+            let scores = self.scores_on_parts(&choices, candidates)?;
+            for ((choice, scores), parts) in choices.iter_mut().zip(scores).zip(sets) {
+                if let Some(candidate) = self.better_alone(candidates, &scores, &parts) {
+                    *choice = Choice::only(candidate, self.n_candidates());
+                }
+            }
+        }
+        Ok(choices)
     }
 
     /// Finds the weights on the samples of some parts.
@@ -123,37 +159,32 @@ impl Pool<'_> {
         Ok(Choice { link, weights })
     }
 
-    /// Finds the weights of some candidates by a rule, or takes the best of them alone if its score is above that of their
-    /// combination: rules minimize errors over all outputs together, and scores may be about something else, such as the
-    /// order of the labels of a sample.
-    ///
-    /// # Errors
-    /// As [`choose`](Self::choose).
-    pub(crate) fn choose_best(
-        &self,
-        rule: CombineRule,
-        grams: &Grams,
-        candidates: &[usize],
-    ) -> Result<Choice, ModelError> {
-        let choice = self.choose(rule, grams, candidates)?;
-        let scored = candidates
-            .iter()
-            .map(|&candidate| (candidate, self.score(candidate)));
-        let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
-        let Some((best, score)) = best else {
-            return Ok(choice);
+    /// The best of some candidates on some parts, if it is better on each of them than a combination with these scores.
+    fn better_alone(&self, candidates: &[usize], scores: &[f64], parts: &[usize]) -> Option<usize> {
+        let sum = |candidate: &usize| {
+            let of_part = self.scores_of_parts(*candidate);
+            parts.iter().map(|&part| of_part[part]).sum::<f64>()
         };
-        let mut scoring = self.scoring();
-        self.for_each_block(candidates, |_, scores, truth| {
-            match self.combined(&choice, candidates, &scores)? {
-                Some(scores) => scoring.add(truth.view(), scores.view()),
-                None => Ok(()),
+        let best = candidates
+            .iter()
+            .reduce(|best, next| if sum(next) > sum(best) { next } else { best })?;
+        let of_best = self.scores_of_parts(*best);
+        let is_better = parts.iter().all(|&part| of_best[part] > scores[part]);
+        (is_better && !parts.is_empty()).then_some(*best)
+    }
+
+    /// The score of each choice on each part.
+    fn scores_on_parts(&self, choices: &[Choice], candidates: &[usize]) -> Result<Vec<Vec<f64>>, ModelError> {
+        let mut by_part: Vec<_> = choices.iter().map(|_| self.scoring_by_part()).collect();
+        self.for_each_block(candidates, |part, scores, truth| {
+            for (choice, scoring) in choices.iter().zip(&mut by_part) {
+                if let Some(scores) = self.combined(choice, candidates, &scores)? {
+                    scoring.add(part, truth.view(), scores.view())?;
+                }
             }
+            Ok(())
         })?;
-        Ok(match scoring.value()? < score {
-            true => Choice::only(best, self.n_candidates()),
-            false => choice,
-        })
+        by_part.into_iter().map(ScoringByPart::values).collect()
     }
 
     /// The combined scores of candidates.
@@ -172,27 +203,24 @@ impl Pool<'_> {
             .combine(members, &self.means(), self.declared().labels())
     }
 
-    /// Evaluates a choice among candidates by a rule. The weights for each part of the withheld samples are found on
-    /// the other parts; thresholds are those of the choice on all samples.
+    /// Evaluates a choice among candidates. The weights for each part of the withheld samples are chosen on the other
+    /// parts; thresholds are those of the choice on all samples.
     ///
     /// # Errors
     /// None beyond those of scoring the candidates.
     pub(crate) fn judge(
         &self,
-        rule: CombineRule,
+        chooser: Chooser,
         grams: &Grams,
         candidates: &[usize],
         choice: &Choice,
         thresholds: Option<ThresholdRule>,
     ) -> Result<Judged, ModelError> {
         let n_parts = self.n_parts();
-        let crossed = (0..n_parts).map(|part| {
-            let others: Vec<usize> = (0..n_parts).filter(|&other| other != part).collect();
-            self.choose_on(rule, grams, candidates, &others)
-        });
-        let crossed: Vec<Choice> = match n_parts {
+        let others = |part: usize| (0..n_parts).filter(|&other| other != part).collect();
+        let crossed = match n_parts {
             0 | 1 => Vec::new(),
-            _ => crossed.collect::<Result<_, _>>()?,
+            _ => self.choose_each(chooser, grams, candidates, (0..n_parts).map(others).collect())?,
         };
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
         let labels = self.labels();
@@ -270,8 +298,9 @@ mod tests {
         let pool = Pool::of_models(&withheld, &models).unwrap();
         let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
         let rule = CombineRule::Greedy;
-        let choice = pool.choose(rule, &grams, &all).unwrap();
-        let judged = pool.judge(rule, &grams, &all, &choice, None).unwrap();
+        let chooser = Chooser { rule, or_best: false };
+        let choice = pool.choose(chooser, &grams, &all).unwrap();
+        let judged = pool.judge(chooser, &grams, &all, &choice, None).unwrap();
         let x = withheld.features().view();
         let scores: Vec<Array2<f32>> = models.iter().map(|model| model.predict(x).unwrap()).collect();
         let mut combined = Array2::<f32>::zeros((60, 2));
@@ -307,7 +336,11 @@ mod tests {
         let shifted = Dataset::new(withheld.features().clone(), shifted.into(), Task::Regression).unwrap();
         let pool = Pool::of_models(&shifted, &models).unwrap();
         let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
-        let choice = pool.choose(CombineRule::Stack, &grams, &all).unwrap();
+        let chooser = Chooser {
+            rule: CombineRule::Stack,
+            or_best: false,
+        };
+        let choice = pool.choose(chooser, &grams, &all).unwrap();
         let means = pool.means();
         let model = Model::combine_on(&models, CombineRule::Stack, &shifted).unwrap();
         let x = withheld.features().view();
@@ -350,12 +383,29 @@ mod tests {
             .into_iter()
             .max_by(|a, b| pool.score(*a).total_cmp(&pool.score(*b)))
             .unwrap();
-        let chosen = pool.choose_best(CombineRule::Mean, &grams, &all).unwrap();
-        assert_eq!(
-            chosen.members().map(|(index, _)| index).collect::<Vec<_>>(),
-            [best]
-        );
-        let stack = pool.choose_best(CombineRule::Nnls, &grams, &all).unwrap();
-        assert_eq!(stack, pool.choose(CombineRule::Nnls, &grams, &all).unwrap());
+        let choose = |rule, or_best| {
+            let chooser = Chooser { rule, or_best };
+            pool.choose(chooser, &grams, &all).unwrap()
+        };
+        let chosen = choose(CombineRule::Mean, true);
+        let members: Vec<usize> = chosen.members().map(|(index, _)| index).collect();
+        assert_eq!(members, [best]);
+        assert_eq!(choose(CombineRule::Nnls, true), choose(CombineRule::Nnls, false));
+    }
+
+    /// A candidate that is better on three of four parts is not preferred.
+    #[test]
+    fn one_part_speaks_against_a_member_alone() {
+        let (withheld, models) = (numbers(2), models());
+        let pool = Pool::of_models(&withheld, &models).unwrap();
+        let best = pool.better_alone(&[0, 1, 2], &[f64::NEG_INFINITY; 4], &[0, 1, 2, 3]);
+        let of_best = pool.scores_of_parts(best.unwrap()).to_vec();
+        for part in 0..4 {
+            let mut scores = [f64::NEG_INFINITY; 4];
+            scores[part] = of_best[part];
+            assert_eq!(pool.better_alone(&[0, 1, 2], &scores, &[0, 1, 2, 3]), None);
+            scores[part] = f64::NAN;
+            assert_eq!(pool.better_alone(&[0, 1, 2], &scores, &[0, 1, 2, 3]), None);
+        }
     }
 }

@@ -13,6 +13,7 @@ mod model;
 mod pool;
 mod quantiles;
 mod rules;
+mod scoring;
 mod stack;
 mod store;
 mod weight;
@@ -20,7 +21,7 @@ mod weight;
 pub use model::{Candidate, Ensemble, Selection};
 pub use rules::CombineRule;
 
-pub(crate) use choice::Choice;
+pub(crate) use choice::{Choice, Chooser};
 pub(crate) use model::finite;
 pub(crate) use pool::{Folds, Pool};
 pub(crate) use store::restore;

@@ -1,17 +1,18 @@
 //! Candidate members of an ensemble, and their predictions for samples that they were not fitted to.
 
 use super::Limits;
+use super::scoring::{Scoring, ScoringByPart};
 use crate::blocks::dense_bytes;
 use crate::evaluate::{OutputKinds, default_metric, fit_without_test};
 use crate::method::{Estimator, FitContext};
 use crate::{Model, ModelError};
-use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use ndarray::{Array2, Axis, concatenate, s};
 use rayon::prelude::*;
 use rpo_core::Predictor;
 use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError, Withheld};
 use rpo_data::{Dataset, Moments, Task};
-use rpo_metrics::{EmptySamples, LabelSets, Metric, MissingTruth, Ranking, ranking};
+use rpo_metrics::Metric;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -69,6 +70,21 @@ struct Tried {
     /// The model of all samples, if there is one.
     whole: Option<Model>,
     score: f64,
+    /// The score on each part.
+    scores_of_parts: Vec<f64>,
+}
+
+impl Tried {
+    /// A candidate without models of folds, before it is scored.
+    fn of(whole: Option<Model>) -> Self {
+        Self {
+            models: Vec::new(),
+            kept: None,
+            whole,
+            score: f64::NAN,
+            scores_of_parts: Vec::new(),
+        }
+    }
 }
 
 /// Candidates for an ensemble, all with the same samples and folds.
@@ -128,10 +144,8 @@ impl<'a> Pool<'a> {
         }
         for model in models {
             pool.assess(Tried {
-                whole: Some(model.clone()),
                 models: vec![model.clone()],
-                kept: None,
-                score: f64::NAN,
+                ..Tried::of(Some(model.clone()))
             })?;
         }
         Ok(pool)
@@ -234,6 +248,11 @@ impl<'a> Pool<'a> {
         Scoring::new(self.data, &self.kinds, self.levels())
     }
 
+    /// Begins to score predictions for the blocks of one part after the other.
+    pub(super) fn scoring_by_part(&self) -> ScoringByPart {
+        ScoringByPart::new(self.scoring())
+    }
+
     /// Returns true if the candidate already has a model of all samples.
     pub(crate) fn is_whole(&self, candidate: usize) -> bool {
         self.tried[candidate].whole.is_some()
@@ -251,12 +270,7 @@ impl<'a> Pool<'a> {
         estimator: &dyn Estimator,
         context: &FitContext<'_>,
     ) -> Result<f64, ModelError> {
-        let mut tried = Tried {
-            models: Vec::new(),
-            kept: None,
-            whole: None,
-            score: f64::NAN,
-        };
+        let mut tried = Tried::of(None);
         let suffices = |n_samples: usize| {
             self.data.groups().is_none() && dense_bytes(n_samples, self.data.n_outputs()) <= MOST_AT_ONCE
         };
@@ -322,11 +336,13 @@ impl<'a> Pool<'a> {
         let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
         let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
         let mut kept: Vec<Vec<Array2<f32>>> = self.parts.iter().map(|_| Vec::new()).collect();
-        let mut scoring = self.scoring();
+        let (mut scoring, mut by_part) = (self.scoring(), self.scoring_by_part());
         for block in self.blocks() {
             let x = self.features(&block);
             let scores = self.scores(&tried, &block, x.view())?;
-            scoring.add(self.truth(&block).view(), scores.view())?;
+            let truth = self.truth(&block);
+            scoring.add(truth.view(), scores.view())?;
+            by_part.add(block.part, truth.view(), scores.view())?;
             if keeps {
                 kept[block.part].push(scores);
             }
@@ -341,7 +357,7 @@ impl<'a> Pool<'a> {
         if tried.kept.is_some() {
             self.kept_bytes += bytes;
         }
-        tried.score = scoring.value()?;
+        (tried.score, tried.scores_of_parts) = (scoring.value()?, by_part.values()?);
         let score = tried.score;
         self.tried.push(tried);
         Ok(score)
@@ -372,6 +388,11 @@ impl<'a> Pool<'a> {
     /// The individual score of a candidate on the withheld samples.
     pub(crate) fn score(&self, candidate: usize) -> f64 {
         self.tried[candidate].score
+    }
+
+    /// The scores of a candidate on each part.
+    pub(super) fn scores_of_parts(&self, candidate: usize) -> &[f64] {
+        &self.tried[candidate].scores_of_parts
     }
 
     fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
@@ -470,81 +491,6 @@ fn units(data: &Dataset) -> Vec<(f32, f32)> {
         _ => (moments.mean as f32, 0.0),
     };
     data.output_moments().iter().map(unit).collect()
-}
-
-/// Accumulates the score of predictions block by block, by the default metric.
-pub(super) enum Scoring {
-    /// LRAP is a mean over samples.
-    Lrap { sum: f64, n: usize },
-    /// Other metrics need all predictions.
-    Whole {
-        metric: Metric,
-        kinds: OutputKinds,
-        blocks: Vec<(Array2<f32>, Array2<f32>)>,
-        levels: Vec<f64>,
-    },
-}
-
-impl Scoring {
-    fn new(data: &Dataset, kinds: &OutputKinds, levels: &[f64]) -> Self {
-        match default_metric(data.task(), data.n_outputs(), levels) {
-            Metric::Lrap => Self::Lrap { sum: 0.0, n: 0 },
-            metric => Self::Whole {
-                metric,
-                kinds: kinds.clone(),
-                blocks: Vec::new(),
-                levels: levels.to_vec(),
-            },
-        }
-    }
-
-    pub(super) fn add(
-        &mut self,
-        truth: MatrixView<'_>,
-        scores: ArrayView2<'_, f32>,
-    ) -> Result<(), ModelError> {
-        match self {
-            Self::Lrap { sum, n } => {
-                let truth = LabelSets::new(truth, MissingTruth::Skip)?;
-                let mean = ranking(&truth, scores, Ranking::Lrap(EmptySamples::Skip))?;
-                if mean.n_used > 0 {
-                    *sum += mean.value * mean.n_used as f64;
-                    *n += mean.n_used;
-                }
-            }
-            Self::Whole { blocks, .. } => {
-                let truth = truth.to_dense(usize::MAX).expect("a block is small");
-                blocks.push((truth, scores.to_owned()));
-            }
-        }
-        Ok(())
-    }
-
-    /// The score; NaN if undefined.
-    pub(super) fn value(self) -> Result<f64, ModelError> {
-        match self {
-            Self::Lrap { sum, n } => Ok(sum / n as f64),
-            Self::Whole {
-                metric,
-                kinds,
-                blocks,
-                levels,
-            } => {
-                if blocks.is_empty() {
-                    return Ok(f64::NAN);
-                }
-                let (truth, scores): (Vec<_>, Vec<_>) = blocks
-                    .iter()
-                    .map(|(truth, scores)| (truth.view(), scores.view()))
-                    .unzip();
-                let join = |views: &[ArrayView2<'_, f32>]| {
-                    concatenate(Axis(0), views).expect("blocks have a column for each output")
-                };
-                let (truth, scores) = (join(&truth), join(&scores));
-                kinds.score(metric, (&truth).into(), scores.view(), &levels)
-            }
-        }
-    }
 }
 
 #[cfg(test)]

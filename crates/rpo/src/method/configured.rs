@@ -144,6 +144,10 @@ impl Configured {
         let data = &*data.for_training();
         let rule = self.rule(data);
         let found = self.found_on_withheld(data, rule, context)?;
+        let context = &match &found {
+            Some(_) => half_of_the_time(context),
+            None => *context,
+        };
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
                 let mut parameters = self.recorded(data);
@@ -228,7 +232,7 @@ impl Configured {
             on_total: None,
             on_score: None,
             start: None,
-            ..*context
+            ..half_of_the_time(context)
         };
         let mut model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
             let model = self.inner.fit(prepared, context)?;
@@ -241,6 +245,14 @@ impl Configured {
             model = model.with_intervals(IntervalSource::Withheld(level, &parts.validation))?;
         }
         Ok(Some(model))
+    }
+}
+
+/// The context of one of two fits that share a time limit.
+fn half_of_the_time<'a>(context: &FitContext<'a>) -> FitContext<'a> {
+    FitContext {
+        time_share: Some(context.share_of(0.5)),
+        ..*context
     }
 }
 

@@ -201,6 +201,9 @@ pub struct FitContext<'a> {
     /// Wraps the output projection, for example to measure its time. A wrapper that projects otherwise gives another
     /// model.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
+    /// The fraction of a time limit among the parameters that the fit may take; `None` for all of it. The fit that finds
+    /// intervals or decision thresholds on withheld samples and the fit to all samples share the limit.
+    pub time_share: Option<f64>,
     /// Samples withheld from the data to choose among settings. A method that withholds samples to choose its number of
     /// steps uses these instead, as the number of steps is a setting like any other.
     pub validation: Option<&'a Dataset>,
@@ -217,6 +220,11 @@ impl<'a> FitContext<'a> {
             on_step: self.on_step,
             stop: self.stop,
         }
+    }
+
+    /// The part of a time limit in seconds that the fit may take.
+    pub(crate) fn share_of(&self, limit: f64) -> f64 {
+        self.time_share.map_or(limit, |share| share * limit)
     }
 
     /// Checks that the model to continue and the withheld samples fit the method and the data.

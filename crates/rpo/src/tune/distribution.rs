@@ -195,6 +195,7 @@ impl FromStr for ParamDistribution {
             ["uniform", low, high] => Self::uniform(real(low)?, real(high)?),
             ["log-uniform", low, high] => Self::log_uniform(real(low)?, real(high)?),
             ["integers" | "uniform" | "log-uniform", ..] => Err(unreadable()),
+            [_, low, high] if real(low).is_ok() && real(high).is_ok() => Err(unreadable()),
             _ if text.split(',').any(|value| value.trim().is_empty()) => Err(SpaceError::NoValue),
             _ => text.split(',').map(str::trim).collect::<Vec<_>>().try_into(),
         }

@@ -108,6 +108,10 @@ fn what_is_no_law_or_space_is_refused() {
         ("a,b,a", SpaceError::Repeated(Value::from("a"))),
         ("integers:1:x", SpaceError::Unreadable("integers:1:x".to_owned())),
         ("uniform:1", SpaceError::Unreadable("uniform:1".to_owned())),
+        (
+            "loguniform:0.01:1",
+            SpaceError::Unreadable("loguniform:0.01:1".to_owned()),
+        ),
     ] {
         assert_eq!(text.parse::<ParamDistribution>(), Err(expected), "{text}");
     }

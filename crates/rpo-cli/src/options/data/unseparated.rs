@@ -21,6 +21,17 @@ pub(super) fn note_unseparated(data: &Dataset) {
         return;
     }
     let names: Vec<String> = data.output_names().iter().map(Into::into).collect();
+    let in_brackets = |name: &&String| name.starts_with('[') && name.ends_with(']');
+    if let Some(first) = names.iter().find(in_brackets)
+        && 2 * names.iter().filter(in_brackets).count() > names.len()
+    {
+        note(&format!(
+            "labels such as {first:?} in {:?} look like lists in brackets, whose brackets and quotes become part of the labels: \
+             write the labels of a sample without them, separated by {:?}, or the lists to a Parquet file",
+            column.name, column.separator,
+        ));
+        return;
+    }
     let others = USUAL.into_iter().filter(|other| *other != column.separator);
     let found = others.filter_map(|other| Some((lists(&names, other)?, other)));
     if let Some(((n, first), other)) = found.max_by_key(|((n, _), _)| *n) {

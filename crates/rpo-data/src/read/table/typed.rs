@@ -4,13 +4,14 @@ use super::assemble::assemble;
 use super::dataset::dataset;
 use super::numeric;
 use super::roles::Roles;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Rounded, Rounding};
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::columns::ColumnUse;
 use crate::read::error::{ReadError, ReadErrorKind};
 use crate::read::options::{ColumnType, ReadOptions};
 use crate::read::typed::{Fields, Finished, TypedReader};
 use rpo_core::CheckParams;
+use std::collections::BTreeSet;
 
 /// What a target of a table is.
 const VALUE: &str = "a target is a number, a label (0 or 1), or a class";
@@ -77,6 +78,15 @@ pub(super) fn read_typed(
             columns[column].kind = AttributeKind::Nominal(values);
         }
     }
+    // Nobody can subtract a constant from the days of a date, and its other parts tell the dates of a short time apart.
+    let parts_of_dates: BTreeSet<String> = dates
+        .iter()
+        .flat_map(|(_, column)| column.feature_names())
+        .collect();
+    let is_kept = |rounded: &Rounded| {
+        rounded.rounding != Rounding::Differences || !parts_of_dates.contains(&rounded.column)
+    };
+    parts.rounded.retain(is_kept);
     let dates = dates.into_iter();
     let dates = dates.map(|(j, column)| (roles.columns[first_of[j]].index as usize, column));
     let mut data = dataset(columns, &roles, parts, options)?.with_dates(dates.collect());

@@ -4,7 +4,7 @@ mod alike;
 mod weighted_sum;
 
 use super::pool::Pool;
-use super::{CombineRule, Limits, Link, Weight};
+use super::{Chooser, CombineRule, Limits, Link, Weight};
 use crate::model::SOFTWARE;
 use crate::{Model, ModelError, Predict, TrainingSummary};
 use alike::{check_columns, of_same_training};
@@ -231,8 +231,9 @@ impl Model {
         let pool = Pool::of_models(&aligned, models)?;
         let grams = pool.grams()?;
         let all: Vec<usize> = (0..models.len()).collect();
-        let choice = pool.choose(rule, &grams, &all)?;
-        let judged = pool.judge(rule, &grams, &all, &choice, None)?;
+        let chooser = Chooser { rule, or_best: false };
+        let choice = pool.choose(chooser, &grams, &all)?;
+        let judged = pool.judge(chooser, &grams, &all, &choice, None)?;
         let candidate = |(index, method): (usize, String)| {
             let weight = choice.weights[index];
             let is_member = weight.size() != 0.0;

@@ -1,7 +1,7 @@
 //! Tries configurations, chooses among them, and fits the chosen ones.
 
 use super::{AutoParams, Configuration, Portfolio};
-use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, finite};
+use crate::combine::{Candidate, Choice, Chooser, CombineRule, Folds, Pool, Selection, finite};
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{Domain, ParameterError, Seed};
@@ -112,7 +112,7 @@ impl Estimator for AutoParams {
             data,
             context,
             start: Instant::now(),
-            limit: self.limit(data).map(|limit| PART * limit),
+            limit: self.limit(data).map(|limit| PART * context.share_of(limit)),
             cost_of_folds: folds.cost(),
             pool: Pool::new(data, folds),
             tried: Vec::new(),
@@ -320,12 +320,15 @@ impl Search<'_> {
         if self.tried.is_empty() {
             return Err(self.failure.unwrap_or(EnsembleError::Stopped.into()));
         }
-        let rule = params.rule(self.data.task());
+        let chooser = Chooser {
+            rule: params.rule(self.data.task()),
+            or_best: true,
+        };
         let grams = self.pool.grams()?;
         let mut candidates: Vec<usize> = (0..self.tried.len()).collect();
         let mut models: BTreeMap<usize, Vec<Model>> = BTreeMap::new();
         let choice = loop {
-            let choice = self.pool.choose(rule, &grams, &candidates)?;
+            let choice = self.pool.choose(chooser, &grams, &candidates)?;
             let left_out = self.fit_members(&choice, &mut models);
             if left_out.is_empty() {
                 break choice;
@@ -337,7 +340,7 @@ impl Search<'_> {
         };
         let judged = self
             .pool
-            .judge(rule, &grams, &candidates, &choice, params.thresholds)?;
+            .judge(chooser, &grams, &candidates, &choice, params.thresholds)?;
         for (index, weight) in choice.members() {
             let report = &mut self.reported[self.tried[index].place];
             (report.weight, report.label_weight) = (Some(weight.of_outputs), weight.of_labels);
@@ -347,9 +350,13 @@ impl Search<'_> {
                 false => report.folds = Some(fits),
             }
         }
+        let reason = match choice.members().count() {
+            1 => "the chosen one scores higher alone than all with weights",
+            _ => "does not lower the squared error of the ensemble",
+        };
         for report in &mut self.reported {
             if report.weight.is_none() && report.skipped.is_none() {
-                report.skipped = Some("does not improve the ensemble".to_owned());
+                report.skipped = Some(reason.to_owned());
             }
         }
         let selection = Selection {

@@ -92,7 +92,8 @@ impl Configuration {
             && p.saturating_mul(d) <= most(self.max_weights)
     }
 
-    /// Returns the method for a data set, imputing missing features by medians if it needs every value.
+    /// Returns the method for a data set, imputing missing features by medians if it needs every value: rows to predict
+    /// may lack some even where training lacks none.
     ///
     /// # Errors
     /// Methods and options that do not exist, ensembles, options of decisions and intervals, which the ensemble has itself,
@@ -100,7 +101,7 @@ impl Configuration {
     pub fn for_data(&self, data: &Dataset) -> Result<Method, ModelError> {
         let mut method = self.parsed()?;
         let mut estimator = method.estimator(data.task())?;
-        if estimator.needs().observed_features && data.features().view().has_missing() {
+        if estimator.needs().observed_features {
             method = method.with("impute", "median")?;
             estimator = method.estimator(data.task())?;
         }

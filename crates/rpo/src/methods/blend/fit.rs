@@ -1,7 +1,7 @@
 //! Fits the members of an ensemble.
 
 use super::BlendParams;
-use crate::combine::{CombineRule, Folds, Pool};
+use crate::combine::{Chooser, CombineRule, Folds, Pool};
 use crate::method::{DataProblem, Estimator, FitContext, Method, MethodError, Needs, parameters_of};
 use crate::methods::member::parse_member;
 use crate::{Model, ModelError, TrainingSummary};
@@ -9,8 +9,9 @@ use rpo_core::{Domain, ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
 
-/// Members for labels.
-const OF_LABELS: &str = "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest";
+/// Members for labels. They fill in missing features even if training lacks none: rows to predict may lack some.
+const OF_LABELS: &str = "craftml --impute median; craftml --feature-weights idf --normalize l2 --impute median; one-vs-rest \
+                         --impute median";
 
 /// Members for numbers.
 const OF_NUMBERS: &str = "extra-trees; random-forest; gbmort";
@@ -134,7 +135,8 @@ impl Estimator for BlendParams {
                 pool.add(estimator.as_ref(), &quiet)?;
             }
             let all: Vec<usize> = (0..estimators.len()).collect();
-            let choice = pool.choose_best(rule, &pool.grams()?, &all)?;
+            let chooser = Chooser { rule, or_best: true };
+            let choice = pool.choose(chooser, &pool.grams()?, &all)?;
             pool.ensemble(&choice, None, TrainingSummary::of(data), |index| {
                 pool.fitted(index, std::slice::from_ref(&estimators[index]), &quiet)
             })?

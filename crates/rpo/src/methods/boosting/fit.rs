@@ -21,8 +21,9 @@ use std::time::Instant;
 
 impl Boosting {
     /// Returns a callback that stops a fit starting now at the time limit.
-    fn until_limit(&self) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
-        let (start, limit) = (Instant::now(), self.time_limit);
+    fn until_limit(&self, context: &FitContext<'_>) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
+        let limit = self.time_limit.map(|limit| context.share_of(limit));
+        let start = Instant::now();
         move |_| match limit {
             Some(limit) if start.elapsed().as_secs_f64() >= limit => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
@@ -176,7 +177,7 @@ impl Estimator for Boosting {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        let mut until_limit = self.until_limit();
+        let mut until_limit = self.until_limit(context);
         check_levels(&self.params, data)?;
         let params = with_losses_of(&self.params, data);
         let Some(how) = self.withholding() else {
@@ -234,7 +235,7 @@ impl Estimator for Boosting {
         }
         check_levels(&self.params, data)?;
         let mut failure = None;
-        let mut until_limit = self.until_limit();
+        let mut until_limit = self.until_limit(context);
         let params = with_losses_of(&self.params, data);
         let mut observe = |progress: &Progress<'_>| {
             let at_limit = until_limit(progress);
