@@ -11,8 +11,8 @@ pub struct Moments {
     pub variances: Vec<f64>,
     /// Sum of the weights of the rows.
     pub weight: f64,
-    /// Fraction of the values, by weight, that are not 0; 0 for a matrix without values.
-    pub density: f64,
+    /// Fraction of the values of each column, by weight, that are not 0; 0 without rows of positive weight.
+    pub shares: Vec<f64>,
 }
 
 impl Moments {
@@ -54,13 +54,9 @@ impl Moments {
                 (means[j], *variance) = (lowest[j], 0.0);
             }
         }
-        let cells = weight * p as f64;
+        present.iter_mut().for_each(|present| *present /= rows);
         Self {
-            density: if cells > 0.0 {
-                present.iter().sum::<f64>() / cells
-            } else {
-                0.0
-            },
+            shares: present,
             means,
             variances,
             weight,
@@ -98,7 +94,7 @@ mod tests {
         );
         assert_eq!(found.means, [3.0, -1.0, f64::from(0.1_f32)]);
         assert_eq!(found.variances, [2.0, 1.0, 0.0]);
-        assert_eq!((found.weight, found.density), (4.0, 10.0 / 12.0));
+        assert_eq!((found.weight, found.shares), (4.0, vec![1.0, 0.5, 1.0]));
     }
 
     /// A spread of a millionth of the mean is not lost to cancellation, and one of rounding errors is none.
@@ -114,7 +110,7 @@ mod tests {
     fn a_matrix_without_values_has_no_spread() {
         for (n, p) in [(0, 2), (3, 0)] {
             let found = Moments::of(&MatrixView::from(&ndarray::Array2::zeros((n, p))), |_| 1.0);
-            assert_eq!((found.variances, found.density), (vec![0.0; p], 0.0));
+            assert_eq!((found.variances, found.shares), (vec![0.0; p], vec![0.0; p]));
         }
     }
 }

@@ -11,6 +11,10 @@ use crate::ProjectionError;
 
 /// Fraction of nonzero values from which on features are treated as measurements on individual scales.
 const DENSE_SHARE: f64 = 0.25;
+/// Multiples of the unit of sparse features, both squared, beyond which a dense feature among them is a measurement.
+/// Frequent words of public data sets of texts are within 1/50 and 3: rare words have the largest factors of inverse
+/// document frequencies.
+const UNITS: (f64, f64) = (0.01, 4.0);
 
 /// A penalty on the weights of linear regressions on X (n x p), in units of the data.
 ///
@@ -30,9 +34,16 @@ pub enum Penalty {
     /// the mean row. As a prior, it lets activations deviate from the intercept with variance 1/α (times that of the
     /// noise, for the squared loss), for any n, p and units of X, so that one α suits data sets of any shape.
     ///
-    /// If at least a quarter of all values are nonzero, features are treated as measurements, each on its own scale,
-    /// and weight j has the penalty α p vⱼ: that for features divided by their standard deviations. A constant feature,
-    /// which the intercept makes superfluous, counts as one of mean variance.
+    /// Features that do not vary, which the intercept makes superfluous, count for nothing here. If at least a quarter
+    /// of the values of the p others are nonzero, features are treated as measurements, each on its own scale, and
+    /// weight j has the penalty α p vⱼ: that for features divided by their standard deviations.
+    ///
+    /// Sparse features are in one unit, such as words or indicators, but numbers beside them need not be. With the
+    /// fractions qⱼ of nonzero values, a unit squared is the mean square of nonzero values, about v/q. A feature with
+    /// qⱼ of at least a quarter is a measurement if its unit squared is more than 4 times, or less than a hundredth, of
+    /// that of the features below a quarter. Measurements have the penalty α (Σₖ qₖ) vⱼ/qⱼ, and all others
+    /// α (Σₖ qₖ) Σᵢ vᵢ / Σᵢ qᵢ, with i over these others: without measurements this is α Σⱼ vⱼ, and if qⱼ = 1 for all,
+    /// α p vⱼ.
     Variance(f64),
 }
 
@@ -70,7 +81,7 @@ impl Penalty {
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row].into());
         match self {
             Self::Relative(lambda) => PenaltyDiagonal::Uniform(lambda * mean_diagonal(x, weight)),
-            Self::Variance(alpha) => variance_penalty(Moments::of(x, weight), alpha),
+            Self::Variance(alpha) => variance_penalty(&Moments::of(x, weight), alpha),
         }
     }
 }
@@ -122,16 +133,70 @@ fn mean_diagonal(x: &impl Rows, weight: impl Fn(usize) -> f64) -> f64 {
     trace / x.column_count().max(1) as f64
 }
 
-fn variance_penalty(moments: Moments, alpha: f64) -> PenaltyDiagonal {
-    let (variances, p) = (moments.variances, moments.means.len() as f64);
-    let total: f64 = variances.iter().sum();
-    if moments.density < DENSE_SHARE || total <= 0.0 {
-        // Features that do not vary explain nothing, whatever the penalty.
-        return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });
+/// What decides on the penalty of a feature that varies.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    variance: f64,
+    /// Fraction of values that are not 0.
+    share: f64,
+}
+
+impl Spread {
+    fn sum(spreads: impl Iterator<Item = Self>) -> Self {
+        spreads.fold(Self::default(), |sum, spread| Self {
+            variance: sum.variance + spread.variance,
+            share: sum.share + spread.share,
+        })
     }
-    let penalty = |variance: f64, scale: f64| alpha * p * if variance > 0.0 { variance } else { scale };
-    let mean = total / p;
-    PenaltyDiagonal::PerFeature(variances.into_iter().map(|v| penalty(v, mean)).collect())
+
+    /// The square of the unit.
+    fn unit(self) -> f64 {
+        self.variance / self.share
+    }
+}
+
+fn variance_penalty(moments: &Moments, alpha: f64) -> PenaltyDiagonal {
+    let spread = |(&variance, &share)| Spread { variance, share };
+    let spreads = || moments.variances.iter().zip(&moments.shares).map(spread);
+    let varying = || spreads().filter(|spread| spread.variance > 0.0);
+    let (p, total) = (varying().count() as f64, Spread::sum(varying()));
+    if p == 0.0 {
+        // Features that do not vary explain nothing, whatever the penalty.
+        return PenaltyDiagonal::Uniform(alpha);
+    }
+    if total.share >= DENSE_SHARE * p {
+        let variance = |spread: Spread| {
+            if spread.variance > 0.0 {
+                spread.variance
+            } else {
+                total.variance / p
+            }
+        };
+        return PenaltyDiagonal::PerFeature(spreads().map(|spread| alpha * p * variance(spread)).collect());
+    }
+    let sparse = Spread::sum(varying().filter(|spread| spread.share < DENSE_SHARE)).unit();
+    let is_measurement = |spread: Spread, mean: f64| {
+        // Indicators that are nearly always 1 vary little, but are in the unit of others.
+        let square = (spread.variance + mean * mean) / spread.share;
+        spread.share >= DENSE_SHARE
+            && spread.variance > 0.0
+            && (spread.unit() > UNITS.1 * sparse || square < UNITS.0 * sparse)
+    };
+    let marked = || {
+        let spreads = spreads().zip(&moments.means);
+        spreads.map(|(spread, &mean)| (spread, is_measurement(spread, mean)))
+    };
+    if !marked().any(|(_, is_measurement)| is_measurement) {
+        return PenaltyDiagonal::Uniform(alpha * total.variance);
+    }
+    let others = marked().filter(|&(spread, is_measurement)| spread.variance > 0.0 && !is_measurement);
+    let others = Spread::sum(others.map(|(spread, _)| spread)).unit();
+    let unit = |(spread, is_measurement): (Spread, bool)| if is_measurement { spread.unit() } else { others };
+    PenaltyDiagonal::PerFeature(
+        marked()
+            .map(|marked| alpha * total.share * unit(marked))
+            .collect(),
+    )
 }
 
 impl fmt::Display for Penalty {
@@ -173,14 +238,10 @@ mod tests {
 
     #[test]
     fn variances_are_those_of_the_columns() {
-        // Variances 1, 0, 4.
+        // Variances 1, 0, 4, of which the second does not count.
         let x = array![[1.0, 5.0, 0.0], [3.0, 5.0, 4.0]];
-        let found = Penalty::Variance(0.5).on(&x.view(), None);
-        let mean = 5.0 / 3.0;
-        let PenaltyDiagonal::PerFeature(found) = found else {
-            panic!("{found:?}")
-        };
-        for (found, expected) in found.iter().zip([1.5, 1.5 * mean, 6.0]) {
+        let found = per_feature(&x);
+        for (found, expected) in found.iter().zip([1.0, 2.5, 4.0]) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
         let mut sparse = Array2::zeros((10, 4));
@@ -195,6 +256,65 @@ mod tests {
             Penalty::Relative(2.0).on(&sparse.view(), None),
             (2.0 * 5.0 / 4.0).into()
         );
+    }
+
+    fn per_feature(x: &Array2<f64>) -> Vec<f64> {
+        match Penalty::Variance(0.5).on(&x.view(), None) {
+            PenaltyDiagonal::PerFeature(penalties) => penalties,
+            PenaltyDiagonal::Uniform(penalty) => panic!("all {penalty}"),
+        }
+    }
+
+    /// A number beside the indicators of a category with this many values, each for 3 of the samples.
+    fn beside_indicators(n_values: usize, unit: f64) -> Array2<f64> {
+        Array2::from_shape_fn((3 * n_values, 1 + n_values), |(i, j)| match j {
+            0 => unit * (1.0 + (i % 3) as f64),
+            _ => f64::from(u8::from(i / 3 == j - 1)),
+        })
+    }
+
+    /// Neither the unit of a number nor the number of values of a category beside it decides how strongly either is
+    /// penalized.
+    #[test]
+    fn numbers_beside_indicators_have_their_own_unit() {
+        for n_values in [8, 30] {
+            for unit in [1e-3, 1e3, 1e6] {
+                let found = per_feature(&beside_indicators(n_values, unit));
+                let indicator = 1.0 - (n_values as f64).recip();
+                // Both are nonzero as often, so that Σ q = 2.
+                let number = unit * unit * 2.0 / 3.0;
+                assert!((found[0] / number - 1.0).abs() < 1e-12, "{found:?}");
+                for found in &found[1..] {
+                    assert!((found - indicator).abs() < 1e-12, "{found:?}");
+                }
+            }
+        }
+    }
+
+    /// A word in most samples is in the unit of the others, however little it varies.
+    #[test]
+    fn frequent_words_share_the_penalty_of_rare_ones() {
+        let mut x = beside_indicators(20, 0.0);
+        x.column_mut(0).fill(1.0);
+        x[[7, 0]] = 0.0;
+        let variances = x.var_axis(ndarray::Axis(0), 0.0);
+        let PenaltyDiagonal::Uniform(found) = Penalty::Variance(0.5).on(&x.view(), None) else {
+            panic!("not uniform")
+        };
+        assert!((found - 0.5 * variances.sum()).abs() < 1e-12, "{found}");
+    }
+
+    /// Columns that do not vary change the penalty of no other.
+    #[test]
+    fn constant_columns_count_for_nothing() {
+        for x in [beside_indicators(5, 10.0), beside_indicators(8, 10.0)] {
+            let plain = per_feature(&x);
+            for constant in [0.0, 7.0] {
+                let constants = Array2::from_elem((x.nrows(), 40), constant);
+                let both = ndarray::concatenate![ndarray::Axis(1), x, constants];
+                assert_eq!(per_feature(&both)[..x.ncols()], plain);
+            }
+        }
     }
 
     #[test]
