@@ -42,9 +42,11 @@ fn power_of_two(value: f32) -> f32 {
 /// The rule for which weights are kept, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
-    /// Magnitude below which weights are left out, relative to √C, since weights are larger the less they are
+    /// Magnitude below which weights are left out, relative to √(C ω̄), since weights are larger the less they are
     /// penalised.
     pub(crate) limit: f32,
+    /// ω̄, the mean weight of samples, which C multiplies.
+    pub(crate) mean_weight: f32,
     pub(crate) precision: Precision,
     /// What the features were multiplied with, and weights are after the fit, so that they suit the original features.
     pub(crate) factor: f32,
@@ -76,10 +78,11 @@ impl SparseWeights {
     ) -> Result<Self, LinearError> {
         let Kept {
             limit,
+            mean_weight,
             precision,
             factor,
         } = kept;
-        let limit_of = |positives: &Positives<'_>| limit * positives.cost.negative.sqrt();
+        let limit_of = |positives: &Positives<'_>| limit * (positives.cost.negative * mean_weight).sqrt();
         let limits: Vec<f32> = positives.iter().map(limit_of).collect();
         let offsets = solution.offsets.iter().take(positives.len());
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset, 1.0)).collect();

@@ -159,7 +159,7 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let params = self.classifiers.dual(rows.factor());
+        let params = costs.dual(rows.factor());
         let groups = positives.par_chunks(LANES).enumerate().map(|(group, positives)| {
             let samples = positives.iter().map(Vec::as_slice);
             let seed = seed.child(group as u64);

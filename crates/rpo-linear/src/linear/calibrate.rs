@@ -36,17 +36,20 @@ pub(super) struct Pairs {
 
 impl Calibration {
     /// Returns the probability with the smallest logarithmic loss of all pairs with finite scores; `None` unless labels
-    /// are present in some and absent in others.
+    /// are present in some and absent in others. Weights count relative to their mean.
     pub(super) fn fit(pairs: &Pairs) -> Option<Self> {
         let used = pairs.scores.iter().zip(&pairs.present).zip(&pairs.weights);
         let used = used.filter(|((z, _), _)| z.is_finite());
-        let used: Vec<Pair> = used
+        let mut used: Vec<Pair> = used
             .map(|((&z, &present), &weight)| Pair {
                 z: z.into(),
                 present,
                 weight: weight.into(),
             })
+            .filter(|pair| pair.weight > 0.0)
             .collect();
+        let mean = used.iter().map(|pair| pair.weight).sum::<f64>() / used.len() as f64;
+        used.iter_mut().for_each(|pair| pair.weight /= mean);
         let sum = |present| -> f64 {
             let those = used.iter().filter(|pair| pair.present == present);
             those.map(|pair| pair.weight).sum()
@@ -194,6 +197,17 @@ mod tests {
             (found.shift - expected.shift).abs() < 1e-4,
             "{found:?} {expected:?}"
         );
+    }
+
+    #[test]
+    fn the_unit_of_weights_changes_nothing() {
+        let mut pairs = pairs(2.0, -1.0);
+        for (i, weight) in pairs.weights.iter_mut().enumerate() {
+            *weight = (i % 3) as f32;
+        }
+        let expected = Calibration::fit(&pairs);
+        pairs.weights.iter_mut().for_each(|weight| *weight /= 1024.0);
+        assert_eq!(Calibration::fit(&pairs), expected);
     }
 
     #[test]

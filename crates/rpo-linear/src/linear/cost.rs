@@ -10,7 +10,7 @@ use super::OneVsRestParams;
 use super::calibrate::{Calibration, Pairs};
 use super::classifiers::{Classifiers, Solver};
 use crate::LinearError;
-use crate::dual::{LabelCost, MarginLoss, Precision, Rows};
+use crate::dual::{DualParams, LabelCost, MarginLoss, Precision, Rows};
 use crate::groups::{by_group, joined};
 use crate::options::Limits;
 
@@ -36,9 +36,9 @@ pub(crate) struct Costs<'a> {
     cost: f64,
     /// ... k̄, the mean of the sums of sample weights of labels.
     mean: f64,
-    /// The cost that a search begins with. A cost multiplies the weights of samples, so that the one that is found has
-    /// the same effect in all units of weights.
-    first: f64,
+    /// The mean weight of samples of positive weight. A cost multiplies the weights of samples, so that one relative to
+    /// it has the same effect in all units of weights.
+    mean_weight: f64,
     n_train: usize,
     /// The group of each sample; samples of a group are withheld together.
     groups: Option<&'a [u32]>,
@@ -64,11 +64,10 @@ impl<'a> Costs<'a> {
         let (n, total) = weights
             .filter(|weight| *weight > 0.0)
             .fold((0, 0.0), |(n, total), weight| (n + 1, total + weight));
-        let first = FIRST * f64::from(n) / total;
         let mut costs = Self {
             params,
-            cost: params.cost.unwrap_or(first),
-            first,
+            cost: params.cost.unwrap_or(FIRST * f64::from(n) / total),
+            mean_weight: total / f64::from(n),
             mean: counts.iter().sum::<f64>() / n_present.max(1) as f64,
             n_train: rows.n_rows(),
             groups,
@@ -110,6 +109,11 @@ impl<'a> Costs<'a> {
             },
         };
         Ok(fitted.unwrap_or(fixed))
+    }
+
+    /// Returns the parameters of the solver for features that were multiplied with a factor.
+    pub(crate) fn dual(&self, factor: f32) -> DualParams {
+        self.params.dual(self.mean_weight, factor)
     }
 
     /// Returns C of a label with the mean number of samples.
@@ -201,7 +205,7 @@ impl<'c> Search<'c> {
 
     /// Returns the best cost and its trial: searches upwards from the first as long as that helps, otherwise downwards.
     fn run(&self, rows: &mut Rows) -> Result<(f64, Trial), LinearError> {
-        let first = self.costs.first;
+        let first = self.costs.cost;
         let (mut best, mut trial) = (first, self.trial(rows, first)?);
         for factor in [2.0, 0.5] {
             for _ in 0..STEPS {
@@ -243,7 +247,7 @@ impl<'c> Search<'c> {
         let counts = |row: &u32| rows.weight(*row as usize) > 0.0;
         let kept = |samples: &&[u32]| samples.iter().copied().filter(counts).collect();
         let samples: Vec<Vec<u32>> = self.samples.iter().map(kept).collect();
-        let mut params = self.costs.params.dual(1.0);
+        let mut params = self.costs.dual(1.0);
         // A cost whose weights do not fit 16 bits is a bad one, but not an error.
         params.kept.precision = Precision::Single;
         let solver = Solver {

@@ -163,6 +163,7 @@ impl LogisticRegressionParams {
             },
             kept: Kept {
                 limit: (self.prune * penalty.sqrt() / length) as f32,
+                mean_weight: 1.0,
                 precision: Precision::Single,
                 factor: 1.0,
             },

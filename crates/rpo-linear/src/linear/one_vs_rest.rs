@@ -94,7 +94,7 @@ pub struct OneVsRestParams {
     #[schemars(range(min = 1))]
     pub max_passes: usize,
     /// Magnitude below which weights are left out, as a multiple of √C of their label, in units in which samples have
-    /// length 1.
+    /// length 1 and a mean weight of 1.
     ///
     /// Not negative. Weights are larger the larger C is. Default 0.1: precision at 5 within 0.2 points of that with all
     /// weights, which are two to six times as many.
@@ -182,7 +182,7 @@ impl Learner for OneVsRestParams {
         let costs = Costs::new(self, &mut rows, &samples, groups, limits)?;
         let calibration = costs.calibrate(&mut rows, &samples, limits)?;
         let solver = Solver {
-            params: self.dual(rows.factor()),
+            params: costs.dual(rows.factor()),
             seed: self.origin(),
             limits,
         };
@@ -242,8 +242,9 @@ impl OneVsRestParams {
         Seed::new(self.seed).purpose("one-vs-rest")
     }
 
-    /// Returns the parameters of the solver for features that were multiplied with a factor.
-    pub(crate) fn dual(&self, factor: f32) -> DualParams {
+    /// Returns the parameters of the solver for samples of this mean weight and features that were multiplied with a
+    /// factor.
+    pub(super) fn dual(&self, mean_weight: f64, factor: f32) -> DualParams {
         DualParams {
             loss: self.loss,
             tolerance: self.tolerance as f32,
@@ -254,6 +255,7 @@ impl OneVsRestParams {
             },
             kept: Kept {
                 limit: self.prune as f32,
+                mean_weight: mean_weight as f32,
                 precision: self.precision,
                 factor,
             },

@@ -4,8 +4,8 @@ use crate::common::{csr, features, labels};
 use ndarray::{Array2, Zip};
 use rpo_core::{Learner, Predictor, TreeEnsemble};
 use rpo_linear::{
-    LabelTreeParams, LinearError, LinearModel, LogisticRegressionParams, MarginLoss, OneVsRestParams,
-    Penalty, RidgeParams, RowNorm,
+    ClassifierOptions, LabelTreeParams, LinearError, LinearModel, LogisticRegressionParams, MarginLoss,
+    OneVsRestParams, Penalty, RidgeParams, RowNorm,
 };
 
 /// Labels of which the last ones are rarer and rarer, none and all samples included.
@@ -168,6 +168,43 @@ fn one_vs_rest_and_label_trees_do_not_depend_on_units() {
                 let most = worst(scaled, expected);
                 assert!(most < 5e-3, "{scale}: {most}");
             }
+        }
+    }
+}
+
+/// Weights of samples count relative to each other if the cost is found: which weights of classifiers are left out, and
+/// what is predicted, is the same to the bit for weights times any power of 2.
+#[test]
+fn one_vs_rest_and_label_trees_do_not_depend_on_the_unit_of_sample_weights() {
+    let x = features(300, 12, 0.6, 13);
+    let y = labels_with_noise(&x, 12, 14);
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        let params = OneVsRestParams {
+            loss,
+            ..OneVsRestParams::default()
+        };
+        let trees = LabelTreeParams {
+            leaf_labels: 4,
+            clusters: 2,
+            classifiers: params.clone(),
+            ..LabelTreeParams::default()
+        };
+        let fit = |unit: f32| {
+            let weights: Vec<f32> = (0..300).map(|i| unit * (i % 4) as f32).collect();
+            let options = ClassifierOptions {
+                weights: Some(&weights),
+                ..ClassifierOptions::default()
+            };
+            let model = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+            let forest = trees.fit_with((&x).into(), (&y).into(), options).unwrap();
+            [
+                model.predict((&x).into()).unwrap(),
+                forest.predict((&x).into()).unwrap(),
+            ]
+        };
+        let expected = fit(1.0);
+        for power in [-9, -20, 7] {
+            assert_eq!(fit(f32::powi(2.0, power)), expected, "{loss:?} 2^{power}");
         }
     }
 }
