@@ -64,9 +64,7 @@ impl FitOptions {
         let estimator = method.estimator(data.task())?;
         let checked = method.check_data(estimator.as_ref(), data);
         checked.map_err(|source| self.failed(source.into()))?;
-        let penalties = ["leaf_l2", "lambda"];
-        let mut parameters = method.entry().parameters().iter();
-        if parameters.any(|parameter| penalties.contains(&&*parameter.name)) {
+        if estimator.has_unit_of_weights() {
             note_small_weights(data);
         }
         Ok(estimator)

@@ -1040,6 +1040,24 @@ fn weights_so_small_that_penalties_dominate_are_noted() {
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         run.stderr.contains("the mean weight is 1.00e-3")
     };
-    assert!(run("gbmort --iterations 2") && run("ridge"));
-    assert!(!run("extra-trees --trees 2") && !run("single-target-forest --trees 2"));
+    for penalized in [
+        "gbmort --iterations 2",
+        "gbmort --iterations 2 --leaf-l2 0 --min-split-gain 1",
+        "single-target-gbrt --iterations 2 --leaf-l2 0 --leaf-l1 1",
+        "ridge",
+    ] {
+        assert!(run(penalized), "{penalized}");
+    }
+    for free in [
+        "extra-trees --trees 2",
+        "single-target-forest --trees 2",
+        "gbmort --iterations 2 --leaf-l2 0",
+        "gbmort --iterations 2 --loss absolute",
+        "gbmort --iterations 2 --preset paper",
+        "gbrt-rpo --iterations 2",
+        "ridge --lambda 0.1",
+        "ridge --lambda variance:0",
+    ] {
+        assert!(!run(free), "{free}");
+    }
 }

@@ -2,6 +2,8 @@
 
 use super::choices::{Algorithm, LineSearch, StepScope};
 use super::loss::LossKind;
+use super::options::BoostingOptions;
+use super::resolved::Resolved;
 use crate::bins::Bins;
 use crate::list::List;
 use crate::projection::{ProjectionChoice, ProjectionScope};
@@ -270,5 +272,18 @@ impl BoostingParams {
             bins: Bins::Exact,
             ..Self::from(algorithm)
         }
+    }
+
+    /// Returns true if leaf values are penalized or splits need a gain, by default or as set: these numbers are in units
+    /// of samples of weight 1, and other fits depend on the ratios of weights. False for parameters that are refused.
+    ///
+    /// ```
+    /// use rpo_ensemble::boosting::{BoostingParams, LossKind};
+    /// let square = BoostingParams::default();
+    /// let absolute = BoostingParams { loss: Some(LossKind::Absolute), ..square.clone() };
+    /// assert!(square.is_penalized() && !absolute.is_penalized());
+    /// ```
+    pub fn is_penalized(&self) -> bool {
+        Resolved::new(self, &BoostingOptions::default()).is_ok_and(|resolved| resolved.is_penalized())
     }
 }

@@ -61,7 +61,7 @@ impl Configured {
             (None, NominalEncoding::OneHot) => Encoding::OneHot,
             (None, _) => Encoding::Positions,
         };
-        let standardize = self.features.standardizes(self.standardized_by, data);
+        let standardize = self.features.standardizes(self.standardized_by, nominal, data);
         let (pipeline, prepared) = self.features.steps(encoding, standardize).fit_apply(data)?;
         let prepared = self.checked(prepared, nominal)?;
         if pipeline.is_identity() {
@@ -316,6 +316,10 @@ impl Estimator for Configured {
     /// No out-of-bag predictions under target encoding: the features of a sample would contain its own targets.
     fn has_oob(&self) -> bool {
         self.inner.has_oob() && !self.encodes_targets()
+    }
+
+    fn has_unit_of_weights(&self) -> bool {
+        self.inner.has_unit_of_weights()
     }
 
     fn keeps_best(&self) -> bool {

@@ -63,6 +63,12 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns true if the unit of sample weights matters, because penalties are in units of samples of weight 1. Default
+    /// false: fits depend on the ratios of weights alone.
+    fn has_unit_of_weights(&self) -> bool {
+        false
+    }
+
     /// Returns true if a fit that is stopped early ([`FitContext::stop`]) returns the best result so far, if there is
     /// one. Default false.
     fn keeps_best(&self) -> bool {

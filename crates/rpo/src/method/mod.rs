@@ -410,6 +410,10 @@ impl Estimator for Method {
         self.described().is_some_and(|own| own.has_oob())
     }
 
+    fn has_unit_of_weights(&self) -> bool {
+        self.described().is_some_and(|own| own.has_unit_of_weights())
+    }
+
     fn keeps_best(&self) -> bool {
         self.described().is_some_and(|own| own.keeps_best())
     }

@@ -21,6 +21,7 @@ use conflicts::check_softmax;
 use losses::LossChoice;
 use projection::projection;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Domain, ParameterError, Seed};
+use rpo_tree::criterion::LeafPenalty;
 use rpo_tree::{CheckParams, GrowParams};
 use second_order::{check_no_penalty, penalties};
 
@@ -123,6 +124,17 @@ impl Resolved {
         resolved.check_leaves()?;
         resolved.check_form()?;
         Ok(resolved)
+    }
+
+    /// Returns true if a parameter is in units of samples of weight 1. Leaf penalties are 0 without steps that have them.
+    pub(super) fn is_penalized(&self) -> bool {
+        let none = LeafPenalty::default();
+        let is_split = self
+            .second_order
+            .is_some_and(|splits| splits.min_child_weight > 0.0);
+        is_split
+            || self.min_split_gain > 0.0
+            || (self.penalties.quadratic, self.penalties.others) != (none, none)
     }
 
     /// Sets the default size of trees for a number of samples.

@@ -168,6 +168,10 @@ impl Estimator for Boosting {
         quantile_levels(&self.params).to_vec()
     }
 
+    fn has_unit_of_weights(&self) -> bool {
+        self.params.is_penalized()
+    }
+
     fn n_steps(&self) -> usize {
         self.most_steps()
     }
@@ -288,6 +292,10 @@ impl Estimator for BoostingParams {
 
     fn quantile_levels(&self) -> Vec<f64> {
         quantile_levels(self).to_vec()
+    }
+
+    fn has_unit_of_weights(&self) -> bool {
+        self.is_penalized()
     }
 
     fn n_steps(&self) -> usize {

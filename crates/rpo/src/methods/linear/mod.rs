@@ -8,7 +8,7 @@ use rpo_core::{CheckParams, ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_linear::{
     ClassifierOptions, LabelEmbeddingModel, LabelEmbeddingOptions, LabelEmbeddingParams, LabelForest,
-    LabelTreeParams, LinearError, LinearModel, LinkLoss, LogisticRegressionParams, OneVsRestParams,
+    LabelTreeParams, LinearError, LinearModel, LinkLoss, LogisticRegressionParams, OneVsRestParams, Penalty,
     RegressionOptions, RidgeParams,
 };
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelEmbeddingParams::default(),
         )
         .one_hot()
-        .standardized(StandardizedBy::Texts)
+        .standardized(StandardizedBy::Mixed)
         .model::<LabelEmbeddingModel>("label-embedding"),
         MethodEntry::new(
             "ridge",
@@ -30,7 +30,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             RidgeParams::default(),
         )
         .one_hot()
-        .standardized(StandardizedBy::Texts)
+        .standardized(StandardizedBy::Mixed)
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "logistic-regression",
@@ -38,7 +38,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LogisticRegressionParams::default(),
         )
         .one_hot()
-        .standardized(StandardizedBy::Texts)
+        .standardized(StandardizedBy::Mixed)
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "one-vs-rest",
@@ -159,9 +159,27 @@ estimator!(
         };
         Ok(Some((Model::new(fitted, data)?, scores)))
     }
+
+    fn has_unit_of_weights(&self) -> bool {
+        is_per_sample(self.lambda)
+    }
 );
-estimator!(LogisticRegressionParams, "logistic-regression", regression, equal_weights: false, |_params| OutputNeed::Labels);
+estimator!(
+    LogisticRegressionParams,
+    "logistic-regression",
+    regression,
+    equal_weights: false,
+    |_params| OutputNeed::Labels,
+    fn has_unit_of_weights(&self) -> bool {
+        is_per_sample(self.lambda)
+    }
+);
 estimator!(OneVsRestParams, "one-vs-rest", classifiers, equal_weights: false, |_params| OutputNeed::Labels);
+
+/// Returns true for a penalty in units of samples of weight 1; the other kind is relative to sums over samples.
+fn is_per_sample(penalty: Penalty) -> bool {
+    matches!(penalty, Penalty::Variance(strength) if strength > 0.0)
+}
 
 impl ForestMethod for LabelTreeParams {
     fn name(&self) -> &str {
