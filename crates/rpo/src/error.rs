@@ -127,7 +127,7 @@ pub enum ModelError {
     NoIntervals,
     /// Too few samples to calibrate prediction intervals.
     #[error(
-        "intervals of level {level} need at least {needed} {unit} that the model was not fitted to; {target:?} is observed in {observed}: a larger `calibration_share` withholds more, a lower level needs fewer"
+        "intervals of level {level} need at least {needed} {unit} that the model was not fitted to; {target:?} is observed in {observed}: {remedy}"
     )]
     TooFewForIntervals {
         /// The target.
@@ -140,6 +140,8 @@ pub enum ModelError {
         observed: usize,
         /// What is counted: `samples` or `groups`.
         unit: &'static str,
+        /// What helps, given where the predictions come from.
+        remedy: &'static str,
     },
     /// A method of several quantile levels in a search for the weights of members.
     #[error(

@@ -118,6 +118,7 @@ impl<'a, 'x> Training<'a, 'x> {
         }
         let mut projected = Array2::zeros((0, 0));
         let tree = TreeInput {
+            mean_weight: self.given.mean(),
             params,
             features: self.features.x.reborrow(),
             coded: &self.features.coded,

@@ -123,6 +123,8 @@ pub struct TreeInput<'a> {
     pub weights: &'a [f32],
     /// The seed of the tree.
     pub seed: Seed,
+    /// The mean of the given weights that are positive.
+    pub(super) mean_weight: f64,
     pub(super) params: &'a ForestParams,
     pub(super) coded: &'a CodedFeatures,
     pub(super) leaves: LeafKind,
@@ -246,7 +248,7 @@ impl TreeInput<'_> {
             min_samples_leaf: params.min_samples_leaf,
             min_gain: params.min_impurity_decrease * unit * total * self.targets.view().n_cols() as f64,
             thresholds: params.thresholds(),
-            category_smoothing: params.category_smoothing,
+            category_smoothing: params.category_smoothing * self.mean_weight,
             min_category_count: params.min_category_count,
         };
         let features = || subset(p, n_features, self.seed.purpose("features"));

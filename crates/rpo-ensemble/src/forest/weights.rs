@@ -18,6 +18,16 @@ impl<'a> GivenWeights<'a> {
         Self { weights, unit }
     }
 
+    /// Returns the mean of the weights of the samples with a positive one, in the unit of bags.
+    pub(super) fn mean(self) -> f64 {
+        let Some(given) = self.weights else { return 1.0 };
+        let positive = given.iter().filter(|weight| **weight > 0.0);
+        let (n, total) = positive.fold((0_usize, 0.0), |(n, total), weight| {
+            (n + 1, total + f64::from(self.unit * weight))
+        });
+        total / n.max(1) as f64
+    }
+
     /// Returns the weight of each of n samples in a tree: how often it is in the bag times its given weight.
     pub(super) fn in_bag(self, bag: Bag, tree: Seed, n_samples: usize) -> Vec<f32> {
         let mut counts = bag.counts(tree, n_samples);

@@ -9,7 +9,7 @@ use rpo_core::{
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams,
+    Bins, CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams,
     ForestPreset, LeafChoice, OutOfBagPredictor, SingleTargetOptions, SingleTargetParams,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
@@ -237,6 +237,41 @@ fn weights_count_by_their_ratios() {
                 let same = found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-5);
                 assert!(same, "{params:?}, a unit of {unit:e}");
             }
+        }
+    }
+}
+
+/// The means of rare categories are shrunk as much in any unit of weights.
+#[test]
+fn categories_count_by_the_ratios_of_weights() {
+    let n = 200;
+    let category = |i: usize| (i * i * 7 % 101 * (i % 5 + 1) / 20) as f32;
+    let x = Array2::from_shape_fn((n, 2), |(i, j)| if j == 0 { category(i) } else { (i % 9) as f32 });
+    let y = Array2::from_shape_fn((n, 1), |(i, _)| {
+        (x[[i, 0]] * 3.7 % 2.0) + (i * 31 % 17) as f32 / 8.0
+    });
+    for bins in [Bins::Exact, Bins::AtMost(16)] {
+        let params = ForestParams {
+            trees: 5,
+            bins,
+            max_leaves: Some(6),
+            ..ForestParams::default()
+        };
+        let by = |unit: Option<f32>| {
+            let weights = unit.map(|unit| vec![unit; n]);
+            let options = ForestOptions {
+                weights: weights.as_deref(),
+                categorical: &[0],
+                ..ForestOptions::default()
+            };
+            let forest = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+            forest.predict((&x).into()).unwrap()
+        };
+        let expected = by(None);
+        for power in [-10, 0, 10] {
+            let found = by(Some(f32::powi(2.0, power)));
+            let same = found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-5);
+            assert!(same, "{bins:?}, a unit of 2^{power}");
         }
     }
 }

@@ -55,7 +55,11 @@ impl Model {
             }
             _ => self.predict(x.view())?,
         };
-        self.calibrated(level, predictions.view(), y.view(), data.groups())
+        let remedy = match source {
+            IntervalSource::OutOfBag(..) => "a lower level needs fewer",
+            _ => "a larger `calibration_share` withholds more, a lower level needs fewer",
+        };
+        self.calibrated(level, predictions.view(), y.view(), data.groups(), remedy)
             .map(Some)
     }
 
@@ -67,6 +71,7 @@ impl Model {
         predictions: ArrayView2<'_, f32>,
         truth: MatrixView<'_>,
         groups: Option<&[u32]>,
+        remedy: &'static str,
     ) -> Result<Intervals, ModelError> {
         let truth = truth.to_dense(usize::MAX).expect("as large as the predictions");
         let offsets = self.numbers().into_iter().map(|(target, outputs)| {
@@ -98,6 +103,7 @@ impl Model {
                 needed,
                 observed: shares.n_groups,
                 unit: if groups.is_some() { "groups" } else { "samples" },
+                remedy,
             })
         });
         Ok(Intervals {

@@ -143,6 +143,16 @@ fn what_cannot_be_calibrated_is_refused() {
         found.contains("need at least 19 samples") && found.contains("observed in 12"),
         "{found}"
     );
+    assert!(
+        found.contains("a larger `calibration_share` withholds more"),
+        "{found}"
+    );
+    // Out-of-bag predictions refuse that option.
+    let found = refused("random-forest --intervals 0.99", &data);
+    assert!(
+        found.contains("a lower level needs fewer") && !found.contains("calibration_share"),
+        "{found}"
+    );
     let found = refused("ridge --intervals 1", &data);
     assert!(found.contains("intervals"), "{found}");
     let found = refused("random-forest --intervals 0.9 --calibration-share 0.3", &data);
