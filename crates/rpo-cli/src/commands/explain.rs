@@ -21,7 +21,9 @@ use std::path::PathBuf;
 /// that contributes to an output of a sample, the largest contributions first, whatever their sign. The base is the mean
 /// score of the output for the background samples, and the score of a sample is the base plus the contributions of
 /// all features. A contribution is the feature's Shapley value: the mean change of the score when the feature becomes
-/// known, over all orders in which features can become known.
+/// known, over all orders in which features can become known. For trees these are the path-dependent
+/// ones: at a rule on a feature that is not known, a sample is divided among the branches as the background samples that
+/// reach the rule; those of linear models that scale samples to length 1 (l2) are of the scaled features.
 ///
 /// Scores are predictions, except for labels that boosting or a linear model predicts: there they are log-odds (activations
 /// for classes), and for losses of counts they are logarithms of predictions. Quantiles of several levels are explained
