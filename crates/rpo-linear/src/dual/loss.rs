@@ -86,9 +86,10 @@ pub(super) fn sign(labels: u8, lane: usize) -> f32 {
     if has(labels, lane) { 1.0 } else { -1.0 }
 }
 
-/// Returns C of the samples without and with each label; 1 in lanes without a label.
-pub(super) fn costs(positives: &[Positives<'_>]) -> [[f32; LANES]; 2] {
-    let mut costs = [[1.0; LANES]; 2];
+/// Returns C of the samples without and with each label. In lanes without a label it is 1 for samples of the mean weight,
+/// since their violations also decide which samples are visited.
+pub(super) fn costs(positives: &[Positives<'_>], mean_weight: f32) -> [[f32; LANES]; 2] {
+    let mut costs = [[mean_weight.recip(); LANES]; 2];
     for (lane, positives) in positives.iter().enumerate() {
         costs[0][lane] = positives.cost.negative;
         costs[1][lane] = positives.cost.positive;
@@ -103,8 +104,8 @@ pub(super) struct Hinge {
 }
 
 impl Hinge {
-    pub(super) fn new(positives: &[Positives<'_>]) -> Self {
-        let diagonals = costs(positives).map(|costs| costs.map(|cost| 0.5 / cost));
+    pub(super) fn new(positives: &[Positives<'_>], mean_weight: f32) -> Self {
+        let diagonals = costs(positives, mean_weight).map(|costs| costs.map(|cost| 0.5 / cost));
         Self { diagonals }
     }
 }
@@ -139,9 +140,9 @@ pub(super) struct Logistic {
 }
 
 impl Logistic {
-    pub(super) fn new(positives: &[Positives<'_>]) -> Self {
+    pub(super) fn new(positives: &[Positives<'_>], mean_weight: f32) -> Self {
         Self {
-            costs: costs(positives),
+            costs: costs(positives, mean_weight),
         }
     }
 }
@@ -191,7 +192,7 @@ mod tests {
             (1, -8.0, 1e-4, 5.0, 20.0),
             (0, 12.0, 1e-4, 100.0, 5.0),
         ] {
-            let loss = Logistic::new(&[positives(cost); LANES]);
+            let loss = Logistic::new(&[positives(cost); LANES], 1.0);
             let sign = if labels == 1 { 1.0 } else { -1.0 };
             let (mut alpha, mut z) = ([state * cost; LANES], z);
             for _ in 0..200 {

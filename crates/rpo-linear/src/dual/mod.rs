@@ -55,6 +55,8 @@ pub(crate) struct DualParams {
     pub(crate) tolerance: f32,
     pub(crate) max_passes: usize,
     pub(crate) bias: Bias,
+    /// ω̄, the mean weight of samples, which C multiplies.
+    pub(crate) mean_weight: f32,
     pub(crate) kept: Kept,
 }
 
@@ -129,17 +131,20 @@ pub(crate) fn fit_group<'s>(
     });
     let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
     let solution = solve(rows, &positives, params, seed);
-    let weights = SparseWeights::prune(&solution, &positives, params.kept)?;
+    let weights = SparseWeights::prune(&solution, &positives, params)?;
     Ok((weights, solution.residual))
 }
 
 fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
+    let mean_weight = params.mean_weight;
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::new(rows, positives, Hinge::new(positives), params).settle(params, seed)
+            let loss = Hinge::new(positives, mean_weight);
+            Lanes::new(rows, positives, loss, params).settle(params, seed)
         }
         MarginLoss::Logistic => {
-            Lanes::new(rows, positives, Logistic::new(positives), params).sweep(positives, params, seed)
+            let loss = Logistic::new(positives, mean_weight);
+            Lanes::new(rows, positives, loss, params).sweep(positives, params, seed)
         }
     }
 }

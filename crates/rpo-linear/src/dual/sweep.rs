@@ -46,7 +46,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
             }
             // Violations of the current weights.
             let sums = self.violations();
-            let residual = relative(&sums, &units).max(self.imbalance(positives, &units));
+            let residual = relative(&sums, &units).max(self.imbalance(positives, params.mean_weight, &units));
             if residual <= params.tolerance || passes >= params.max_passes {
                 break residual;
             }
@@ -91,11 +91,11 @@ impl<F: LaneLoss> Lanes<'_, F> {
     }
 
     /// Returns the largest |Σ αᵢ yᵢ| / C with a free bias.
-    fn imbalance(&self, positives: &[Positives<'_>], units: &[f32; LANES]) -> f32 {
+    fn imbalance(&self, positives: &[Positives<'_>], mean_weight: f32, units: &[f32; LANES]) -> f32 {
         if !self.bias.is_free {
             return 0.0;
         }
-        let [costs, _] = costs(positives);
+        let [costs, _] = costs(positives, mean_weight);
         let sum = |l: usize| f64::from(self.bias_weights[l].abs() / (self.bias.value * costs[l]));
         relative(&std::array::from_fn(sum), units)
     }

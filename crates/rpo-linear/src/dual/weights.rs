@@ -6,7 +6,7 @@ use half::f16;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LANES, Positives, Solution};
+use super::{DualParams, LANES, Positives, Solution};
 use crate::LinearError;
 
 /// The precision of weights.
@@ -42,11 +42,9 @@ fn power_of_two(value: f32) -> f32 {
 /// The rule for which weights are kept, and how.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
-    /// Magnitude below which weights are left out, relative to √(C ω̄), since weights are larger the less they are
-    /// penalised.
+    /// Magnitude below which weights are left out, relative to √(C ω̄) with the mean weight ω̄ of samples, since weights
+    /// are larger the less they are penalised.
     pub(crate) limit: f32,
-    /// ω̄, the mean weight of samples, which C multiplies.
-    pub(crate) mean_weight: f32,
     pub(crate) precision: Precision,
     /// What the features were multiplied with, and weights are after the fit, so that they suit the original features.
     pub(crate) factor: f32,
@@ -74,15 +72,15 @@ impl SparseWeights {
     pub(super) fn prune(
         solution: &Solution,
         positives: &[Positives<'_>],
-        kept: Kept,
+        params: &DualParams,
     ) -> Result<Self, LinearError> {
         let Kept {
             limit,
-            mean_weight,
             precision,
             factor,
-        } = kept;
-        let limit_of = |positives: &Positives<'_>| limit * (positives.cost.negative * mean_weight).sqrt();
+        } = params.kept;
+        let limit_of =
+            |positives: &Positives<'_>| limit * (positives.cost.negative * params.mean_weight).sqrt();
         let limits: Vec<f32> = positives.iter().map(limit_of).collect();
         let offsets = solution.offsets.iter().take(positives.len());
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset, 1.0)).collect();

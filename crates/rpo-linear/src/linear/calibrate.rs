@@ -173,6 +173,7 @@ mod tests {
         }
     }
 
+    /// Except for the targets, which count pairs.
     #[test]
     fn a_weight_counts_samples() {
         let mut weighted = pairs(2.0, -1.0);
@@ -190,11 +191,11 @@ mod tests {
             Calibration::fit(&repeated).unwrap(),
         );
         assert!(
-            (found.slope - expected.slope).abs() < 1e-4,
+            (found.slope - expected.slope).abs() < 1e-3,
             "{found:?} {expected:?}"
         );
         assert!(
-            (found.shift - expected.shift).abs() < 1e-4,
+            (found.shift - expected.shift).abs() < 1e-3,
             "{found:?} {expected:?}"
         );
     }

@@ -161,9 +161,9 @@ impl LogisticRegressionParams {
                 value: length as f32,
                 is_free: true,
             },
+            mean_weight: 1.0,
             kept: Kept {
                 limit: (self.prune * penalty.sqrt() / length) as f32,
-                mean_weight: 1.0,
                 precision: Precision::Single,
                 factor: 1.0,
             },

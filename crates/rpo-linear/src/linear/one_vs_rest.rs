@@ -253,9 +253,9 @@ impl OneVsRestParams {
                 value: self.bias as f32,
                 is_free: false,
             },
+            mean_weight: mean_weight as f32,
             kept: Kept {
                 limit: self.prune as f32,
-                mean_weight: mean_weight as f32,
                 precision: self.precision,
                 factor,
             },
