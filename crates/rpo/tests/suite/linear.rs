@@ -277,3 +277,37 @@ fn one_vs_rest_standardizes_features_that_are_mostly_not_zero() {
         assert_eq!(scores("", &rare), scores("--standardize false", &rare));
     }
 }
+
+/// A number that is mostly 0 would otherwise decide how strongly the indicators beside it are penalized.
+#[test]
+fn numbers_beside_indicators_are_standardized_by_default() {
+    let all = data(Task::MultiLabel);
+    let mut x = all.features().view().to_dense(usize::MAX).unwrap();
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        row[0] = if i % 5 == 0 { 1e4 * row[1] } else { 0.0 };
+        row[1] = (i % 9) as f32;
+    }
+    let values: Vec<String> = (0..9).map(|value| format!("v{value}")).collect();
+    let numbers = Dataset::new(x.into(), all.outputs().clone(), Task::MultiLabel).unwrap();
+    let categories = numbers.clone().with_nominal([(1, values.into())].into()).unwrap();
+    for method in [
+        "ridge",
+        "logistic-regression",
+        "label-embedding --rank 2",
+        "one-vs-rest",
+    ] {
+        let scores = |options: &str| {
+            let method: Method = format!("{method} {options}").parse().unwrap();
+            let model = method.fit(&categories, &FitContext::default()).unwrap();
+            model.predict(categories.features().view()).unwrap()
+        };
+        assert_eq!(scores(""), scores("--standardize"), "{method}");
+        assert_ne!(scores(""), scores("--standardize false"), "{method}");
+    }
+    let codes = |options: &str| {
+        let method: Method = format!("ridge --nominal codes {options}").parse().unwrap();
+        let model = method.fit(&categories, &FitContext::default()).unwrap();
+        model.predict(categories.features().view()).unwrap()
+    };
+    assert_eq!(codes(""), codes("--standardize false"));
+}
