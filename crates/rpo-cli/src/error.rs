@@ -134,6 +134,12 @@ impl CliError {
         matches!(self, Self::Read(e) if matches!(e.kind, ReadErrorKind::UnknownTarget { .. }))
     }
 
+    /// Returns true if the format of a file has no lists of labels.
+    pub(crate) fn is_without_lists(&self) -> bool {
+        let option = "label_list";
+        matches!(self, Self::Read(e) if matches!(e.kind, ReadErrorKind::Option { option: of, .. } if of == option))
+    }
+
     /// The text for standard error: the error, those of its causes that add information, and advice.
     pub(crate) fn report(&self) -> String {
         let mut last = self.to_string();

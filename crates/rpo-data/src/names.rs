@@ -41,6 +41,23 @@ impl Names {
         }
     }
 
+    /// The names of these outputs in a file with named columns beside features: their own, or, as numbers could not be
+    /// told from those of the features, `output 0`, `output 1`, ... where both are numbered.
+    ///
+    /// ```
+    /// use rpo_data::Names;
+    /// let outputs = Names::Numbered(2).beside(&Names::Numbered(9)).into_owned();
+    /// assert_eq!(outputs, ["output 0", "output 1"].into_iter().collect());
+    /// ```
+    pub fn beside(&self, features: &Self) -> Cow<'_, Self> {
+        match (self, features) {
+            (Self::Numbered(n), Self::Numbered(_)) => {
+                Cow::Owned((0..*n).map(|column| format!("output {column}")).collect())
+            }
+            _ => Cow::Borrowed(self),
+        }
+    }
+
     /// Returns all names, in column order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Cow<'_, str>> {
         (0..self.len()).map(|column| self.get(column).unwrap_or_default())

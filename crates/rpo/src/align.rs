@@ -13,7 +13,7 @@ use ndarray::Array2;
 use nominal::{Recoding, UnseenCount, count_unseen, observed_columns, recode};
 use rpo_core::{CsrMatrix, Matrix, MatrixView};
 use rpo_data::read::known_positions;
-use rpo_data::{ClassColumn, Dataset, Names};
+use rpo_data::{ClassColumn, Dataset, Names, TargetOutputs};
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ impl Schema {
     /// position is an error. It is also accepted if all its values are missing.
     ///
     /// # Errors
-    /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
+    /// [`ModelError::MissingColumn`], [`ModelError::TargetIsFeature`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
     /// [`ModelError::UnknownValue`].
     pub fn align_features<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Matrix>, ModelError> {
         let sources = self.feature_sources(data)?;
@@ -67,7 +67,31 @@ impl Schema {
     fn feature_sources(&self, data: &Dataset) -> Result<Option<Vec<usize>>, ModelError> {
         let others = &data.notes.untyped_columns;
         let found = sources("feature", &self.feature_names, data.feature_names(), others);
-        found.map_err(|e| self.missing_columns(e, data.feature_names(), others))
+        found.map_err(|e| match self.feature_among_targets(data) {
+            Some(name) if matches!(e, ModelError::MissingColumn { .. }) => {
+                ModelError::TargetIsFeature { name }
+            }
+            _ => self.missing_columns(e, data.feature_names(), others),
+        })
+    }
+
+    /// The first feature that the data have as a target only.
+    fn feature_among_targets(&self, data: &Dataset) -> Option<String> {
+        // Numbered outputs are no columns of a table.
+        let Names::Given(outputs) = data.output_names() else {
+            return None;
+        };
+        let targets = ClassColumn::targets(data.class_columns(), data.n_outputs());
+        let names = targets.into_iter().map(|target| match target {
+            TargetOutputs::One(output) => outputs[output].clone(),
+            TargetOutputs::Classes(column) => column.name.clone(),
+        });
+        let names: Names = names.collect();
+        let of_model = self.feature_names.positions(&names).into_iter();
+        let of_data = data.feature_names().positions(&names);
+        let both = names.iter().zip(of_model.zip(of_data));
+        let mut found = both.filter(|(_, (of_model, of_data))| of_model.is_some() && of_data.is_none());
+        found.next().map(|(name, _)| name.into_owned())
     }
 
     /// Reports missing features. The terms of a text count as one column, as do the parts of a date.
@@ -103,7 +127,7 @@ impl Schema {
     /// feature, in the order of the model. [`align_features`](Self::align_features) turns them into missing values.
     ///
     /// # Errors
-    /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`].
+    /// [`ModelError::MissingColumn`], [`ModelError::TargetIsFeature`], [`ModelError::ColumnCount`].
     pub fn unseen_values(&self, data: &Dataset) -> Result<Vec<UnseenValues>, ModelError> {
         let sources = self.feature_sources(data)?;
         let mut counts: Vec<UnseenCount<'_>> = Vec::new();
@@ -140,6 +164,8 @@ impl Schema {
     }
 
     /// Returns the outputs of a data set in the order of the model, each repeated once per quantile level of the model.
+    /// They are found by name: numbered ones also as `output 0`, as they are [written](Self::written_names) beside numbered
+    /// features.
     ///
     /// # Errors
     /// [`ModelError::Task`], [`ModelError::MissingColumn`], [`ModelError::UnknownOutput`],
@@ -149,7 +175,13 @@ impl Schema {
             let (expected, given) = (self.task, data.task());
             return Err(ModelError::Task { expected, given });
         }
-        let (targets, theirs) = (self.target_names(), &*self.names_as_here(data));
+        let (written, theirs) = (self.written_names(), &*self.names_as_here(data));
+        let is_written = written.positions(theirs).iter().any(Option::is_some);
+        let targets = if is_written {
+            &*written
+        } else {
+            self.target_names()
+        };
         let mut sources = sources("output", targets, theirs, &[])?;
         if theirs.iter().len() > targets.iter().len() {
             let mine = targets.positions(theirs);

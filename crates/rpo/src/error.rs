@@ -184,6 +184,12 @@ pub enum ModelError {
         /// Number of further missing columns.
         more: usize,
     },
+    /// A feature of the model that is a target of the data.
+    #[error("the column {name:?} is a target here, but a feature of the model")]
+    TargetIsFeature {
+        /// Its name.
+        name: String,
+    },
     /// An output of the data that the model does not predict.
     #[error("the model does not predict output {name:?} of the data")]
     UnknownOutput {

@@ -6,6 +6,7 @@ use rpo_data::read::{ColumnType, FirstFeature, ReadOptions};
 use rpo_data::text::TextColumn;
 use rpo_data::{ClassColumn, Dataset, DatasetError, DateColumn, LabelColumn, Names, TargetOutputs, Task};
 use rpo_ensemble::List;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -277,6 +278,12 @@ impl Schema {
         };
         let targets = ClassColumn::targets(&self.class_columns, names.iter().len());
         targets.into_iter().map(name).collect()
+    }
+
+    /// Names of the outputs in a file with named columns: [those of data](Self::target_names), but `output 0`, `output 1`,
+    /// ... where features and outputs are numbered, as such a file is written ([`Names::beside`]).
+    pub fn written_names(&self) -> Cow<'_, Names> {
+        self.target_names().beside(&self.feature_names)
     }
 
     /// Names of the outputs of data: those of the model, unless the model has several levels of each.

@@ -288,6 +288,27 @@ fn converted_files_train_the_same_model() {
     assert!(expected.lines().next().unwrap().contains(LABELS[0]));
 }
 
+/// Where features and outputs are numbered, files with names call the outputs `output 0`, ...
+#[test]
+fn a_model_of_numbered_columns_is_evaluated_on_converted_files() {
+    let folder = Folder::new();
+    let lines = (0..60).map(|i| format!("{},{} 0:{} 1:{}\n", i % 2, 2 + i % 3, i % 2, i % 3 + 1));
+    folder.write("t.svm", lines.collect::<String>());
+    folder.ok("train --data t.svm --first-feature 0 --method extra-trees --trees 5 --model m.rpo");
+    let scores = |data: &str| folder.json(&format!("evaluate --model m.rpo --data {data}"));
+    let expected = scores("t.svm");
+    for name in ["t.csv", "t.arff", "t.parquet"] {
+        folder.ok(&format!("convert --data t.svm --first-feature 0 --out {name}"));
+        assert_eq!(scores(name)["lrap"], expected["lrap"], "{name}");
+    }
+    folder.ok("combine --models m.rpo --data t.csv --out c.rpo");
+    let message = folder.fail("evaluate --model m.rpo --data t.csv --targets 0");
+    assert!(
+        message.contains("\"0\" is a target here, but a feature of the model"),
+        "{message}"
+    );
+}
+
 #[test]
 fn what_a_format_cannot_hold_is_refused() {
     let folder = Folder::new();

@@ -31,6 +31,23 @@ fn samples_without_labels_keep_their_rows() {
     assert_eq!(with_ids, "key,tags\n5,\n6,a|b\n7,\n");
 }
 
+/// Other formats have one column per label.
+#[test]
+fn labels_of_a_list_are_found_in_a_file_of_a_format_without_lists() {
+    let folder = Folder::new();
+    folder.write("t.csv", tagged(["a", "b"]));
+    folder.ok(TRAIN);
+    folder.ok("convert --data t.csv --label-list tags --label-separator | --out t.arff");
+    let scores = folder.json("evaluate --model m.rpo --data t.arff");
+    assert_eq!(scores["micro-f1"], 1.0);
+    folder.write(
+        "few.arff",
+        folder.read("t.arff").replace("attribute b ", "attribute c "),
+    );
+    let message = folder.fail("evaluate --model m.rpo --data few.arff");
+    assert!(message.contains("target \"b\" is not a column"), "{message}");
+}
+
 #[test]
 fn lists_are_separated_as_in_training_unless_an_option_says_otherwise() {
     let folder = Folder::new();

@@ -8,17 +8,20 @@ use std::borrow::Cow;
 /// The targets of a set.
 pub(super) struct Targets<'a> {
     data: &'a Dataset,
+    /// The names of the outputs.
+    outputs: Cow<'a, Names>,
     columns: Vec<TargetOutputs<'a>>,
     /// The outputs of a sample.
-    outputs: Vec<f32>,
+    row: Vec<f32>,
 }
 
 impl<'a> Targets<'a> {
     pub(super) fn new(data: &'a Dataset) -> Self {
         Self {
             data,
+            outputs: data.output_names().beside(data.feature_names()),
             columns: ClassColumn::targets(data.class_columns(), data.n_outputs()),
-            outputs: vec![0.0; data.n_outputs()],
+            row: vec![0.0; data.n_outputs()],
         }
     }
 
@@ -30,24 +33,13 @@ impl<'a> Targets<'a> {
         })
     }
 
-    fn names(&self) -> impl Iterator<Item = Cow<'a, str>> + '_ {
-        self.columns.iter().map(|column| match column {
-            TargetOutputs::One(output) => self.data.output_names().get(*output).unwrap_or_default(),
-            TargetOutputs::Classes(column) => Cow::Borrowed(column.name.as_str()),
-        })
-    }
-
     /// Returns the names of features and targets, which must all differ.
-    pub(super) fn column_names(&self) -> Result<Vec<Cow<'a, str>>, WriteError> {
-        let features = self.data.feature_names();
-        let both_numbered = [features, self.data.output_names()]
-            .iter()
-            .all(|names| matches!(names, Names::Numbered(_)));
-        let target = |name: Cow<'a, str>| match both_numbered {
-            true => Cow::Owned(format!("output {name}")),
-            false => name,
-        };
-        let names: Vec<Cow<'a, str>> = features.iter().chain(self.names().map(target)).collect();
+    pub(super) fn column_names(&self) -> Result<Vec<Cow<'_, str>>, WriteError> {
+        let targets = self.columns.iter().map(|column| match column {
+            TargetOutputs::One(output) => self.outputs.get(*output).unwrap_or_default(),
+            TargetOutputs::Classes(column) => Cow::Borrowed(column.name.as_str()),
+        });
+        let names: Vec<Cow<'_, str>> = self.data.feature_names().iter().chain(targets).collect();
         let given: Names = names.iter().map(Cow::as_ref).collect();
         match given.duplicate() {
             Some(name) => Err(WriteError::TwoColumns {
@@ -60,12 +52,12 @@ impl<'a> Targets<'a> {
     /// Copies the targets of a sample: the value of an output, or the number of a class, which is NaN if it is missing or
     /// not among the classes.
     pub(super) fn copy_row(&mut self, sample: usize, to: &mut [f32]) {
-        self.data.outputs().view().copy_row(sample, &mut self.outputs);
+        self.data.outputs().view().copy_row(sample, &mut self.row);
         for (column, value) in self.columns.iter().zip(to) {
             *value = match column {
-                TargetOutputs::One(output) => self.outputs[*output],
+                TargetOutputs::One(output) => self.row[*output],
                 TargetOutputs::Classes(column) => {
-                    let mut outputs = self.outputs[column.outputs()].iter();
+                    let mut outputs = self.row[column.outputs()].iter();
                     outputs
                         .position(|value| *value == 1.0)
                         .map_or(f32::NAN, |class| class as f32)

@@ -121,15 +121,15 @@ impl DataOptions {
             self.input
                 .read_for(schema, self.options(), targets, OutputsOf::Model)
         };
-        let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
+        let names = schema.written_names();
+        let names = Targets::Names(names.iter().map(Cow::into_owned).collect());
         let columns = match &schema.label_column {
             Some(column) => labels_of(schema, column.clone().into()),
+            None if schema.class_columns.is_empty() => return read(names),
             None => Targets::Names(schema.target_columns()),
         };
-        if columns == names {
-            return read(names);
-        }
         match read(columns) {
+            Err(e) if e.is_without_lists() => read(names),
             Err(lacks_column) if lacks_column.is_unknown_target() => match read(names) {
                 Err(e) if e.is_unknown_target() => Err(lacks_column),
                 read => read,
