@@ -578,6 +578,10 @@ class Model:
         no sample reaches are removed. With samples other than those of training, trees are honest: the values of
         leaves do not depend on the samples that chose the splits.
 
+        Where the outputs have the names of those of the model, in that order (without names: where there are as many),
+        the trees of single-target forests predict the output that they grew on, and those of structured forests keep
+        their weights; otherwise every tree predicts all outputs alike.
+
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)

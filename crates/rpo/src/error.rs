@@ -163,6 +163,18 @@ pub enum ModelError {
         /// The kind of model.
         kind: &'static str,
     },
+    /// More samples than those of the training, of which other outputs do not tell which it left out.
+    #[error(
+        "the model was trained on {n_train} samples, not on {given}: if training left out {} that had no outputs or weight \
+         0, pass the other training samples alone",
+        given - n_train
+    )]
+    LeftOut {
+        /// Number of training samples.
+        n_train: usize,
+        /// Number of samples that were given, which is larger.
+        given: usize,
+    },
     /// A model whose leaves cannot get values of other outputs.
     #[error("cannot relabel: {0}")]
     Relabel(&'static str),

@@ -11,7 +11,7 @@ use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::ensemble::LeafSamples;
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::{IntervalSource, Model, ThresholdSource};
+use rpo::{IntervalSource, Model, Predictor, ThresholdSource};
 use std::path::PathBuf;
 
 /// Make a grown forest predict other outputs.
@@ -21,6 +21,9 @@ use std::path::PathBuf;
 /// prediction: further labels, corrected ones, or numbers instead of labels. The new model predicts just the outputs of
 /// --data. They are chosen as for `train`; features are found by name, and columns that the model does not need are not
 /// read.
+///
+/// Where the outputs have the names of those of the model, in that order, the trees of single targets predict the output
+/// that they grew on, and those of structured-forest keep their weights; otherwise every tree predicts all outputs alike.
 ///
 /// With samples other than those of the training, trees are honest: no sample that chose their splits is in their
 /// leaves. Branches that no sample reaches are removed.
@@ -58,8 +61,10 @@ pub(crate) struct Relabel {
     #[command(flatten)]
     weights: SampleWeightOptions,
 
-    #[command(flatten)]
-    groups: GroupOptions,
+    /// The --group of the training, if it had one: trees that did not see a sample saw others of its group, so that
+    /// --oob, --thresholds and --intervals, which would not hold for new groups, are then refused.
+    #[arg(long, value_name = "COLUMN", requires = "training_samples")]
+    group: Option<String>,
 
     #[command(flatten)]
     task: TaskOptions,
@@ -80,8 +85,9 @@ impl Relabel {
         let read = self.data.files().into_iter();
         let read = read.chain([("--model", Some(self.model.as_path())), self.weights.file()]);
         files::check(read, [("--out", Some(self.out.as_path()))])?;
+        let groups = GroupOptions::of(self.group.clone());
         if self.oob {
-            check_groups(&self.groups)?;
+            check_groups(&groups)?;
         }
         self.threads.start()?;
         let grown = Model::load(&self.model)?;
@@ -89,7 +95,7 @@ impl Relabel {
             self.data
                 .load_with_new_outputs(grown.schema(), &self.task, &self.weights)
         };
-        let data = self.groups.load_by(&self.data, read)?;
+        let data = groups.load_by(&self.data, read)?;
         self.unseen.check(&grown, &data, self.data.name())?;
         let clock = Stopwatch::start();
         let samples = match self.training_samples {
@@ -108,7 +114,9 @@ impl Relabel {
         }
         let mut report = Report::default();
         report.set("relabel_seconds", clock.wall_seconds());
-        report.set_sizes(&data);
+        report.set("n_samples", data.n_samples());
+        report.set("n_features", model.n_features());
+        report.set("n_outputs", model.n_outputs());
         if self.oob {
             report_oob(oob_score(&model, &data)?, &mut report);
         }

@@ -49,6 +49,7 @@ fn a_forest_predicts_any_outputs() {
             );
             let report: Value = serde_json::from_str(&run.stdout).unwrap();
             assert_eq!(report["n_samples"], if data == "train.csv" { 80 } else { 120 });
+            assert_eq!(report["n_features"], 2);
             assert_eq!(report.get("oob_samples").is_some(), !options.is_empty());
             let values = if header == "grade" { "--values" } else { "" };
             let predicted = folder.ok(&format!("predict --model new.rpo --data other.csv {values}"));

@@ -3,7 +3,7 @@
 use super::choices::LeafChoice;
 use super::grow::leaf_kind;
 use super::model::{Forest, ForestTree};
-use super::single_target::SingleTargetForest;
+use super::single_target::{SingleTargetForest, columns};
 use super::weights::GivenWeights;
 use crate::error::EnsembleError;
 use crate::inference::mean::check_features;
@@ -11,7 +11,7 @@ use crate::inputs::{check_observed, check_partial};
 use crate::missing;
 use crate::sampling::bag::Bag;
 use rayon::prelude::*;
-use rpo_core::{Matrix, MatrixView, Mismatch, TreeEnsemble};
+use rpo_core::{Matrix, MatrixView, Mismatch, Predictor, TreeEnsemble};
 use rpo_tree::{LeafBuilder, LeafKind, LeafModel, Leaves, Rule, Tree};
 use std::sync::Arc;
 
@@ -39,6 +39,11 @@ pub struct RelabelOptions<'a> {
     pub samples: LeafSamples,
     /// One weight per sample, finite and not negative; `None` means 1.
     pub weights: Option<&'a [f32]>,
+    /// The outputs are those of the forest, in their order, perhaps corrected: the trees of a
+    /// [`SingleTargetForest`](crate::SingleTargetForest) predict the output that they grew on, and those of a
+    /// [`StructuredForest`](crate::structured::StructuredForest) keep their weights. By default every tree predicts all
+    /// outputs alike.
+    pub same_outputs: bool,
     /// Allows missing outputs, as [`ForestOptions::missing_outputs`](crate::ForestOptions::missing_outputs).
     pub missing_outputs: bool,
     /// The storage of leaves. By default they refer to their samples if they have at most 8 on average, or if those of the
@@ -80,45 +85,18 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         y: MatrixView<'_>,
         options: &RelabelOptions<'_>,
     ) -> Result<Forest<R>, EnsembleError> {
-        check_features(x, self.n_features)?;
-        if options.missing_outputs {
-            check_partial(x, y, options.weights)?;
-        } else {
-            check_observed(x, y, options.weights)?;
-        }
-        let n = x.n_rows();
-        let bag = match options.samples {
-            LeafSamples::Any => Bag::All,
-            LeafSamples::Training => {
-                Mismatch::check("training samples", self.n_train, n)?;
-                self.bag()
-            }
-        };
-        let is_partial = options.missing_outputs && y.has_missing();
-        let n_leaves: usize = self.trees().iter().map(|t| t.tree.structure().n_leaves()).sum();
-        // Leaves that refer to their samples were small when the trees grew on the same samples.
-        let refer = options.samples == LeafSamples::Training && self.training_outputs().is_some();
-        let are_small = refer || n * self.trees().len() <= FEW * n_leaves;
-        let labelling = Labelling {
-            x,
-            outputs: Arc::new(y.to_owned()),
-            given: GivenWeights::new(options.weights),
-            bag,
-            samples: options.samples,
-            kind: leaf_kind(options.leaves, y, is_partial, are_small)?,
-            observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
-        };
-        let trees = self.trees().par_iter().enumerate();
-        let trees = trees.map(|(index, tree)| labelling.tree(index, tree));
-        let trees = trees.collect::<Result<_, _>>()?;
+        check_inputs(self.n_features, x, y, options)?;
+        let labelling = Labelling::new(self, x, y, options)?;
+        let trees = labelling.trees(self.trees(), 0)?;
         let importances = self.importance_sums().clone();
-        Forest::from_parts(trees, importances, bag, n, self.n_features, y.n_cols())
+        let (n, p, d) = (x.n_rows(), self.n_features, y.n_cols());
+        Forest::from_parts(trees, importances, labelling.bag, n, p, d)
     }
 }
 
 impl SingleTargetForest {
     /// Returns the trees of all outputs as one forest, of which each tree predicts all new outputs; see
-    /// [`Forest::relabel`].
+    /// [`Forest::relabel`]. [`relabel_each`](Self::relabel_each) is for the [same](RelabelOptions::same_outputs) outputs.
     ///
     /// # Errors
     /// As for [`Forest::relabel`].
@@ -129,6 +107,62 @@ impl SingleTargetForest {
         options: &RelabelOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
         self.forest.relabel(x, y, options)
+    }
+
+    /// Returns the forests with new values of the same outputs: the trees of an output predict that output. By default
+    /// leaves are dense, as those of a fit.
+    ///
+    /// # Errors
+    /// As for [`Forest::relabel`]; [`EnsembleError::Mismatch`] for another number of outputs.
+    pub fn relabel_each(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Self, EnsembleError> {
+        let (n, p, d) = (x.n_rows(), self.forest.n_features, self.n_outputs());
+        Mismatch::check("outputs", d, y.n_cols())?;
+        check_inputs(p, x, y, options)?;
+        let leaves = match options.leaves {
+            LeafChoice::Auto => LeafChoice::Dense,
+            given => given,
+        };
+        let options = RelabelOptions {
+            leaves,
+            ..options.clone()
+        };
+        let (column, per_output) = (columns(y), self.trees_per_output());
+        let relabel = |(j, trees): (usize, &[ForestTree])| {
+            let labelling = Labelling::new(&self.forest, x, column(j).view(), &options)?;
+            labelling.trees(trees, j * per_output)
+        };
+        let parts = self.trees().par_chunks(per_output).enumerate().map(relabel);
+        let parts: Vec<Vec<ForestTree>> = parts.collect::<Result<_, _>>()?;
+        let bag = bag_of(&self.forest, options.samples);
+        let importances = self.forest.importance_sums().clone();
+        let forest = Forest::from_parts(parts.into_iter().flatten().collect(), importances, bag, n, p, 1)?;
+        Self::from_forest(forest, d)
+    }
+}
+
+fn check_inputs(
+    n_features: usize,
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    options: &RelabelOptions<'_>,
+) -> Result<(), EnsembleError> {
+    check_features(x, n_features)?;
+    match options.missing_outputs {
+        true => check_partial(x, y, options.weights),
+        false => check_observed(x, y, options.weights),
+    }
+}
+
+/// The samples from which each tree gets its values.
+fn bag_of<R: Rule, L: LeafModel>(forest: &Forest<R, L>, samples: LeafSamples) -> Bag {
+    match samples {
+        LeafSamples::Any => Bag::All,
+        LeafSamples::Training => forest.bag(),
     }
 }
 
@@ -144,7 +178,46 @@ struct Labelling<'a, 'x> {
     observed_means: Option<Vec<f32>>,
 }
 
-impl Labelling<'_, '_> {
+impl<'a, 'x> Labelling<'a, 'x> {
+    fn new<R: Rule, L: LeafModel>(
+        forest: &Forest<R, L>,
+        x: MatrixView<'x>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'a>,
+    ) -> Result<Self, EnsembleError> {
+        let n = x.n_rows();
+        if options.samples == LeafSamples::Training {
+            Mismatch::check("training samples", forest.n_train, n)?;
+        }
+        let is_partial = options.missing_outputs && y.has_missing();
+        let trees = forest.trees();
+        let n_leaves: usize = trees.iter().map(|t| t.tree.structure().n_leaves()).sum();
+        // Leaves that refer to their samples were small when the trees grew on the same samples.
+        let refer = options.samples == LeafSamples::Training && forest.training_outputs().is_some();
+        let are_small = refer || n * trees.len() <= FEW * n_leaves;
+        Ok(Self {
+            x,
+            outputs: Arc::new(y.to_owned()),
+            given: GivenWeights::new(options.weights),
+            bag: bag_of(forest, options.samples),
+            samples: options.samples,
+            kind: leaf_kind(options.leaves, y, is_partial, are_small)?,
+            observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
+        })
+    }
+
+    /// Labels trees, of which the first has the given index.
+    fn trees<R: Rule, L: LeafModel>(
+        &self,
+        trees: &[ForestTree<R, L>],
+        first: usize,
+    ) -> Result<Vec<ForestTree<R>>, EnsembleError> {
+        let trees = trees.par_iter().enumerate();
+        trees
+            .map(|(index, tree)| self.tree(first + index, tree))
+            .collect()
+    }
+
     fn tree<R: Rule>(
         &self,
         index: usize,

@@ -118,17 +118,7 @@ impl Learner for SingleTargetParams {
             .contains(&true)
             .then(|| features_of(&unbinned))
             .transpose()?;
-        let by_output = match y {
-            MatrixView::Dense(_) => None,
-            MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
-        };
-        let column = |j: usize| match (y, &by_output) {
-            (MatrixView::Dense(y), _) => Matrix::Dense(y.column(j).insert_axis(Axis(1)).to_owned()),
-            (MatrixView::Sparse(_), Some(by_output)) => {
-                Matrix::from(by_output.slice_outer(j..j + 1).transpose_view().to_csr())
-            }
-            (MatrixView::Sparse(_), None) => unreachable!("transposed above"),
-        };
+        let column = columns(y);
         let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
             .map(|j| {
@@ -148,6 +138,21 @@ impl Learner for SingleTargetParams {
         let (n, p) = (x.n_rows(), x.n_cols());
         let forest = Forest::from_parts(trees, importances, params.bag(n), n, p, 1)?;
         SingleTargetForest::from_forest(forest, y.n_cols())
+    }
+}
+
+/// Returns a function that copies one column of the outputs.
+pub(super) fn columns(y: MatrixView<'_>) -> impl Fn(usize) -> Matrix + Sync {
+    let by_output = match y {
+        MatrixView::Dense(_) => None,
+        MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
+    };
+    move |j: usize| match (y, &by_output) {
+        (MatrixView::Dense(y), _) => Matrix::Dense(y.column(j).insert_axis(Axis(1)).to_owned()),
+        (MatrixView::Sparse(_), Some(by_output)) => {
+            Matrix::from(by_output.slice_outer(j..j + 1).transpose_view().to_csr())
+        }
+        (MatrixView::Sparse(_), None) => unreachable!("transposed above"),
     }
 }
 

@@ -90,10 +90,11 @@ impl StructuredForest {
 
 impl StructuredForest {
     /// Returns the forest with the same splits and leaves made from other outputs, which need not be labels; see
-    /// [`Forest::relabel`]. Trees then weigh equally: none has clustered the new outputs.
+    /// [`Forest::relabel`]. Trees then weigh equally, with a label weight of 1, as none has clustered the new outputs. With
+    /// the [same](RelabelOptions::same_outputs) outputs they keep their weights.
     ///
     /// # Errors
-    /// As for [`Forest::relabel`].
+    /// As for [`Forest::relabel`]; [`EnsembleError::Mismatch`] for another number of the same outputs.
     pub fn relabel(
         &self,
         x: MatrixView<'_>,
@@ -101,9 +102,14 @@ impl StructuredForest {
         options: &RelabelOptions<'_>,
     ) -> Result<Self, EnsembleError> {
         self.check_input(x)?;
+        if options.same_outputs {
+            Mismatch::check("outputs", self.n_outputs(), y.n_cols())?;
+            let forest = self.forest.relabel(x, y, options)?;
+            return Self::from_forest(forest, self.clustered.clone(), self.label_weight);
+        }
         let forest = self.forest.relabel(x, y, options)?;
         let clustered = vec![Vec::new(); self.clustered.len()];
-        Self::from_forest(forest, clustered, self.label_weight)
+        Self::from_forest(forest, clustered, 1.0)
     }
 }
 

@@ -3,17 +3,18 @@
 use super::common::{csr, fit, labelled, layouts, on_threads, regression};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::{FeatureImportances, Learner, Matrix, Mismatch, Predictor, TreeEnsemble};
-use rpo_ensemble::structured::StructuredForestParams;
+use rpo_core::{FeatureImportances, Learner, Matrix, Merge, Mismatch, Predictor, TreeEnsemble};
+use rpo_ensemble::structured::{StructuredForest, StructuredForestParams};
 use rpo_ensemble::{
     CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams, ForestPreset, LeafChoice, LeafSamples,
-    OutOfBagPredictor, RelabelOptions, SingleTargetParams,
+    OutOfBagPredictor, RelabelOptions, SingleTargetOptions, SingleTargetParams,
 };
 use rpo_tree::LeafKind;
 use std::sync::Arc;
 
 const TRAINING: RelabelOptions<'_> = RelabelOptions {
     samples: LeafSamples::Training,
+    same_outputs: false,
     weights: None,
     missing_outputs: false,
     leaves: LeafChoice::Auto,
@@ -185,6 +186,70 @@ fn trees_of_single_targets_predict_all_new_outputs() {
     for (old, new) in forests.trees().iter().zip(of_output) {
         assert_eq!(old.tree.predict((&x).into()).unwrap().column(0), new.column(0));
     }
+}
+
+/// With the outputs of the training, trees stay with their output, whatever the layout, weights and missing outputs.
+#[test]
+fn the_training_outputs_give_the_same_single_targets() {
+    let (x, labels) = labelled(7, 50);
+    let mut partial = labels.clone();
+    partial.indexed_iter_mut().for_each(|((i, j), v)| {
+        if (3 * i + j) % 5 == 0 {
+            *v = f32::NAN;
+        }
+    });
+    let weights: Vec<f32> = (0..50).map(|i| 0.5 + (i % 3) as f32).collect();
+    let params = SingleTargetParams(ForestParams {
+        trees: 3,
+        ..ForestParams::default()
+    });
+    for y in [&labels, &partial] {
+        for (y, weights) in layouts(y).iter().zip([None, Some(&*weights)]) {
+            let missing_outputs = y.view().has_missing();
+            let options = SingleTargetOptions {
+                weights,
+                missing_outputs,
+                ..SingleTargetOptions::default()
+            };
+            let forests = params.fit_with((&x).into(), y.view(), options).unwrap();
+            let options = RelabelOptions {
+                weights,
+                missing_outputs,
+                ..TRAINING
+            };
+            let again = forests.relabel_each((&x).into(), y.view(), &options);
+            assert_eq!(again.unwrap(), forests);
+            let fewer = labels.slice(s![.., ..2]).to_owned();
+            let refused = forests.relabel_each((&x).into(), (&fewer).into(), &options);
+            assert!(matches!(refused, Err(EnsembleError::Mismatch(_))));
+        }
+    }
+}
+
+/// Trees that weigh equally are not merged with those that weigh the labels that they clustered.
+#[test]
+fn the_training_outputs_keep_the_weights_of_structured_trees() {
+    let (x, y) = labelled(8, 60);
+    let params = StructuredForestParams {
+        trees: 6,
+        ..StructuredForestParams::default()
+    };
+    let forest = params.fit((&x).into(), (&y).into()).unwrap();
+    let relabel = |same_outputs| {
+        let options = RelabelOptions {
+            same_outputs,
+            ..TRAINING
+        };
+        forest.relabel((&x).into(), (&y).into(), &options).unwrap()
+    };
+    let predicted = |forest: &StructuredForest| forest.predict((&x).into()).unwrap();
+    assert_eq!(predicted(&relabel(true)), predicted(&forest));
+    assert_ne!(predicted(&relabel(false)), predicted(&forest));
+    assert!(forest.clone().merge(relabel(true)).is_ok());
+    assert!(matches!(
+        forest.clone().merge(relabel(false)),
+        Err(EnsembleError::Merge("their trees weight labels differently"))
+    ));
 }
 
 #[test]

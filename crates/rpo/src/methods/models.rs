@@ -104,7 +104,6 @@ macro_rules! delegated {
     };
     (trees) => {
         delegated!(apply);
-        delegated!(relabel);
         delegated!(oob);
         delegated!(merge);
 
@@ -135,6 +134,7 @@ fn tree_sizes<R: Rule, L: LeafModel>(trees: &[ForestTree<R, L>]) -> Vec<TreeSize
 impl Predict for Forest {
     delegated!("forest");
     delegated!(trees);
+    delegated!(relabel);
     delegated!(explain);
     delegated!(importances);
 }
@@ -142,6 +142,19 @@ impl Predict for Forest {
 impl Predict for SingleTargetForest {
     delegated!("single-target-forest");
     delegated!(trees);
+
+    fn relabel(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &RelabelOptions<'_>,
+    ) -> Result<Option<Arc<dyn Predict>>, ModelError> {
+        if options.same_outputs {
+            return Ok(Some(Arc::new(self.relabel_each(x, y, options)?)));
+        }
+        Ok(Some(Arc::new(self.relabel(x, y, options)?)))
+    }
+
     delegated!(explain);
     delegated!(importances);
 }
@@ -210,6 +223,7 @@ impl Predict for Craftml {
 impl Predict for StructuredForest {
     delegated!("structured-forest");
     delegated!(trees);
+    delegated!(relabel);
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());

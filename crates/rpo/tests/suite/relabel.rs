@@ -111,3 +111,45 @@ fn what_cannot_be_relabelled_is_refused() {
         Err(ModelError::ColumnCount { .. } | ModelError::MissingColumn { .. })
     ));
 }
+
+/// With the names, outputs and weights of the training, predictions are those of the forest, whichever samples training
+/// left out.
+#[test]
+fn the_outputs_of_the_training_give_the_same_predictions() {
+    let data = labels();
+    let mut y = data.outputs().view().to_dense(usize::MAX).unwrap();
+    y.row_mut(3).fill(f32::NAN);
+    let some = Dataset::with_missing(data.features().clone(), y.into(), Task::MultiLabel).unwrap();
+    let weights: Vec<f32> = (0..120).map(|i| [1.0, 0.0, 2.0][i % 3]).collect();
+    let weighted = data.clone().with_weights(weights.clone()).unwrap();
+    let x = data.features().view();
+    for method in [
+        "random-forest --trees 4",
+        "extra-trees --trees 4",
+        "single-target-forest --trees 2",
+        "binary-relevance-forest --trees 2",
+        "structured-forest --trees 4",
+    ] {
+        for data in [&data, &some, &weighted] {
+            let is_plain = data.weights().is_none() && !data.outputs().view().has_missing();
+            if method.starts_with("structured") && !is_plain {
+                continue;
+            }
+            let grown = fit(method, data);
+            let same = grown.relabel(data, LeafSamples::Training).unwrap();
+            assert_eq!(same.predict(x).unwrap(), grown.predict(x).unwrap(), "{method}");
+        }
+    }
+    let grown = fit("random-forest --trees 4", &some);
+    let other = data.select_outputs(&[0, 1]).unwrap();
+    assert_eq!(
+        grown.relabel(&other, LeafSamples::Training),
+        Err(ModelError::LeftOut {
+            n_train: 119,
+            given: 120
+        })
+    );
+    let grown = fit("random-forest --trees 4", &weighted);
+    let other = other.with_weights(weights).unwrap();
+    assert!(grown.relabel(&other, LeafSamples::Training).is_ok());
+}

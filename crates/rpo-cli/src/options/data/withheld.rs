@@ -21,6 +21,11 @@ pub(crate) struct GroupOptions {
 }
 
 impl GroupOptions {
+    /// Groups by a column, for a command that describes the option in its own words.
+    pub(crate) fn of(group: Option<String>) -> Self {
+        Self { group }
+    }
+
     /// Returns true if samples have groups.
     pub(crate) fn are_given(&self) -> bool {
         self.group.is_some()
