@@ -15,6 +15,8 @@ grow() {
     local task=$1 first last
     first=$((TREES * task / TASKS))
     last=$((TREES * (task + 1) / TASKS))
+    # Decision thresholds belong to one model: parts with some, as the first of a structured forest by default, do not merge.
+    [[ $METHOD != structured-forest ]] || OPTIONS="--thresholds none $OPTIONS"
     # shellcheck disable=SC2086 # the options are words
     rpo train --data "$DATA" --method "$METHOD" --seed "$SEED" --first-tree "$first" --trees $((last - first)) \
         $OPTIONS --model "$OUT.$(printf %05d "$task")"

@@ -10,8 +10,10 @@ use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
 use rpo::combine::{Candidate, Ensemble};
+use rpo::data::{Dataset, Task};
 use rpo::linear::FitEstimate;
 use rpo::{Estimator, FitContext, Model, ModelError};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -43,10 +45,10 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
-    /// A boosted model of the same data and parameters to continue (columns, the number of samples, and the means or counts
-    /// of their outputs are compared; the values of samples are taken to be the same): its steps come first, and
-    /// --iterations is the total number. The result equals that of a single fit, up to rounding. Parameters that limit
-    /// the number of steps, and of decisions, may differ.
+    /// A boosted model of the same data and parameters to continue (columns, outputs and weights of samples are compared;
+    /// the values of features are taken to be the same): its steps come first, and --iterations is the total number. The
+    /// result equals that of a single fit, up to rounding. Parameters that limit the number of steps, and of decisions,
+    /// may differ.
     #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
     start: Option<PathBuf>,
 
@@ -100,6 +102,7 @@ impl Train {
 
         let clock = Stopwatch::start();
         let estimator = self.fit.estimator(&method, &data)?;
+        note_part(&estimator.parameters(), &data);
         let (mut oob, mut selected, mut n_models) = (None, None, None);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
             let bytes = self.with_progress(estimator.as_ref(), None, |context| {
@@ -210,5 +213,26 @@ impl Train {
             true => CliError::Interrupted,
             false => self.fit.failed(source),
         })
+    }
+}
+
+/// Notes that a part of a forest cannot be merged, if it gets thresholds or intervals of its own.
+fn note_part(parameters: &Map<String, Value>, data: &Dataset) {
+    let first = parameters.get("first_tree").and_then(Value::as_u64);
+    let is_set = |name: &str| {
+        let given = parameters.get(name);
+        given.is_some_and(|given| !given.is_null() && given != "none")
+    };
+    let has_labels = data.task() == Task::MultiLabel || data.has_declared_labels();
+    if first.is_none_or(|first| first == 0) {
+        return;
+    }
+    if has_labels && is_set("thresholds") {
+        note(
+            "`rpo merge` refuses parts of a forest with decision thresholds, which belong to the scores of one model: \
+             --thresholds none trains parts without",
+        );
+    } else if is_set("intervals") {
+        note("`rpo merge` refuses parts of a forest with prediction intervals, which belong to one model");
     }
 }

@@ -128,6 +128,12 @@ fn labels_are_decided_by_thresholds_unless_told_otherwise() {
         refused.contains("set --thresholds none to train its parts"),
         "{refused}"
     );
+    let train = format!("train {DATA} --trees 4 --method structured-forest --first-tree 4 --thresholds rate");
+    let noted = folder.run(&train).stderr;
+    assert!(
+        noted.contains("--thresholds none trains parts without"),
+        "{noted}"
+    );
 }
 
 /// Parts of a forest are merged, and thresholds are found for the grown trees; the whole equals a single fit.
