@@ -156,6 +156,7 @@ impl Model {
             path: path.as_ref(),
             parameters: &estimator.parameters(),
             pipeline: None,
+            decision: Decision::default(),
         };
         streaming.fit_to_file(&data, context, &destination).map(Some)
     }

@@ -34,10 +34,14 @@ fn from_a_file_to_scores_and_best_labels() {
 #[test]
 fn one_tree_at_a_time_or_in_parts_is_the_same_file() {
     let folder = ready();
-    folder.ok(&format!("{TRAIN} --model whole.rpo"));
-    folder.ok(&format!("{TRAIN} --model single.rpo --low-memory --threads 2"));
-    let bytes = |name| std::fs::read(folder.path(name)).unwrap();
-    assert!(bytes("whole.rpo") == bytes("single.rpo"));
+    for options in ["--decide f1", ""] {
+        folder.ok(&format!("{TRAIN} {options} --model whole.rpo"));
+        folder.ok(&format!(
+            "{TRAIN} {options} --model single.rpo --low-memory --threads 2"
+        ));
+        let bytes = |name| std::fs::read(folder.path(name)).unwrap();
+        assert!(bytes("whole.rpo") == bytes("single.rpo"), "{options}");
+    }
     let part = "train --data train.txt --method craftml --clusters 4 --min-samples-split 5 --trees 3";
     folder.ok(&format!("{part} --model a.rpo"));
     folder.ok(&format!("{part} --first-tree 3 --model b.rpo"));

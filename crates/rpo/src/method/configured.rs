@@ -378,8 +378,9 @@ impl Estimator for Configured {
     }
 
     fn streaming(&self) -> Option<&dyn StreamingFit> {
-        let streams = self.decision == DecisionParams::default() && self.inner.streaming().is_some();
-        streams.then_some(self)
+        // Thresholds and intervals are found on predictions of the whole model.
+        let finds = self.decision.thresholds.is_some() || self.decision.intervals.is_some();
+        (!finds && self.inner.streaming().is_some()).then_some(self)
     }
 }
 
@@ -400,6 +401,7 @@ impl StreamingFit for Configured {
             let destination = StreamDestination {
                 parameters,
                 pipeline: Some((pipeline, data)).filter(|(pipeline, _)| !pipeline.is_identity()),
+                decision: self.decision.decide,
                 ..*destination
             };
             inner.fit_to_file(prepared, context, &destination)

@@ -2,7 +2,7 @@
 
 use super::{DataProblem, DecisionParams, Difference, MethodError, Needs, is_on};
 use crate::combine::Candidate;
-use crate::{Model, ModelError, Schema, TrainingSummary};
+use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
 use rpo_core::Observers;
 use rpo_data::Dataset;
@@ -150,6 +150,8 @@ pub struct StreamDestination<'a> {
     pub parameters: &'a Map<String, Value>,
     /// The pipeline that prepared the features, and the unprepared data.
     pub pipeline: Option<(&'a Pipeline, &'a Dataset)>,
+    /// How labels are decided from scores.
+    pub decision: Decision,
 }
 
 /// Parameters that determine only the number of steps of a model, not the steps themselves. A model fitted to a subset

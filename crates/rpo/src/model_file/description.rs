@@ -133,6 +133,11 @@ impl Description {
         }
     }
 
+    /// Sets how labels are decided.
+    pub(super) fn set_decision(&mut self, decision: Decision) {
+        self.decision = Some(decision).filter(|decision| *decision != Decision::default());
+    }
+
     /// Refuses other formats and versions by name, before reading anything else.
     pub(super) fn check_version(text: &str) -> Result<(), Kind> {
         let preamble: Preamble = serde_json::from_str(text).map_err(|e| invalid(&e))?;

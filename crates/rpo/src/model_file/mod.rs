@@ -21,7 +21,7 @@ pub use error::{ModelFileError, ModelFileErrorKind};
 pub(crate) use stepwise::CraftmlFile;
 
 use crate::method::RestoreContext;
-use crate::{Decision, FileTarget, IntervalSource, Intervals, Model, ModelError, Registry, TrainingSummary};
+use crate::{FileTarget, IntervalSource, Intervals, Model, ModelError, Registry, TrainingSummary};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
@@ -125,7 +125,7 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         stored.fields,
     );
     description.interval_level = model.intervals().map(Intervals::level);
-    description.decision = Some(model.decision).filter(|d| *d != Decision::default());
+    description.set_decision(model.decision);
     Container::new(&description, stored.arrays)
 }
 
@@ -200,6 +200,7 @@ fn check_size(what: &str, n: usize) -> Result<(), Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Decision;
     use std::collections::BTreeSet;
     use std::fs;
 

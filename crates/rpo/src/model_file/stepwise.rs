@@ -85,7 +85,7 @@ impl CraftmlFile {
         trees.finish(x, y, &mut writer)?;
         let stored = writer.finish()?;
         self.put(stored.arrays)?;
-        let description = Description::new(
+        let mut description = Description::new(
             "craftml",
             &schema,
             &summary,
@@ -93,6 +93,7 @@ impl CraftmlFile {
             destination.parameters,
             stored.fields,
         );
+        description.set_decision(destination.decision);
         let Self {
             path,
             mut target,

@@ -9,7 +9,7 @@ use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
 use rpo::ensemble::{CraftmlPreset, EnsembleError};
 use rpo::metrics::{Gain, LabelSets, MissingTruth, TopK, gain_at_k};
 use rpo::tree::LeafKind;
-use rpo::{FitContext, Model, ModelError, StreamDestination, StreamingFit};
+use rpo::{Decision, FitContext, Model, ModelError, StreamDestination, StreamingFit};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -75,6 +75,7 @@ proptest! {
             path: &path,
             parameters: &whole.parameters,
             pipeline: None,
+            decision: Decision::default(),
         };
         let no_file_yet = || assert!(!path.exists());
         let context = FitContext {
@@ -112,6 +113,7 @@ fn a_fit_to_a_file_stops_between_trees() {
         path: &path,
         parameters: &serde_json::Map::new(),
         pipeline: None,
+        decision: Decision::default(),
     };
     let params = case.craftml_params(CraftmlPreset::Original);
     let stopped = params.fit_to_file(&case.data(), &context, &destination);
@@ -208,6 +210,7 @@ fn a_place_that_cannot_be_written_is_named() {
         path: &path,
         parameters: &serde_json::Map::new(),
         pipeline: None,
+        decision: Decision::default(),
     };
     let data = Case::default().data();
     let error = CraftmlParams::default()
