@@ -2,6 +2,7 @@
 
 use crate::combine::Ensemble;
 use crate::method::{Difference, trees_of};
+use crate::training::TrainingDifference;
 use crate::{
     Decision, Estimator, FitContext, Intervals, ModelError, OnCheckpoint, OobPredictions, Predict, Schema,
     Stages, StreamDestination, ThresholdSource, TrainingSummary,
@@ -522,10 +523,10 @@ impl Model {
     /// exactly the model, with its parameters, that one training would have produced.
     ///
     /// # Errors
-    /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to the scores
-    /// of one model), or both contain the same tree; [`ModelError::MergeParameters`] if a parameter other than
-    /// `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are missing trees between the two;
-    /// [`ModelError::Ensemble`] if the forests are incompatible.
+    /// [`ModelError::Merge`] if columns, outputs of training samples or their weights differ, decision thresholds are set
+    /// (they belong to the scores of one model), or both contain the same tree; [`ModelError::MergeParameters`] if a
+    /// parameter other than `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are missing trees between
+    /// the two; [`ModelError::Ensemble`] if the forests are incompatible.
     pub fn merge(self, other: Self) -> Result<Self, ModelError> {
         self.check_part(&other)?;
         if self.check_order(&other)? == Ordering::Greater {
@@ -579,7 +580,7 @@ impl Model {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.predictor.downcast_ref::<Ensemble>().is_some() {
             return refuse(
-                "an ensemble is not part of a forest; use `combine` to average models of any methods",
+                "an ensemble is not part of a forest; `rpo combine` and `Model::combine` average models of any methods",
             );
         }
         if self.schema != other.schema {
@@ -588,8 +589,14 @@ impl Model {
         if self.pipeline != other.pipeline {
             return refuse("features are prepared for them in different ways");
         }
-        if self.training != other.training {
-            return refuse("they were trained on different data");
+        if let Some(difference) = self.training.difference(&other.training) {
+            return refuse(match difference {
+                TrainingDifference::Summary => "they were trained on different data",
+                TrainingDifference::Outputs => {
+                    "they were trained on other outputs, or on the samples in another order"
+                }
+                TrainingDifference::Weights => "they were trained with other weights of the samples",
+            });
         }
         if self.decision != other.decision {
             return refuse("they decide labels by different rules");

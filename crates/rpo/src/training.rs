@@ -19,7 +19,7 @@ pub enum OutputSummary {
 }
 
 /// The size of the training set and the distribution of its outputs, which some metrics need (propensities of labels,
-/// the baseline of the relative error).
+/// the baseline of the relative error), with checksums that tell training sets apart.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TrainingSummary {
@@ -27,6 +27,19 @@ pub struct TrainingSummary {
     pub n_samples: usize,
     /// Distribution of the outputs.
     pub outputs: OutputSummary,
+    /// `None` for a model of a file without checksums.
+    checksums: Option<Checksums>,
+}
+
+/// What differs between two training sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrainingDifference {
+    /// The number of samples, or the distribution of an output.
+    Summary,
+    /// The outputs of single samples, or their order.
+    Outputs,
+    /// The weights of samples.
+    Weights,
 }
 
 impl TrainingSummary {
@@ -63,7 +76,29 @@ impl TrainingSummary {
                 OutputSummary::Means(sums.into_iter().zip(missing).map(mean).collect())
             }
         };
-        Self { n_samples, outputs }
+        Self {
+            n_samples,
+            outputs,
+            checksums: Some(Checksums::of(data)),
+        }
+    }
+
+    /// Returns true if metrics cannot tell the training sets apart: they have as many samples and the same distribution of
+    /// outputs.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.n_samples == other.n_samples && self.outputs == other.outputs
+    }
+
+    /// Returns what differs from the training set of another model. Checksums are compared if both have some.
+    pub(crate) fn difference(&self, other: &Self) -> Option<TrainingDifference> {
+        if !self.is_like(other) {
+            return Some(TrainingDifference::Summary);
+        }
+        let (ours, theirs) = self.checksums.zip(other.checksums)?;
+        if ours.outputs != theirs.outputs {
+            return Some(TrainingDifference::Outputs);
+        }
+        (ours.weights != theirs.weights).then_some(TrainingDifference::Weights)
     }
 
     /// Repeats each output `times` times in succession.
@@ -109,7 +144,11 @@ impl TrainingSummary {
                 .map(|output| (output, means[output])),
         };
         match bad {
-            None => Ok(Self { n_samples, outputs }),
+            None => Ok(Self {
+                n_samples,
+                outputs,
+                checksums: None,
+            }),
             Some((output, value)) => Err(ModelError::Summary {
                 what,
                 output,
@@ -150,15 +189,77 @@ impl TrainingSummary {
     }
 }
 
+/// Checksums of the training samples in their order, whatever their storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Checksums {
+    outputs: u64,
+    weights: u64,
+}
+
+impl Checksums {
+    fn of(data: &Dataset) -> Self {
+        let (y, of_samples) = (data.outputs().view(), data.weights());
+        // Weights that take too much memory are an error of the fit.
+        let of_cells = data.cell_weights().ok().flatten();
+        let (mut outputs, mut weights) = (Checksum::default(), Checksum::default());
+        let mut row_values = vec![0.0; if of_cells.is_some() { y.n_cols() } else { 0 }];
+        for row in 0..y.n_rows() {
+            y.for_each_in_row(row, |column, value| {
+                if value != 0.0 {
+                    outputs.add(column, value);
+                }
+            });
+            outputs.add(END, 0.0);
+            if let Some(of_cells) = &of_cells {
+                y.copy_row(row, &mut row_values);
+                for ((column, weight), value) in (0..).zip(of_cells.row(row)).zip(&row_values) {
+                    if *weight != 1.0 && !value.is_nan() {
+                        weights.add(column, *weight);
+                    }
+                }
+            }
+            weights.add(END, of_samples.map_or(1.0, |weights| weights[row]));
+        }
+        Self {
+            outputs: outputs.0,
+            weights: weights.0,
+        }
+    }
+}
+
+/// A checksum of numbers. Each step is a bijection of the sum so far, so that it tells apart sequences that differ in one
+/// number.
+#[derive(Default)]
+struct Checksum(u64);
+
+impl Checksum {
+    fn add(&mut self, column: u32, value: f32) {
+        let value = if value.is_nan() { f32::NAN } else { value };
+        let word = u64::from(column) << 32 | u64::from(value.to_bits());
+        self.0 = (self.0 ^ word).wrapping_mul(FACTOR).rotate_left(32);
+    }
+}
+
+/// The column of the last word of a row.
+const END: u32 = u32::MAX;
+
+/// The odd number next to 2⁶⁴ over the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Name of the array of label counts.
 const LABEL_COUNTS: &str = "train.label_counts";
 /// Name of the array of the numbers of samples where a label is missing.
 const MISSING_LABELS: &str = "train.missing_labels";
 /// Name of the array of means.
 const MEANS: &str = "train.means";
+/// Name of the array of the checksums of outputs and weights.
+const CHECKSUMS: &str = "train.checksums";
 
 impl Store for TrainingSummary {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        if let Some(Checksums { outputs, weights }) = self.checksums {
+            out.array(CHECKSUMS, &[outputs, weights])?;
+        }
         let narrow = |counts: &[usize]| counts.iter().map(|&count| count as u32).collect::<Vec<_>>();
         match &self.outputs {
             OutputSummary::Labels { counts, missing } => {
@@ -195,7 +296,17 @@ impl TrainingSummary {
                 OutputSummary::Means(means.to_vec())
             }
         };
-        Self::new(sizes.n_train, outputs).map_err(|e| StoreError::part("summary of the training set", e))
+        let mut checksums = None;
+        if from.has(CHECKSUMS) {
+            let stored = from.array::<u64>(CHECKSUMS)?.of_length(2)?.to_vec();
+            checksums = Some(Checksums {
+                outputs: stored[0],
+                weights: stored[1],
+            });
+        }
+        let summary = Self::new(sizes.n_train, outputs)
+            .map_err(|e| StoreError::part("summary of the training set", e))?;
+        Ok(Self { checksums, ..summary })
     }
 }
 
@@ -203,6 +314,7 @@ impl TrainingSummary {
 mod tests {
     use super::*;
     use ndarray::array;
+    use rpo_core::MatrixView;
 
     #[test]
     fn missing_outputs_are_in_no_summary() {
@@ -217,8 +329,33 @@ mod tests {
         assert_eq!(labels.label_counts(), Some(&[2, 1, 0][..]));
         assert_eq!(labels.output_means(), [1.0, 0.5, 0.0]);
         for summary in [numbers, labels] {
-            let again = TrainingSummary::new(summary.n_samples, summary.outputs.clone());
-            assert_eq!(again, Ok(summary));
+            let again = TrainingSummary::new(summary.n_samples, summary.outputs.clone()).unwrap();
+            assert!(again.is_like(&summary));
+            assert_eq!(again.difference(&summary), None);
         }
+    }
+
+    #[test]
+    fn checksums_tell_training_sets_apart() {
+        let x = array![[0.0], [1.0], [2.0]];
+        let y = array![[1.0, 0.0], [0.0, -0.0], [0.0, 1.0]];
+        let summary = |y: &ndarray::Array2<f32>, weights: Option<Vec<f32>>| {
+            let data = Dataset::new(x.clone().into(), y.clone().into(), Task::MultiLabel).unwrap();
+            TrainingSummary::of(&match weights {
+                Some(weights) => data.with_weights(weights).unwrap(),
+                None => data,
+            })
+        };
+        let first = summary(&y, None);
+        assert_eq!(first, summary(&y, Some(vec![1.0; 3])));
+        let sparse = MatrixView::from(&y).to_csr();
+        let sparse = Dataset::new(x.clone().into(), sparse.into(), Task::MultiLabel).unwrap();
+        assert_eq!(first, TrainingSummary::of(&sparse));
+        let weighted = summary(&y, Some(vec![1.0, 2.0, 1.0]));
+        assert_eq!(first.difference(&weighted), Some(TrainingDifference::Weights));
+        let reordered = summary(&array![[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], None);
+        assert_eq!(first.difference(&reordered), Some(TrainingDifference::Outputs));
+        let other = summary(&array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], None);
+        assert_eq!(first.difference(&other), Some(TrainingDifference::Summary));
     }
 }

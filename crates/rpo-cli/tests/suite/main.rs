@@ -23,6 +23,7 @@ mod methods;
 mod missing;
 mod no_rows;
 mod overwriting;
+mod parts;
 #[cfg(unix)]
 mod pipes;
 mod readme;

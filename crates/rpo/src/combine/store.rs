@@ -19,8 +19,8 @@ struct Member<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label_weight: Option<f64>,
     software: Cow<'a, str>,
-    /// The number of samples that it was fitted to, if fewer than those of the ensemble; its own training summary is
-    /// then stored with it.
+    /// The number of samples that it was fitted to, if they are not those of the ensemble, in that order; its own training
+    /// summary is then stored with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     n_train: Option<usize>,
     parameters: Cow<'a, Map<String, Value>>,
@@ -59,13 +59,13 @@ impl Store for Ensemble {
 }
 
 impl Ensemble {
-    /// Returns true if a member was fitted to only some of the samples.
+    /// Returns true if a member was fitted to only some of the samples, or to the same in another order.
     fn is_apart(&self, member: &Model) -> bool {
         *member.training() != self.training
     }
 }
 
-/// Members that were fitted to only some of the samples share nothing with others.
+/// Members that were fitted to other samples share nothing with others.
 fn sharing(is_apart: bool) -> Sharing {
     match is_apart {
         true => Sharing::Inside,

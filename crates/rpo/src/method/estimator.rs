@@ -2,6 +2,7 @@
 
 use super::{DataProblem, DecisionParams, Difference, MethodError, Needs, is_on};
 use crate::combine::Candidate;
+use crate::training::TrainingDifference;
 use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
 use rpo_core::Observers;
@@ -273,10 +274,12 @@ impl<'a> FitContext<'a> {
             Some(start) if start.training().n_samples < data.n_samples() && withheld_samples(start) => {
                 DataProblem::WithheldFromModel
             }
-            Some(start) if start.training() != &summary_beside(start, data) => {
-                other("the samples or their outputs")
-            }
-            Some(_) => return Ok(()),
+            Some(start) => match start.training().difference(&summary_beside(start, data)) {
+                Some(TrainingDifference::Summary) => other("the samples or their outputs"),
+                Some(TrainingDifference::Outputs) => other("the outputs of samples, or their order,"),
+                Some(TrainingDifference::Weights) => other("the weights of samples"),
+                None => return Ok(()),
+            },
         };
         Err(MethodError::data(estimator.method(), problem))
     }

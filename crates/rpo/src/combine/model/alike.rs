@@ -3,8 +3,8 @@
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{ParameterError, Predictor};
 
-/// Returns the training summary of some models, which must all have the same, and the columns and quantiles of the
-/// first.
+/// Returns the training summary of some models. All must have the number of samples, the distribution of outputs, the
+/// columns and the quantiles of the first; the order of samples and their weights may differ.
 pub(super) fn of_same_training<'a>(
     models: impl IntoIterator<Item = &'a Model>,
 ) -> Result<TrainingSummary, ModelError> {
@@ -18,7 +18,7 @@ pub(super) fn of_same_training<'a>(
             return Err(different(member, in_place_of("samples", own, other)));
         }
         check_columns(first, member, model)?;
-        if model.training() != first.training() {
+        if !model.training().is_like(first.training()) {
             return Err(different(member, "other values of the outputs".to_owned()));
         }
     }
