@@ -19,9 +19,11 @@ impl Model {
     ///
     /// With [`LeafSamples::Training`], `data` are the samples of the training in their order; with its outputs and weights,
     /// predictions are the same. Samples that the training left out may be passed again if their weight is 0, or with the
-    /// outputs of the model. Otherwise samples may be any, and those of weight 0 and without any output are left out. The new model decides labels by a score of 0.5 and has
-    /// no intervals until [`with_thresholds`](Self::with_thresholds) or [`with_intervals`](Self::with_intervals) sets
-    /// them, for instance from out-of-bag predictions.
+    /// outputs of the model. Otherwise samples may be any, and those of weight 0 and without any output are left out.
+    ///
+    /// The new model decides labels by a score of 0.5 and has no intervals until
+    /// [`with_thresholds`](Self::with_thresholds) or [`with_intervals`](Self::with_intervals) sets them, for instance from
+    /// out-of-bag predictions.
     ///
     /// ```
     /// use rpo::data::generate::MultiLabelSet;

@@ -227,8 +227,8 @@ impl Checksums {
     }
 }
 
-/// A checksum of numbers. Each step is a bijection of the sum so far, so that it tells apart sequences that differ in one
-/// number.
+/// A checksum of numbers. Each step is a bijection of the sum so far, so that sequences which differ in one number have
+/// different sums.
 #[derive(Default)]
 struct Checksum(u64);
 

@@ -216,7 +216,7 @@ impl Train {
     }
 }
 
-/// Notes that a part of a forest cannot be merged, if it gets thresholds or intervals of its own.
+/// Notes that a part of a forest cannot be merged, if it gets its own thresholds or intervals.
 fn note_part(parameters: &Map<String, Value>, data: &Dataset) {
     let first = parameters.get("first_tree").and_then(Value::as_u64);
     let is_set = |name: &str| {
