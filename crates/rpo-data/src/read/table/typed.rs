@@ -4,7 +4,7 @@ use super::assemble::assemble;
 use super::dataset::dataset;
 use super::numeric;
 use super::roles::Roles;
-use crate::dataset::{Dataset, Rounded, Rounding};
+use crate::dataset::{Dataset, DateColumn, Rounded, Rounding};
 use crate::read::arff::{Attribute, AttributeKind};
 use crate::read::columns::ColumnUse;
 use crate::read::error::{ReadError, ReadErrorKind};
@@ -79,10 +79,7 @@ pub(super) fn read_typed(
         }
     }
     // Nobody can subtract a constant from the days of a date, and its other parts tell the dates of a short time apart.
-    let parts_of_dates: BTreeSet<String> = dates
-        .iter()
-        .flat_map(|(_, column)| column.feature_names())
-        .collect();
+    let parts_of_dates: BTreeSet<String> = dates.values().flat_map(DateColumn::feature_names).collect();
     let is_kept = |rounded: &Rounded| {
         rounded.rounding != Rounding::Differences || !parts_of_dates.contains(&rounded.column)
     };
