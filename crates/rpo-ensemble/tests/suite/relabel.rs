@@ -243,8 +243,9 @@ fn the_training_outputs_keep_the_weights_of_structured_trees() {
         forest.relabel((&x).into(), (&y).into(), &options).unwrap()
     };
     let predicted = |forest: &StructuredForest| forest.predict((&x).into()).unwrap();
-    assert_eq!(predicted(&relabel(true)), predicted(&forest));
-    assert_ne!(predicted(&relabel(false)), predicted(&forest));
+    let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-6;
+    assert!(!predicted(&relabel(true)).iter().zip(&predicted(&forest)).any(far));
+    assert!(predicted(&relabel(false)).iter().zip(&predicted(&forest)).any(far));
     assert!(forest.clone().merge(relabel(true)).is_ok());
     assert!(matches!(
         forest.clone().merge(relabel(false)),
