@@ -245,7 +245,12 @@ fn the_training_outputs_keep_the_weights_of_structured_trees() {
     let predicted = |forest: &StructuredForest| forest.predict((&x).into()).unwrap();
     let far = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-6;
     assert!(!predicted(&relabel(true)).iter().zip(&predicted(&forest)).any(far));
-    assert!(predicted(&relabel(false)).iter().zip(&predicted(&forest)).any(far));
+    assert!(
+        predicted(&relabel(false))
+            .iter()
+            .zip(&predicted(&forest))
+            .any(far)
+    );
     assert!(forest.clone().merge(relabel(true)).is_ok());
     assert!(matches!(
         forest.clone().merge(relabel(false)),
