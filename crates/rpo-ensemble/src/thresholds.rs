@@ -111,7 +111,7 @@ pub fn find(
     })
 }
 
-/// The threshold of labels without usable pairs or positive samples.
+/// The threshold where none is better: without pairs, or if none predicts a positive one.
 const HALF: f64 = 0.5;
 /// Largest number of predictions of a label, as a multiple of its number of positive samples.
 const MOST: usize = 5;
@@ -350,6 +350,17 @@ mod tests {
         let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap();
         assert_eq!(found(ThresholdRule::MacroF), [0.5, f64::INFINITY]);
         assert_eq!(found(ThresholdRule::Rate), [f64::INFINITY, f64::INFINITY]);
+    }
+
+    /// Without a positive sample of any rare label, none of them is predicted.
+    #[test]
+    fn labels_that_do_not_occur_are_not_predicted() {
+        let scores = Array2::from_shape_fn((20, 2), |(i, j)| (i * (2 - j)) as f32 / 64.0);
+        let labels = Array2::from_shape_fn((20, 2), |(i, j)| f32::from(u8::from(j == 0 && i >= 14)));
+        for rule in [ThresholdRule::MacroF, ThresholdRule::Rate] {
+            let found = find(rule, scores.view(), (&labels).into()).unwrap();
+            assert_eq!(found, [27.0 / 64.0, f64::INFINITY]);
+        }
     }
 
     #[test]

@@ -167,7 +167,7 @@ pub enum ModelError {
     #[error(
         "the model was trained on {n_train} samples, not on {given}: if training left out {} that had no outputs or weight \
          0, pass the other training samples alone",
-        given - n_train
+        given.saturating_sub(*n_train)
     )]
     LeftOut {
         /// Number of training samples.

@@ -29,8 +29,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`ModelError::Unexplained`] for other models than forests, boosting, linear models, and means of these whose
-    /// scores are all predictions; features as for
+    /// [`ModelError::Unexplained`] for other models than forests, boosting, linear models, and means of several of these
+    /// unless their scores are all predictions; features as for
     /// [`predict`](rpo_core::Predictor::predict), an output that does not exist, lists for another number of samples,
     /// and no background sample.
     pub fn contributions(

@@ -223,10 +223,10 @@ fn note_part(parameters: &Map<String, Value>, data: &Dataset) {
         let given = parameters.get(name);
         given.is_some_and(|given| !given.is_null() && given != "none")
     };
-    let has_labels = data.task() == Task::MultiLabel || data.has_declared_labels();
     if first.is_none_or(|first| first == 0) {
         return;
     }
+    let has_labels = data.task() == Task::MultiLabel || data.has_declared_labels();
     if has_labels && is_set("thresholds") {
         note(
             "`rpo merge` refuses parts of a forest with decision thresholds, which belong to the scores of one model: \

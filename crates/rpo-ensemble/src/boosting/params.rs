@@ -275,7 +275,8 @@ impl BoostingParams {
     }
 
     /// Returns true if leaf values are penalized or splits need a gain, by default or as set: these numbers are in units
-    /// of samples of weight 1, and other fits depend on the ratios of weights. False for parameters that are refused.
+    /// of samples of weight 1, and other fits depend on the ratios of weights, apart from `category_smoothing`. False for
+    /// parameters that are refused.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{BoostingParams, LossKind};

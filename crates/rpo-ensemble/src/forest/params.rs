@@ -48,7 +48,8 @@ pub struct ForestParams {
     /// and sparse outputs without a projection are made dense. They have no effect if an output has a value so extreme,
     /// about 2³⁴/n times the spread of the others, that sums in fixed point would lose the digits of the others.
     pub bins: Bins,
-    /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered.
+    /// Weight by which the mean of a category is shrunk towards the overall mean before categories are ordered; in
+    /// multiples of the mean weight of samples.
     ///
     /// Splits of a categorical feature are between subsets of its categories, found by ordering the categories by the
     /// means of the targets in a node. The larger the weight, the more samples a category needs to come first or last.

@@ -40,9 +40,9 @@ pub struct RelabelOptions<'a> {
     /// One weight per sample, finite and not negative; `None` means 1.
     pub weights: Option<&'a [f32]>,
     /// The outputs are those of the forest, in their order, perhaps corrected: the trees of a
-    /// [`SingleTargetForest`](crate::SingleTargetForest) predict the output that they grew on, and those of a
     /// [`StructuredForest`](crate::structured::StructuredForest) keep their weights. By default every tree predicts all
-    /// outputs alike.
+    /// outputs alike, as the trees of other forests always do; those of single targets have
+    /// [`relabel_each`](crate::SingleTargetForest::relabel_each) for the same outputs.
     pub same_outputs: bool,
     /// Allows missing outputs, as [`ForestOptions::missing_outputs`](crate::ForestOptions::missing_outputs).
     pub missing_outputs: bool,
@@ -190,18 +190,25 @@ impl<'a, 'x> Labelling<'a, 'x> {
             Mismatch::check("training samples", forest.n_train, n)?;
         }
         let is_partial = options.missing_outputs && y.has_missing();
-        let trees = forest.trees();
-        let n_leaves: usize = trees.iter().map(|t| t.tree.structure().n_leaves()).sum();
-        // Leaves that refer to their samples were small when the trees grew on the same samples.
-        let refer = options.samples == LeafSamples::Training && forest.training_outputs().is_some();
-        let are_small = refer || n * trees.len() <= FEW * n_leaves;
+        let are_small = || {
+            let trees = forest.trees();
+            let n_leaves: usize = trees.iter().map(|t| t.tree.structure().n_leaves()).sum();
+            // Leaves that refer to their samples were small when the trees grew on the same samples.
+            let refer = options.samples == LeafSamples::Training && forest.training_outputs().is_some();
+            refer || n * trees.len() <= FEW * n_leaves
+        };
         Ok(Self {
             x,
             outputs: Arc::new(y.to_owned()),
             given: GivenWeights::new(options.weights),
             bag: bag_of(forest, options.samples),
             samples: options.samples,
-            kind: leaf_kind(options.leaves, y, is_partial, are_small)?,
+            kind: leaf_kind(
+                options.leaves,
+                y,
+                is_partial,
+                options.leaves == LeafChoice::Auto && are_small(),
+            )?,
             observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
         })
     }

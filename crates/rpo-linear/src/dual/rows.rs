@@ -71,6 +71,17 @@ impl Rows {
         }
         self.factor = factor;
         self.values.iter_mut().for_each(|v| *v *= factor);
+        self.find_squares();
+    }
+
+    /// Multiplies each feature by a factor.
+    pub(crate) fn multiply_features(&mut self, factors: &[f32]) {
+        let values = self.values.iter_mut().zip(&self.features);
+        values.for_each(|(value, &feature)| *value *= factors[feature as usize]);
+        self.find_squares();
+    }
+
+    fn find_squares(&mut self) {
         for (square, range) in self.squares.iter_mut().zip(self.starts.windows(2)) {
             *square = self.values[range[0]..range[1]].iter().map(|v| v * v).sum();
         }
@@ -197,9 +208,5 @@ impl Rows {
         let pairs = self.squares.iter().zip(&self.weights);
         let sum: f64 = pairs.map(|(&square, &w)| f64::from(w) * f64::from(square)).sum();
         sum / self.weights.iter().map(|&w| f64::from(w)).sum::<f64>()
-    }
-
-    pub(crate) fn n_stored(&self) -> usize {
-        self.values.len()
     }
 }

@@ -36,9 +36,11 @@ const PASSES: usize = 10;
 ///
 /// Sparse features, with fewer than a quarter nonzero, are fitted by coordinate descent in the dual (Yu, Huang, Lin,
 /// Machine Learning 85, 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights
-/// are left out. Other features, and penalties below a fiftieth of the mean square length of samples, are fitted by
-/// Newton's method with conjugate gradients, for 16 labels at a time, on features that are centred and scaled during the
-/// fit: neither units nor the zero of features decide how well they are fitted. A label that all n samples or none have
+/// are left out. Numbers beside them with their own [penalties](Penalty::Variance) are multiplied by factors with which
+/// all have one penalty. Other features, such numbers with a mean beyond their deviation, and penalties below a fiftieth
+/// of the mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time,
+/// on features that are centred and scaled during the fit: neither units nor the zero of features decide how well they
+/// are fitted. A label that all n samples or none have
 /// gets weights of 0 and the intercept log((k + ½) / (n - k + ½)), k = n or 0, as no finite intercept is best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -111,15 +113,19 @@ impl Learner for LogisticRegressionParams {
         check_weights(options.weights, x.n_rows())?;
         let weights = options.weights;
         let penalty = self.lambda.on(&x, weights);
-        if let PenaltyDiagonal::Uniform(penalty) = penalty {
-            let rows = Rows::new(x, false, weights);
-            let share = rows.n_stored() as f64 / (x.n_rows() as f64 * x.n_cols() as f64);
+        let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
+        if fraction_of_nonzero(x) < SPARSE
+            && let Some(unit) = Unit::of_all(&penalty, &moments)
+        {
+            let mut rows = Rows::new(x, false, weights);
+            if let Some(factors) = &unit.factors {
+                rows.multiply_features(factors);
+            }
             let square = rows.mean_square();
-            if share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
-                return self.fit_sparse(&rows, y, penalty, options);
+            if square > 0.0 && square <= WEAKEST * unit.penalty {
+                return self.fit_sparse(&rows, y, &unit, options);
             }
         }
-        let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
         let coordinates = Coordinates::new(moments, &penalty, true, CURVATURE);
         fit_panels(x, y.n_cols(), InverseLink::Logistic, options, |first| {
             let panel = Panel {
@@ -149,9 +155,10 @@ impl LogisticRegressionParams {
         &self,
         rows: &Rows,
         y: MatrixView<'_>,
-        penalty: f64,
+        unit: &Unit,
         options: RegressionOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
+        let penalty = unit.penalty;
         let (n, length) = (rows.n_counted(), rows.mean_square().sqrt());
         let params = DualParams {
             loss: MarginLoss::Logistic,
@@ -181,6 +188,10 @@ impl LogisticRegressionParams {
                 *offset = prior_log_odds(samples.len() as f64, n as f64) as f32;
             }
         }
+        if let Some(factors) = &unit.factors {
+            let rows = fitted.weights.outer_iterator_mut().zip(factors);
+            rows.for_each(|(mut row, factor)| row.iter_mut().for_each(|(_, weight)| *weight *= factor));
+        }
         options.observers.step();
         Ok(LinearModel {
             weights: compact(fitted.weights),
@@ -192,6 +203,44 @@ impl LogisticRegressionParams {
             residual: Some((f64::from(fitted.residual) / VIOLATION) as f32),
             cost: None,
             n_train: y.n_rows(),
+        })
+    }
+}
+
+fn fraction_of_nonzero(x: MatrixView<'_>) -> f64 {
+    let mut n = 0_usize;
+    (0..x.n_rows()).for_each(|row| x.for_each_in_row(row, |_, v| n += usize::from(v != 0.0)));
+    n as f64 / (x.n_rows() as f64 * x.n_cols() as f64)
+}
+
+/// A unit of features in which all have the same penalty.
+struct Unit {
+    penalty: f64,
+    /// What features are multiplied by; `None` for nothing.
+    factors: Option<Vec<f32>>,
+}
+
+impl Unit {
+    /// The unit of the features with the least penalty: λ wⱼ² is λ₀ (wⱼ √(λ/λ₀))². `None` if a feature that is multiplied
+    /// has a mean beyond its deviation, which coordinate descent, without centring, would hardly tell from the intercept.
+    fn of_all(penalty: &PenaltyDiagonal, moments: &Moments) -> Option<Self> {
+        let penalties = match penalty {
+            PenaltyDiagonal::Uniform(penalty) => {
+                return Some(Self {
+                    penalty: *penalty,
+                    factors: None,
+                });
+            }
+            PenaltyDiagonal::PerFeature(penalties) => penalties,
+        };
+        let least = penalties.iter().copied().fold(f64::INFINITY, f64::min);
+        let moments = moments.means.iter().zip(&moments.variances);
+        let is_centred =
+            |(penalty, (mean, variance)): (&f64, (&f64, &f64))| *penalty == least || mean * mean <= *variance;
+        let factor = |penalty: &f64| (least / penalty).sqrt() as f32;
+        penalties.iter().zip(moments).all(is_centred).then(|| Self {
+            penalty: least,
+            factors: Some(penalties.iter().map(factor).collect()),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Logistic regression on sparse features: reference values, properties of a fit, and what it does not depend on.
 
 use crate::common::{csr, features, labels, on_threads};
-use ndarray::{Array2, array};
+use ndarray::{Array2, Axis, array, concatenate};
 use rpo_core::{Learner, MatrixView, Predictor};
+use rpo_linear::projections::least_squares::PenaltyDiagonal;
 use rpo_linear::{LinearModel, LogisticRegressionParams, Penalty, RegressionOptions};
 
 /// The most exact parameters for coordinate descent in single precision, keeping all weights.
@@ -100,6 +101,38 @@ fn what_is_found_is_stationary() {
             assert!(constant.abs() < 3e-4 * (n + 0.1), "{lambda} {label}: {constant}");
             let largest = gradient.column(label).iter().fold(0.0_f64, |a, g| a.max(g.abs()));
             assert!(largest < 3e-4 * (n + 0.1), "{lambda} {label}: {largest}");
+        }
+    }
+}
+
+/// A number with its own penalty beside sparse features changes nothing of how these are fitted, and both penalties hold.
+#[test]
+fn a_number_beside_sparse_features_is_fitted_by_coordinate_descent_too() {
+    let (n, alpha) = (300, 0.1);
+    let sparse = features(n, 30, 0.1, 1);
+    let number = features(n, 1, 1.0, 2);
+    let number = (&number - number.mean().unwrap()) * 100.0;
+    let y = labels(&concatenate![Axis(1), sparse, number], 6, 3);
+    for (shift, is_sparse) in [(0.0, true), (500.0, false)] {
+        let x = concatenate![Axis(1), sparse, &number + shift];
+        let model = fit(&exact(Penalty::Variance(alpha)), &x, &y);
+        assert_eq!(model.residual.is_some(), is_sparse);
+        let PenaltyDiagonal::PerFeature(penalties) = Penalty::Variance(alpha).on(&MatrixView::from(&x), None)
+        else {
+            panic!("the number has its own penalty")
+        };
+        assert!(penalties[30] > 100.0 * penalties[0]);
+        let residual = (model.predict((&x).into()).unwrap() - &y).mapv(f64::from);
+        let weights = dense(&model);
+        for label in 1..5 {
+            let of_label = residual.column(label);
+            assert!(of_label.sum().abs() < 0.02, "{label}: {}", of_label.sum());
+            for (j, penalty) in penalties.iter().enumerate() {
+                let column = x.column(j).mapv(f64::from);
+                let gradient = column.dot(&of_label) + penalty * weights[[j, label]];
+                let size = column.iter().map(|v| v * v).sum::<f64>().sqrt();
+                assert!(gradient.abs() < 2e-3 * size, "{label} {j}: {gradient} {size}");
+            }
         }
     }
 }

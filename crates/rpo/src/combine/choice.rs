@@ -15,6 +15,16 @@ pub(crate) struct Choice {
     pub(super) link: Link,
     /// One weight per candidate, 0 for candidates that are left out.
     pub(crate) weights: Vec<Weight>,
+    /// A candidate scores higher alone than all with weights.
+    pub(crate) is_better_alone: bool,
+}
+
+/// The choice on all withheld samples, and those that score it: on all but those of each part.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Crossed {
+    pub(crate) choice: Choice,
+    /// Empty if there is only one part.
+    without: Vec<Choice>,
 }
 
 /// How weights are chosen.
@@ -35,6 +45,7 @@ impl Choice {
         Self {
             link: Link::Mean,
             weights,
+            is_better_alone: true,
         }
     }
 
@@ -101,6 +112,26 @@ impl Pool<'_> {
             .expect("one choice for one set of parts"))
     }
 
+    /// As [`choose`](Self::choose), for a choice that is then [judged](Self::judge).
+    pub(crate) fn choose_crossed(
+        &self,
+        chooser: Chooser,
+        grams: &Grams,
+        candidates: &[usize],
+    ) -> Result<Crossed, ModelError> {
+        let n_parts = self.n_parts();
+        let others = |part: usize| (0..n_parts).filter(|&other| other != part).collect();
+        let mut sets = vec![(0..n_parts).collect()];
+        if n_parts > 1 {
+            sets.extend((0..n_parts).map(others));
+        }
+        let mut chosen = self.choose_each(chooser, grams, candidates, sets)?.into_iter();
+        Ok(Crossed {
+            choice: chosen.next().expect("the first one is that on all parts"),
+            without: chosen.collect(),
+        })
+    }
+
     /// Chooses the weights on each of several sets of parts.
     fn choose_each(
         &self,
@@ -156,7 +187,11 @@ impl Pool<'_> {
                 of_labels: found_of_labels.as_ref().map(|found| found[place]),
             };
         }
-        Ok(Choice { link, weights })
+        Ok(Choice {
+            link,
+            weights,
+            is_better_alone: false,
+        })
     }
 
     /// The best of some candidates on some parts, if it is better on each of them than a combination with these scores.
@@ -203,25 +238,17 @@ impl Pool<'_> {
             .combine(members, &self.means(), self.declared().labels())
     }
 
-    /// Evaluates a choice among candidates. The weights for each part of the withheld samples are chosen on the other
-    /// parts; thresholds are those of the choice on all samples.
+    /// Evaluates a choice among candidates: the samples of each part are scored with the weights found without them;
+    /// thresholds are those of the choice on all samples.
     ///
     /// # Errors
     /// None beyond those of scoring the candidates.
     pub(crate) fn judge(
         &self,
-        chooser: Chooser,
-        grams: &Grams,
+        Crossed { choice, without }: &Crossed,
         candidates: &[usize],
-        choice: &Choice,
         thresholds: Option<ThresholdRule>,
     ) -> Result<Judged, ModelError> {
-        let n_parts = self.n_parts();
-        let others = |part: usize| (0..n_parts).filter(|&other| other != part).collect();
-        let crossed = match n_parts {
-            0 | 1 => Vec::new(),
-            _ => self.choose_each(chooser, grams, candidates, (0..n_parts).map(others).collect())?,
-        };
         let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
         let labels = self.labels();
         let rule = thresholds.filter(|_| fits && !labels.is_empty());
@@ -229,7 +256,7 @@ impl Pool<'_> {
         let mut scoring = self.scoring();
         self.for_each_block(candidates, |part, scores, truth| {
             let combine = |choice: &Choice| self.combined(choice, candidates, &scores);
-            if let Some(choice) = crossed.get(part)
+            if let Some(choice) = without.get(part)
                 && let Some(scores) = combine(choice)?
             {
                 scoring.add(truth.view(), scores.view())?;
@@ -242,7 +269,7 @@ impl Pool<'_> {
             Ok(())
         })?;
         Ok(Judged {
-            score: if crossed.is_empty() {
+            score: if without.is_empty() {
                 f64::NAN
             } else {
                 scoring.value()?
@@ -299,8 +326,8 @@ mod tests {
         let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
         let rule = CombineRule::Greedy;
         let chooser = Chooser { rule, or_best: false };
-        let choice = pool.choose(chooser, &grams, &all).unwrap();
-        let judged = pool.judge(chooser, &grams, &all, &choice, None).unwrap();
+        let chosen = pool.choose_crossed(chooser, &grams, &all).unwrap();
+        let judged = pool.judge(&chosen, &all, None).unwrap();
         let x = withheld.features().view();
         let scores: Vec<Array2<f32>> = models.iter().map(|model| model.predict(x).unwrap()).collect();
         let mut combined = Array2::<f32>::zeros((60, 2));

@@ -408,3 +408,36 @@ impl StreamingFit for Configured {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use rpo_data::generate::{Generator, MultiLabelSet};
+
+    #[test]
+    fn two_fits_share_a_time_limit() {
+        let whole = FitContext::default();
+        let half = half_of_the_time(&whole);
+        let quarter = half_of_the_time(&half);
+        let parts = [whole, half, quarter].map(|context| context.share_of(10.0));
+        assert_eq!(parts, [10.0, 5.0, 2.5]);
+    }
+
+    #[test]
+    fn shares_of_time_are_fractions() {
+        let data = MultiLabelSet::new(20, 5, 3).generate(Seed::new(1)).unwrap();
+        let method: Method = "random-forest --trees 2".parse().unwrap();
+        let fits = |time_share| {
+            let context = FitContext {
+                time_share: Some(time_share),
+                ..FitContext::default()
+            };
+            Model::fit_with(&method, &data, &context).is_ok()
+        };
+        assert_eq!(
+            [0.5, 1.0, 0.0, 1.5, f64::NAN].map(fits),
+            [true, true, false, false, false]
+        );
+    }
+}

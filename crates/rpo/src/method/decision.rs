@@ -17,7 +17,8 @@ pub struct DecisionParams {
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it
-    /// occurs; none, a threshold of 0.5 for all labels.
+    /// occurs; none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples share one
+    /// threshold, at which they are together predicted as often as they occur.
     ///
     /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the
     /// method is fitted twice: first to a subset of the samples, to find the thresholds on the scores of the withheld

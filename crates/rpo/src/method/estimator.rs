@@ -5,7 +5,7 @@ use crate::combine::Candidate;
 use crate::training::TrainingDifference;
 use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
-use rpo_core::Observers;
+use rpo_core::{Domain, Observers};
 use rpo_data::Dataset;
 use rpo_data::preprocess::Pipeline;
 use rpo_linear::FitEstimate;
@@ -64,8 +64,8 @@ pub trait Estimator: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns true if the unit of sample weights matters, because penalties are in units of samples of weight 1. Default
-    /// false: fits depend on the ratios of weights alone.
+    /// Returns true if the unit of sample weights matters, because penalties or costs are in units of samples of weight 1.
+    /// Default false: fits depend on the ratios of weights alone.
     fn has_unit_of_weights(&self) -> bool {
         false
     }
@@ -188,7 +188,7 @@ fn summary_beside(start: &Model, data: &Dataset) -> TrainingSummary {
 
 /// Options of a fit that are no parameters of the method, and are not recorded in the model. Callbacks that only receive
 /// something do not change the model; [`stop`](Self::stop), [`wrap_projection`](Self::wrap_projection),
-/// [`validation`](Self::validation) and [`start`](Self::start) may.
+/// [`time_share`](Self::time_share), [`validation`](Self::validation) and [`start`](Self::start) may.
 #[derive(Clone, Copy, Default)]
 pub struct FitContext<'a> {
     /// Called after every step, from any thread.
@@ -210,8 +210,8 @@ pub struct FitContext<'a> {
     /// Wraps the output projection, for example to measure its time. A wrapper that projects otherwise gives another
     /// model.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
-    /// The fraction of a time limit among the parameters that the fit may take; `None` for all of it. The fit that finds
-    /// intervals or decision thresholds on withheld samples and the fit to all samples share the limit.
+    /// The fraction of a time limit among the parameters that the fit may take, in (0, 1]; `None` for all of it. The fit
+    /// that finds intervals or decision thresholds on withheld samples and the fit to all samples share the limit.
     pub time_share: Option<f64>,
     /// Samples withheld from the data to choose among settings. A method that withholds samples to choose its number of
     /// steps uses these instead, as the number of steps is a setting like any other.
@@ -238,6 +238,7 @@ impl<'a> FitContext<'a> {
 
     /// Checks that the model to continue and the withheld samples fit the method and the data.
     pub(crate) fn check(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        Domain::Fraction.check("time_share", self.time_share)?;
         self.check_start(estimator, data)?;
         self.check_validation(estimator, data)
     }

@@ -12,7 +12,7 @@ pub struct Needs {
     /// Nominal features with three or more values may be missing nevertheless, because their encoding handles missing
     /// values.
     pub missing_categories: bool,
-    /// OutputNeed must not be missing.
+    /// Outputs must not be missing.
     pub observed_outputs: bool,
     /// Samples must not have weights.
     pub equal_weights: bool,
@@ -108,7 +108,7 @@ impl Needs {
         Some(DataProblem::MissingFeature {
             name,
             sample,
-            remedy: "`impute` = median".to_owned(),
+            remedy: "set `impute` = median".to_owned(),
         })
     }
 

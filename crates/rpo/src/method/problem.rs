@@ -16,15 +16,15 @@ pub enum DataProblem {
     },
     /// A missing feature, for a method that needs all of them.
     #[error(
-        "does not take missing features, but {name:?} of sample {sample} is missing (the first of them); set {remedy} to \
-         fill them in, or use a method that takes them, such as random-forest or gbmort"
+        "does not take missing features, but {name:?} of sample {sample} is missing (the first of them); {remedy} to fill \
+         them in, or use a method that takes them, such as random-forest or gbmort"
     )]
     MissingFeature {
         /// The feature.
         name: String,
         /// The first sample that lacks a feature.
         sample: usize,
-        /// The parameter that fills in missing features, and its value.
+        /// The parameter to set that fills in missing features, and its value.
         remedy: String,
     },
     /// A missing output, for a method that needs all of them.

@@ -23,6 +23,10 @@ pub(super) trait ForestMethod:
         false
     }
 
+    fn has_unit_of_weights(&self) -> bool {
+        false
+    }
+
     /// Grows the trees with the given indices.
     fn grow(
         &self,
@@ -60,6 +64,10 @@ impl<P: ForestMethod> Estimator for P {
 
     fn has_oob(&self) -> bool {
         ForestMethod::has_oob(self)
+    }
+
+    fn has_unit_of_weights(&self) -> bool {
+        ForestMethod::has_unit_of_weights(self)
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {

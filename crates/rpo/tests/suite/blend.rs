@@ -345,7 +345,11 @@ fn members_with_other_scores_than_predictions_are_not_explained() {
     let outputs = vec![&[0][..]; data.n_samples()];
     let found = forests.contributions(x, &outputs, x).unwrap();
     assert_eq!(found.base, forest.contributions(x, &outputs, x).unwrap().base);
-    let mixed = Model::combine(vec![(forest, 1.0), (fit(&data, "one-vs-rest", &[]), 1.0)]).unwrap();
+    let linear = fit(&data, "one-vs-rest", &[]);
+    let alone = Model::combine(vec![(linear.clone(), 1.0)]).unwrap();
+    let of_linear = linear.contributions(x, &outputs, x);
+    assert_eq!(alone.contributions(x, &outputs, x), of_linear);
+    let mixed = Model::combine(vec![(forest, 1.0), (linear, 1.0)]).unwrap();
     let refused = mixed.contributions(x, &outputs, x).unwrap_err();
     assert_eq!(refused, ModelError::Unexplained { kind: "ensemble" });
 }

@@ -232,8 +232,9 @@ impl Model {
         let grams = pool.grams()?;
         let all: Vec<usize> = (0..models.len()).collect();
         let chooser = Chooser { rule, or_best: false };
-        let choice = pool.choose(chooser, &grams, &all)?;
-        let judged = pool.judge(chooser, &grams, &all, &choice, None)?;
+        let chosen = pool.choose_crossed(chooser, &grams, &all)?;
+        let judged = pool.judge(&chosen, &all, None)?;
+        let choice = chosen.choice;
         let candidate = |(index, method): (usize, String)| {
             let weight = choice.weights[index];
             let is_member = weight.size() != 0.0;
@@ -332,13 +333,17 @@ impl Predict for Ensemble {
         Ok(combined.expect("there is at least one member"))
     }
 
-    /// Those of the members, combined as their predictions are, apart from limits; `None` unless scores are predictions.
+    /// Those of the members, combined as their predictions are, apart from limits; `None` for several members unless
+    /// scores are predictions.
     fn contributions(
         &self,
         x: MatrixView<'_>,
         outputs: &[&[u32]],
         background: MatrixView<'_>,
     ) -> Result<Option<Contributions>, ModelError> {
+        if let (Link::Mean, [(only, _)]) = (self.link, &*self.members) {
+            return only.contributions(x, outputs, background).map(Some);
+        }
         let labels = self.first().schema().declared_labels();
         let by_output = |weight: Weight| weight.by_output(self.n_outputs(), &labels);
         let mut sum = match self.link {

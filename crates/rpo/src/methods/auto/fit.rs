@@ -327,20 +327,19 @@ impl Search<'_> {
         let grams = self.pool.grams()?;
         let mut candidates: Vec<usize> = (0..self.tried.len()).collect();
         let mut models: BTreeMap<usize, Vec<Model>> = BTreeMap::new();
-        let choice = loop {
-            let choice = self.pool.choose(chooser, &grams, &candidates)?;
-            let left_out = self.fit_members(&choice, &mut models);
+        let chosen = loop {
+            let chosen = self.pool.choose_crossed(chooser, &grams, &candidates)?;
+            let left_out = self.fit_members(&chosen.choice, &mut models);
             if left_out.is_empty() {
-                break choice;
+                break chosen;
             }
             candidates.retain(|index| !left_out.contains(index));
             if candidates.is_empty() {
                 return Err(self.failure.unwrap_or(EnsembleError::Stopped.into()));
             }
         };
-        let judged = self
-            .pool
-            .judge(chooser, &grams, &candidates, &choice, params.thresholds)?;
+        let judged = self.pool.judge(&chosen, &candidates, params.thresholds)?;
+        let choice = chosen.choice;
         for (index, weight) in choice.members() {
             let report = &mut self.reported[self.tried[index].place];
             (report.weight, report.label_weight) = (Some(weight.of_outputs), weight.of_labels);
@@ -350,9 +349,9 @@ impl Search<'_> {
                 false => report.folds = Some(fits),
             }
         }
-        let reason = match choice.members().count() {
-            1 => "the chosen one scores higher alone than all with weights",
-            _ => "does not lower the squared error of the ensemble",
+        let reason = match choice.is_better_alone {
+            true => "the chosen one scores higher alone than all with weights",
+            false => "does not lower the error of the ensemble",
         };
         for report in &mut self.reported {
             if report.weight.is_none() && report.skipped.is_none() {

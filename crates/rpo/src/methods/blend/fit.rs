@@ -70,7 +70,7 @@ impl BlendParams {
             return error;
         };
         if let DataProblem::MissingFeature { remedy, .. } = &mut problem {
-            *remedy = format!("`members` = \"{}\"", self.imputing(methods, task));
+            *remedy = format!("set `members` = \"{}\"", self.imputing(methods, task));
         }
         let problem = Box::new(problem);
         MethodError::data(self.method(), DataProblem::Member { method, problem })

@@ -174,7 +174,17 @@ estimator!(
         is_per_sample(self.lambda)
     }
 );
-estimator!(OneVsRestParams, "one-vs-rest", classifiers, equal_weights: false, |_params| OutputNeed::Labels);
+estimator!(
+    OneVsRestParams,
+    "one-vs-rest",
+    classifiers,
+    equal_weights: false,
+    |_params| OutputNeed::Labels,
+    fn has_unit_of_weights(&self) -> bool {
+        // A cost that is found suits the unit.
+        self.cost.is_some()
+    }
+);
 
 /// Returns true for a penalty in units of samples of weight 1; the other kind is relative to sums over samples.
 fn is_per_sample(penalty: Penalty) -> bool {
@@ -188,6 +198,10 @@ impl ForestMethod for LabelTreeParams {
 
     fn needs(&self) -> Needs {
         needs(false, OutputNeed::Labels)
+    }
+
+    fn has_unit_of_weights(&self) -> bool {
+        self.classifiers.cost.is_some()
     }
 
     fn grow(
