@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
+from datetime import date
 from decimal import Decimal
 from numbers import Integral, Real
 from reprlib import repr as shortened
@@ -11,6 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+UNSEEN = "which did not occur in training"
+"""What is wrong with a category that the model does not know."""
 
 FROM_DTYPE = "from_dtype"
 """Selects the columns that a table declares as categories."""
@@ -26,10 +30,15 @@ class Categories(NamedTuple):
     of_numbers: list[bool]
     """True for values that are numbers or truth values, not words."""
 
-    def positions(self, column: str, expected: list[str]) -> NDArray[np.float32]:
+    def positions(self, column: str, expected: list[str], *, refuse: bool = False) -> NDArray[np.float32]:
         """Return the positions of the values in the list of training; NaN where missing.
 
         Values that the list lacks count as missing, with a warning.
+
+        Raises
+        ------
+        ValueError
+            For such values, if they are refused.
         """
         # The last entry is that of a missing value.
         positions = np.array([*self._places(expected), np.nan], np.float32)
@@ -37,12 +46,11 @@ class Categories(NamedTuple):
         unseen = np.isnan(found) & (self.codes >= 0)
         if unseen.any():
             row = int(np.flatnonzero(unseen)[0])
-            warnings.warn(
-                f"row {row} has the value {self.values[self.codes[row]]!r} of column {column}, which did not occur in "
-                f"training; {int(unseen.sum())} such values count as missing",
-                UserWarning,
-                stacklevel=2,
-            )
+            problem = f"row {row} has the value {self.values[self.codes[row]]!r} of column {column}, {UNSEEN}"
+            if refuse:
+                raise ValueError(f"{problem}.")
+            message = f"{problem}; {int(unseen.sum())} such values count as missing"
+            warnings.warn(message, UserWarning, stacklevel=2)
         return found
 
     def _places(self, expected: list[str]) -> list[float]:
@@ -121,12 +129,30 @@ def declared_categories(codes: NDArray[Any], values: Sequence[Any], name: str) -
 
 
 def text_of(value: Any) -> str:
-    """Return a category as text, which is what a model stores: the same for equal numbers, 1 and 1.0 alike."""
+    """Return a category as text, which is what a model stores: the same for equal numbers, 1 and 1.0 alike.
+
+    So it is for equal dates, whatever their type and unit: as in a CSV file, without the time if that is midnight.
+    """
+    if isinstance(value, (np.datetime64, date)):
+        return _text_of_date(value)
     if not _is_number(value):
         return str(value)
     if isinstance(value, Integral) or (np.isfinite(float(value)) and value == int(value)):
         return str(int(value))
     return str(value.normalize() if isinstance(value, Decimal) else value)
+
+
+def _text_of_date(value: np.datetime64 | date) -> str:
+    """Return a date, with its time unless that is midnight, and with fractions of seconds only if there are some."""
+    if isinstance(value, np.datetime64):
+        # Months and hours are points of time too.
+        coarse = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D", "h", "m")
+        text = str(value.astype("datetime64[s]") if coarse else value).replace("T", " ")
+    else:
+        text = str(value)
+    if "." in text and getattr(value, "tzinfo", None) is None:
+        text = text.rstrip("0").removesuffix(".")
+    return text.removesuffix(" 00:00:00")
 
 
 def _is_number(value: Any) -> bool:

@@ -26,6 +26,7 @@ from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callb
 from ._callbacks import Course
 from ._categories import (
     FROM_DTYPE,
+    UNSEEN,
     are_numbers,
     categories_of,
     chosen,
@@ -165,7 +166,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                     f"X has words ({error}); give a DataFrame, whose columns of words may be categories by the dtype "
                     f"'category'{', or select the columns by categorical_features' if named else ''}"
                 ) from error
-            if not self._takes_missing and str(error).startswith("Input X contains NaN"):
+            if not self._takes_missing and (str(error).startswith("Input X contains NaN") or UNSEEN in str(error)):
                 raise ValueError(
                     f"{error} {type(self).__name__} needs every feature; params={{'impute': 'median'}} fills in those "
                     "that are missing, and forests and boosting take them, such as RandomForestClassifier"
@@ -186,7 +187,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         if is_frame(X) and (library(X) != "pandas" or nominal or not of_dtype or not _is_of_numbers(X)):
             _check_feature_names(self, X, reset=reset)
             names = getattr(self, "feature_names_in_", None)
-            frame = read_frame(X, None if reset else nominal, chosen(choice, X.shape[1], names) if reset else None)
+            mask = chosen(choice, X.shape[1], names) if reset else None
+            frame = read_frame(X, None if reset else nominal, mask, refuse_unseen=not self._takes_missing)
             _check_n_features(self, frame.values, reset=reset)
             if reset:
                 self._nominal = frame.nominal
@@ -234,7 +236,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             column = categories_of(words.get(j, values), str(j))
             if reset:
                 self._nominal[j] = column.values
-            X[:, j] = column.positions(str(j), self._nominal[j])
+            X[:, j] = column.positions(str(j), self._nominal[j], refuse=not self._takes_missing)
         return X
 
     @property

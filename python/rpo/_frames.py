@@ -137,7 +137,13 @@ def selected(x: Any, names: list[str]) -> Any:
     return x.iloc[:, [place[name] for name in names]]
 
 
-def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.bool_] | None = None) -> Frame:
+def read_frame(
+    x: Any,
+    nominal: Nominal | None = None,
+    categorical: NDArray[np.bool_] | None = None,
+    *,
+    refuse_unseen: bool = False,
+) -> Frame:
     """Return the columns of a table.
 
     Parameters
@@ -148,11 +154,14 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
         The values of categories in training, which determine the positions; by default those of the table.
     categorical : array of bool, optional
         Mask of the columns that are categories; by default those declared in the table.
+    refuse_unseen : bool, default=False
+        Refuses categories that training did not have, which otherwise count as missing, with a warning.
 
     Raises
     ------
     ValueError
-        For columns that are neither numbers nor categories, and for numbers that were categories in training.
+        For columns that are neither numbers nor categories, for numbers that were categories in training, and for
+        categories that are refused.
     """
     x = without_batches(x)
     names = column_names(x)
@@ -170,7 +179,7 @@ def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.b
             named = repr(name)
             column = categories_of(read, named) if declared is None else declared_categories(read, declared, named)
             found[j] = column.values if nominal is None else nominal[j]
-            values[:, j] = column.positions(named, found[j])
+            values[:, j] = column.positions(named, found[j], refuse=refuse_unseen)
         else:
             numbers = numbers_of(read) if declared is None else _numbers_of_category(read, declared)
             if numbers is None and declared is None:

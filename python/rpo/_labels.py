@@ -165,11 +165,15 @@ def _check_words(y: NDArray[Any]) -> None:
 
 def indicators(y: NDArray[Any]) -> NDArray[np.float32]:
     """Return labels that may be missing as 0, 1 and NaN."""
+    message = "with missing_outputs=True y holds indicators of labels: 0, 1, or NaN where missing"
     try:
-        return y.astype(np.float32)
+        labels: NDArray[np.float32] = y.astype(np.float32)
     except (TypeError, ValueError) as error:
-        message = "with missing_outputs=True y holds indicators of labels: 0, 1, or NaN where missing"
         raise ValueError(message) from error
+    is_label = np.isnan(labels) | np.isin(labels, (0, 1))
+    if not is_label.all():
+        raise ValueError(f"{message}; sample {np.argwhere(~is_label)[0][0]} has {labels[~is_label][0]:g}")
+    return labels
 
 
 def _kind(y: NDArray[Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from numpy.typing import NDArray
 
 from ._estimator import Estimator
+from ._labels import MULTILABEL
 from ._supervised import Classifier, Regressor
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class _Auto(Estimator):
 class AutoClassifier(_Auto, Classifier):
     """The best ensemble of many methods for labels or classes that is found within a time limit.
 
-    Labels are predicted by thresholds that are found on withheld samples.
+    Labels are predicted by thresholds that are found on withheld samples; of the classes of a column, two or more, the
+    most probable one is. `params={"thresholds": "macro-f"}` finds a threshold for the second of two classes.
 
     Parameters
     ----------
@@ -129,14 +131,13 @@ class AutoClassifier(_Auto, Classifier):
     """
 
     def _takes_rule(self, kind: str) -> bool:
-        """Return true: the search finds thresholds."""
-        super()._takes_rule(kind)
-        return True
+        """Return true for labels, whose thresholds the search finds."""
+        return super()._takes_rule(kind) or kind == MULTILABEL
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
-        # Of more than two classes, the most probable is predicted.
-        return given | ({"thresholds": None} if self._class_columns else {})
+        # Of the classes of a column, the most probable is predicted, however they are named and ordered.
+        return given | ({} if self._has_rule else {"thresholds": None})
 
 
 class AutoRegressor(_Auto, Regressor):

@@ -1,6 +1,7 @@
 """The search for ensembles."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -35,10 +36,18 @@ def test_numbers_and_classes():
     assert rpo.AutoClassifier(configurations=2, random_state=0).fit(X, classes).score(X, classes) > 0.8
 
 
-def test_two_classes_are_decided_by_thresholds():
+def test_the_most_probable_of_two_classes_is_predicted_whatever_their_names():
     X, _ = labels()
-    y = X[:, 0] + np.random.default_rng(1).normal(size=80) > 1.0
-    model = rpo.AutoClassifier(configurations=2, random_state=0).fit(X, y)
+    rare = X[:, 0] + np.random.default_rng(1).normal(size=80) > 1.0
+    model = rpo.AutoClassifier(configurations=2, random_state=0)
+    for words in ([False, True], [0, 1], ["a", "b"], ["b", "a"], ["no", "yes"]):
+        y = np.array(words)[rare.astype(int)]
+        for target in (y, pd.Series(y, name="kind")):
+            model.fit(X, target)
+            assert model.model_.parameters["thresholds"] is None
+            best = model.classes_[model.predict_proba(X).argmax(axis=1)]
+            np.testing.assert_array_equal(model.predict(X), best)
+    model.set_params(params={"thresholds": "macro-f"}).fit(X, rare)
     decided = model.model_.predict_labels(X).toarray()[:, 0] == 1
     np.testing.assert_array_equal(model.predict(X), decided)
     assert not np.array_equal(decided, model.predict_proba(X)[:, 1] > 0.5)

@@ -191,6 +191,8 @@ def test_samples_to_score_steps_on_have_the_outputs_of_training(labels, numbers)
             boosting.fit(X, kind(Y), eval_set=(X, kind(Y[:, :3])))
     with pytest.raises(ValueError, match="a pair of features and outputs"):
         boosting.fit(X, Y, eval_set=[(X, Y)])
+    with pytest.raises(ValueError, match="not a list of pairs"):
+        boosting.fit(X, Y, eval_set=[(X, Y), (X, Y)])
     X, Y = numbers
     boosting = rpo.GradientBoostingRegressor(5, n_iter_no_change=2)
     with pytest.raises(ValueError, match="y has 1 columns; in training it had 3"):

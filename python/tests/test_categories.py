@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 import rpo
 
 pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
 
 ESTIMATORS = [
     rpo.RandomForestRegressor(20, random_state=0),
@@ -127,6 +128,34 @@ def test_selected_columns_of_arrays_may_hold_words(form, choice, coded):
         unseen[3, 1] = 12
         with pytest.raises(ValueError, match=r"column 1 has the categories .*12.* and .*12.*, which are one as text"):
             rpo.ExtraTreesClassifier(2, categorical_features=[1]).fit(made(np.vstack([unseen, array])), np.tile(y, 2))
+
+
+def test_equal_dates_are_one_category_whatever_their_type():
+    days = pd.date_range("2024-01-01", periods=6).repeat(30)
+    X = pd.DataFrame({"day": days, "size": np.random.default_rng(0).normal(size=180)})
+    y = days.dayofweek.to_numpy() % 2
+    model = rpo.RandomForestClassifier(20, categorical_features=["day"], random_state=0).fit(X, y)
+    expected = model.predict_proba(X)
+    table = pa.table({"day": pa.array([None, *days[1:]], pa.timestamp("us")), "size": X["size"]})
+    others = [X.assign(day=days.astype(f"datetime64[{unit}]")) for unit in ("s", "ms", "us", "ns")]
+    others += [X.assign(day=days.date), X.assign(day=days.astype(str)), X.assign(day=pd.Categorical(days))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in others:
+            assert np.array_equal(model.predict_proba(other), expected)
+        assert np.array_equal(model.predict_proba(table)[1:], expected[1:])
+
+
+def test_estimators_that_need_every_feature_refuse_other_categories():
+    X = pd.DataFrame({"color": pd.Categorical(["a", "b"] * 20), "size": np.arange(40.0)})
+    model = rpo.LinearOneVsRestClassifier(random_state=0).fit(X, np.arange(40) % 2)
+    unseen = pd.DataFrame({"color": ["a", "c"], "size": [1.0, 2.0]})
+    message = "row 1 has the value 'c' of column 'color', which did not occur in training. .* needs every feature"
+    with pytest.raises(ValueError, match=message):
+        model.predict(unseen)
+    imputing = rpo.LinearOneVsRestClassifier(random_state=0, params={"impute": "median"}).fit(X, np.arange(40) % 2)
+    with pytest.warns(UserWarning, match="1 such values count as missing"):
+        imputing.predict(unseen)
 
 
 def test_values_of_arrays_are_those_of_training(coded):
