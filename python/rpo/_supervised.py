@@ -408,8 +408,8 @@ class Regressor(RegressorMixin, Supervised):
 
 def pair(eval_set: Any) -> Any:
     """Return the features and the outputs of withheld samples."""
-    is_list_of_pairs = isinstance(eval_set, (tuple, list)) and all(isinstance(part, tuple) for part in eval_set)
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2 or is_list_of_pairs:
+    is_pair = isinstance(eval_set, (tuple, list)) and len(eval_set) == 2
+    if not is_pair or all(isinstance(part, tuple) for part in eval_set):
         raise ValueError("eval_set must be a pair of features and outputs, not a list of pairs: eval_set=(X, y)")
     return eval_set
 

@@ -102,14 +102,14 @@ impl StructuredForest {
         options: &RelabelOptions<'_>,
     ) -> Result<Self, EnsembleError> {
         self.check_input(x)?;
-        if options.same_outputs {
-            Mismatch::check("outputs", self.n_outputs(), y.n_cols())?;
-            let forest = self.forest.relabel(x, y, options)?;
-            return Self::from_forest(forest, self.clustered.clone(), self.label_weight);
-        }
-        let forest = self.forest.relabel(x, y, options)?;
-        let clustered = vec![Vec::new(); self.clustered.len()];
-        Self::from_forest(forest, clustered, 1.0)
+        let (clustered, label_weight) = match options.same_outputs {
+            true => {
+                Mismatch::check("outputs", self.n_outputs(), y.n_cols())?;
+                (self.clustered.clone(), self.label_weight)
+            }
+            false => (vec![Vec::new(); self.clustered.len()], 1.0),
+        };
+        Self::from_forest(self.forest.relabel(x, y, options)?, clustered, label_weight)
     }
 }
 

@@ -40,8 +40,8 @@ const PASSES: usize = 10;
 /// all have one penalty. Other features, such numbers with a mean beyond their deviation, and penalties below a fiftieth
 /// of the mean square length of samples, are fitted by Newton's method with conjugate gradients, for 16 labels at a time,
 /// on features that are centred and scaled during the fit: neither units nor the zero of features decide how well they
-/// are fitted. A label that all n samples or none have
-/// gets weights of 0 and the intercept log((k + ½) / (n - k + ½)), k = n or 0, as no finite intercept is best.
+/// are fitted. A label that all n samples or none have gets weights of 0 and the intercept log((k + ½) / (n - k + ½)),
+/// k = n or 0, as no finite intercept is best.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -113,9 +113,9 @@ impl Learner for LogisticRegressionParams {
         check_weights(options.weights, x.n_rows())?;
         let weights = options.weights;
         let penalty = self.lambda.on(&x, weights);
-        let moments = Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
+        let moments = || Moments::of(&x, |row| weights.map_or(1.0, |weights| weights[row].into()));
         if fraction_of_nonzero(x) < SPARSE
-            && let Some(unit) = Unit::of_all(&penalty, &moments)
+            && let Some(unit) = Unit::of_all(&penalty, moments)
         {
             let mut rows = Rows::new(x, false, weights);
             if let Some(factors) = &unit.factors {
@@ -126,7 +126,7 @@ impl Learner for LogisticRegressionParams {
                 return self.fit_sparse(&rows, y, &unit, options);
             }
         }
-        let coordinates = Coordinates::new(moments, &penalty, true, CURVATURE);
+        let coordinates = Coordinates::new(moments(), &penalty, true, CURVATURE);
         fit_panels(x, y.n_cols(), InverseLink::Logistic, options, |first| {
             let panel = Panel {
                 x: Design {
@@ -223,7 +223,7 @@ struct Unit {
 impl Unit {
     /// The unit of the features with the least penalty: λ wⱼ² is λ₀ (wⱼ √(λ/λ₀))². `None` if a feature that is multiplied
     /// has a mean beyond its deviation, which coordinate descent, without centring, would hardly tell from the intercept.
-    fn of_all(penalty: &PenaltyDiagonal, moments: &Moments) -> Option<Self> {
+    fn of_all(penalty: &PenaltyDiagonal, moments: impl FnOnce() -> Moments) -> Option<Self> {
         let penalties = match penalty {
             PenaltyDiagonal::Uniform(penalty) => {
                 return Some(Self {
@@ -234,6 +234,7 @@ impl Unit {
             PenaltyDiagonal::PerFeature(penalties) => penalties,
         };
         let least = penalties.iter().copied().fold(f64::INFINITY, f64::min);
+        let moments = moments();
         let moments = moments.means.iter().zip(&moments.variances);
         let is_centred =
             |(penalty, (mean, variance)): (&f64, (&f64, &f64))| *penalty == least || mean * mean <= *variance;

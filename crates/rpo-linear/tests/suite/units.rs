@@ -121,6 +121,16 @@ fn ridge_does_not_depend_on_units() {
     }
 }
 
+/// Label trees with several levels for a dozen labels.
+fn trees_of(classifiers: &OneVsRestParams) -> LabelTreeParams {
+    LabelTreeParams {
+        leaf_labels: 4,
+        clusters: 2,
+        classifiers: classifiers.clone(),
+        ..LabelTreeParams::default()
+    }
+}
+
 /// Samples that keep their lengths, as those of few features do by default: units decide neither which weights are left
 /// out nor what is predicted, with a cost that is found and one that is given.
 #[test]
@@ -136,12 +146,7 @@ fn one_vs_rest_and_label_trees_do_not_depend_on_units() {
             cost,
             ..OneVsRestParams::default()
         };
-        let trees = LabelTreeParams {
-            leaf_labels: 4,
-            clusters: 2,
-            classifiers: params.clone(),
-            ..LabelTreeParams::default()
-        };
+        let trees = trees_of(&params);
         let fit = |x: &Array2<f32>| {
             let model = params.fit(x.into(), (&y).into()).unwrap();
             let forest = trees.fit(x.into(), (&y).into()).unwrap();
@@ -183,12 +188,7 @@ fn one_vs_rest_and_label_trees_do_not_depend_on_the_unit_of_sample_weights() {
             loss,
             ..OneVsRestParams::default()
         };
-        let trees = LabelTreeParams {
-            leaf_labels: 4,
-            clusters: 2,
-            classifiers: params.clone(),
-            ..LabelTreeParams::default()
-        };
+        let trees = trees_of(&params);
         let fit = |unit: f32| {
             let weights: Vec<f32> = (0..300).map(|i| unit * (i % 4) as f32).collect();
             let options = ClassifierOptions {

@@ -21,9 +21,10 @@ pub(super) fn note_unseparated(data: &Dataset) {
         return;
     }
     let names: Vec<String> = data.output_names().iter().map(Into::into).collect();
-    let in_brackets = |name: &&String| name.starts_with('[') && name.ends_with(']');
-    if let Some(first) = names.iter().find(in_brackets)
-        && 2 * names.iter().filter(in_brackets).count() > names.len()
+    let is_bracketed = |name: &&String| name.starts_with('[') && name.ends_with(']');
+    let bracketed: Vec<&String> = names.iter().filter(is_bracketed).collect();
+    if let Some(first) = bracketed.first()
+        && 2 * bracketed.len() > names.len()
     {
         note(&format!(
             "labels such as {first:?} in {:?} look like lists in brackets, whose brackets and quotes become part of the labels: \
