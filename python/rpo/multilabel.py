@@ -144,7 +144,7 @@ class CraftmlClassifier(LabelMethod):
     n_estimators : int, default=50
         Number of trees.
     preset : str, optional
-        Version of the method that sets the defaults of other parameters: "original", the default, "report" or
+        Settings that replace the defaults: those of the "paper", of a student "report", or of its code with two defects,
         "report-quirks".
     clusters : int, optional
         Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.

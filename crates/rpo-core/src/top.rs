@@ -17,7 +17,8 @@ pub fn best_first<S: Copy + Into<f64>>(a: &(u32, S), b: &(u32, S)) -> Ordering {
     value(b).total_cmp(&value(a)).then(a.0.cmp(&b.0))
 }
 
-/// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns.
+/// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns. The capacity remains:
+/// shrink lists that are stored.
 ///
 /// # Panics
 /// If k is 0.
@@ -42,6 +43,7 @@ pub fn top_of(row: ArrayView1<'_, f32>, k: usize) -> Vec<(u32, f32)> {
     let values = (0..).zip(row.iter().copied());
     let mut values: Vec<(u32, f32)> = values.filter(|(_, value)| *value != 0.0).collect();
     keep_top(&mut values, k);
+    values.shrink_to_fit();
     values
 }
 

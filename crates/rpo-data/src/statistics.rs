@@ -62,7 +62,7 @@ pub enum Imbalance {
     /// Rivera, del Jesus, Herrera: Addressing imbalance in multilabel classification, 2015.)
     Labels,
     /// The samples with and without the label: max(n₊, n₋) / min(n₊, n₋), over the samples where it is observed.
-    /// (Daniels and Metaxas 2017, section 4.)
+    /// (Daniels and Metaxas 2017, *Experiments and Results*.)
     Samples,
 }
 

@@ -46,7 +46,7 @@ pub use rpo_projections::{Components, Projection, ProjectionKind};
 pub use rpo_tree::LeafKind;
 
 pub use bins::Bins;
-pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
+pub use craftml::{Craftml, CraftmlParams, CraftmlVariant};
 pub use error::EnsembleError;
 pub use forest::{
     CriterionKind, Forest, ForestOptions, ForestParams, ForestPreset, ForestTree, Grower, LeafChoice,

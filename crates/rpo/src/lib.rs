@@ -68,7 +68,7 @@ pub mod prelude {
     pub use rpo_data::{Dataset, Task};
     pub use rpo_ensemble::boosting::BoostingParams;
     pub use rpo_ensemble::structured::StructuredForestParams;
-    pub use rpo_ensemble::{CraftmlParams, CraftmlPreset, ForestParams, ForestPreset, MaxFeatures};
+    pub use rpo_ensemble::{CraftmlParams, CraftmlVariant, ForestParams, ForestPreset, MaxFeatures};
     pub use rpo_linear::{
         LabelEmbeddingParams, LabelTreeParams, LogisticRegressionParams, OneVsRestParams, RidgeParams,
     };

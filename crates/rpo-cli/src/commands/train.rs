@@ -176,7 +176,7 @@ impl Train {
                 let size = bytes / 1e6;
                 bar.suspend(|| {
                     note(&format!(
-                        "takes about {cpu_seconds:.0} s of processor time and {size:.0} MB of memory"
+                        "takes about {cpu_seconds:.0} s of processor time and, beside the data, {size:.0} MB of memory"
                     ));
                 });
             }

@@ -139,9 +139,10 @@ fn in_general(name: &str) -> &'static str {
     match name {
         "thresholds" => {
             "Finds decision thresholds of the labels and keeps them in the model: macro-f, the threshold with the \
-             largest F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as \
-             often as it occurs; none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five \
-             samples share one threshold, at which they are together predicted as often as they occur."
+             largest F-measure of the label among those that predict it at most five times as often as it occurs; label-f, \
+             the same without this bound; micro-f, one for all labels; rate, the threshold that predicts the label as often \
+             as it occurs; none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples \
+             share one threshold, at which they are together predicted as often as they occur."
         }
         "max_features" => {
             "Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1."

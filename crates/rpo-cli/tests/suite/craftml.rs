@@ -28,7 +28,8 @@ fn from_a_file_to_scores_and_best_labels() {
     assert_eq!(inspected["method"], "craftml");
     assert_eq!(number(&inspected, "trees"), 6.0);
     assert_eq!(inspected["parameters"]["clusters"], 4);
-    assert_eq!(inspected["parameters"]["preset"], "original");
+    assert_eq!(inspected["parameters"]["variant"], "original");
+    assert!(inspected["parameters"]["preset"].is_null());
 }
 
 #[test]
@@ -61,6 +62,7 @@ fn presets_and_their_options() {
         let inspected = folder.json("inspect --model r.rpo");
         let parameters = &inspected["parameters"];
         assert_eq!(parameters["preset"], preset);
+        assert_eq!(parameters["variant"], preset);
         assert_eq!(parameters["passes"], 7);
         assert_eq!(parameters["centroid_entries"], 2);
     }

@@ -32,7 +32,7 @@ pub enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Filter {
     /// Drops the features in scope that are present, neither 0 nor missing, in less than this fraction of the samples.
-    /// (Daniels and Metaxas 2017, section 4: nominal features in less than 1 %; all features for RCV1.)
+    /// (Daniels and Metaxas 2017, *Experiments and Results*: nominal features in less than 1 %; all features for RCV1.)
     RareFeatures {
         /// The fraction, from 0 to 1.
         min_fraction: f64,
@@ -40,7 +40,7 @@ pub enum Filter {
         scope: Scope,
     },
     /// Drops the labels whose imbalance ratio max(n₊, n₋) / min(n₊, n₋) is above the maximum; constant labels are
-    /// always dropped. (Daniels and Metaxas 2017, section 4: 50, over the full data.)
+    /// always dropped. (Daniels and Metaxas 2017, *Experiments and Results*: 50, over the full data.)
     ImbalancedLabels {
         /// The maximum ratio, at least 1.
         max_ratio: f64,

@@ -1,7 +1,7 @@
 //! Transforms that are fitted on one set and applied to any other with the same columns.
 //!
 //! Fit on the training set alone and apply to the training and the test set. Only a [`Filter`] is fitted on the full
-//! data in the protocol of Daniels and Metaxas (2017, section 4).
+//! data in the protocol of Daniels and Metaxas (2017, *Experiments and Results*).
 //!
 //! [`Steps`] fits text weights, the encoding of nominal features, imputation, standardization and feature weights in
 //! sequence; the resulting [`Pipeline`] applies them to sets and to plain matrices.

@@ -57,7 +57,7 @@ pub struct Steps<'t> {
     /// observed values of the set, where a sample of weight 2 counts as two. A feature that is constant in the set
     /// becomes 0 everywhere. Missing values stay missing. The result is dense, as subtracting a mean leaves no zeros,
     /// except for sets with texts, whose sparse features stay sparse. A value so far from those of the set that the
-    /// result would be infinite is an error. (Daniels and Metaxas 2017, section 4.)
+    /// result would be infinite is an error. (Daniels and Metaxas 2017, *Experiments and Results*.)
     pub standardize: bool,
     /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and
     /// not 0. With [`FeatureWeights::Idf`], a feature that no sample or every sample has becomes 0. Nominal features

@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// Maximum number of rows, and of values, of the batches that are buffered and written.
 const MOST_ROWS: usize = 1 << 16;
 const MOST_VALUES: usize = 1 << 22;
+/// Maximum number of columns of a Parquet file with dictionaries of their values. The buffer of a dictionary takes 64 KB
+/// for each column of a group of rows, however few these are.
+const MOST_DICTIONARIES: usize = 1024;
 
 /// The content of a column of a Parquet or Arrow file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +62,9 @@ impl<W: Write + Send> BatchWriter<W> {
     pub(crate) fn new(format: Format, schema: &SchemaRef, to: W) -> Result<Self, WriteError> {
         Ok(match format {
             Format::Parquet => {
-                let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::SNAPPY)
+                    .set_dictionary_enabled(schema.fields().len() <= MOST_DICTIONARIES);
                 let writer = ArrowWriter::try_new(to, Arc::clone(schema), Some(properties.build()));
                 Self::Parquet(Box::new(writer?))
             }

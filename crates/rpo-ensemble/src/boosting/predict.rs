@@ -168,6 +168,7 @@ fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> 
     let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
     let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
     keep_top(&mut top, k);
+    top.shrink_to_fit();
     top.iter_mut()
         .for_each(|(_, score)| *score = converted(f64::from(*score)));
     top

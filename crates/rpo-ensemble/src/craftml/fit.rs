@@ -2,7 +2,7 @@
 
 use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
-use super::params::{CentroidKind, CraftmlParams, CraftmlPreset};
+use super::params::{CentroidKind, CraftmlParams, CraftmlVariant};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
 use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
@@ -47,10 +47,10 @@ impl CraftmlParams {
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_ensemble::{CraftmlParams, CraftmlPreset, ForestLearner, Learner, TreeEnsemble};
+    /// use rpo_ensemble::{CraftmlParams, CraftmlVariant, ForestLearner, Learner, TreeEnsemble};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
-    /// let params = CraftmlParams { trees: 3, ..CraftmlPreset::Original.into() };
+    /// let params = CraftmlParams { trees: 3, ..CraftmlVariant::Original.into() };
     /// let trainer = params.trainer((&x).into(), (&y).into())?;
     /// let trees = params.indices()?.map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
@@ -77,12 +77,12 @@ impl CraftmlParams {
                 params.feature_width.resolve(tree, p),
                 params.label_width.resolve(tree, d),
             );
-            match params.preset {
-                CraftmlPreset::Original => {
+            match params.variant {
+                CraftmlVariant::Original => {
                     Hashing::map(p, p_to, seed)?;
                     Hashing::map(d, d_to, seed)?;
                 }
-                CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
+                CraftmlVariant::Report | CraftmlVariant::ReportQuirks => {
                     draw(p, p_to, seed)?;
                     draw(d, d_to, seed)?;
                 }
@@ -129,8 +129,8 @@ impl CraftmlTrainer {
         let labels = self.labels.view();
         let nodes = params.centroid_params(d);
         let keeps_rows = params.centroids == CentroidKind::Rows;
-        let (hasher, grown) = match params.preset {
-            CraftmlPreset::Original => {
+        let (hasher, grown) = match params.variant {
+            CraftmlVariant::Original => {
                 let map = Hashing::map(p, width, seed.purpose("features"))?;
                 let hasher = Hasher::new(map);
                 let x = hasher.hash_rows(x);
@@ -145,14 +145,14 @@ impl CraftmlTrainer {
                 let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes, stored)?;
                 (Some(hasher), self.grow(&splitter, seed)?)
             }
-            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
+            CraftmlVariant::Report | CraftmlVariant::ReportQuirks => {
                 let targets = ProjectedLabels {
                     labels,
                     width: label_width,
                 };
                 let routing = ProjectedDistance { n_features: p, width };
-                let stored = match params.preset {
-                    CraftmlPreset::ReportQuirks => StoredCentroids::WeightsOf(&Euclidean),
+                let stored = match params.variant {
+                    CraftmlVariant::ReportQuirks => StoredCentroids::WeightsOf(&Euclidean),
                     _ => StoredCentroids::Weights,
                 };
                 let splitter = CentroidSplitter::new(x, &targets, &routing, nodes, stored)?;

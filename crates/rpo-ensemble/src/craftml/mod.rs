@@ -14,13 +14,13 @@
 //! passes · nnz(Y))), the depth is about log_k(n / n_leaf), and only the labels of the leaves are ever as wide as d.
 //! Prediction takes O(T · depth · k · nnz(x)).
 //!
-//! There are two presets. [`CraftmlPreset::Original`] is the method of the paper as its authors released it: hashing
+//! There are two algorithms. [`CraftmlVariant::Original`] is the method of the paper as its authors released it: hashing
 //! projections that are never stored, one of the features per tree and one of the labels per node, spherical k-means,
-//! and routing by cosine. [`CraftmlPreset::Report`] is a re-implementation described in a student report: sparse
+//! and routing by cosine. [`CraftmlVariant::Report`] is a re-implementation described in a student report: sparse
 //! Rademacher projections of both at every node, Euclidean k-means and routing, and four trees with leaves of up to 200
 //! samples.
 //!
-//! Instead of centroids, forests of the original preset store the training samples that each centroid was computed from
+//! Instead of centroids, forests of the original method store the training samples that each centroid was computed from
 //! ([`CentroidKind::Rows`]), and the training set once, in memory as in a file: a byte or two per sample, level and
 //! tree. The centroids of a node are computed when samples reach it, bit for bit as during growing, and those of the
 //! largest nodes are kept from then on.
@@ -46,6 +46,6 @@ mod training_set;
 pub use fit::CraftmlTrainer;
 pub use hashed::FeatureMap;
 pub use model::{Craftml, CraftmlTree};
-pub use params::{CentroidEntries, CentroidKind, CraftmlParams, CraftmlPreset, Width};
+pub use params::{CentroidEntries, CentroidKind, CraftmlParams, CraftmlVariant, Width};
 pub use rpo_tree::centroid::NodeSample;
 pub use store::TreeByTree;

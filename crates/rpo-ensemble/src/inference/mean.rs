@@ -191,6 +191,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
                     let mut values = Vec::new();
                     sums.drain(|j, sum| values.push((j, finish(j, sum))));
                     keep_top(&mut values, k);
+                    values.shrink_to_fit();
                     rows.push(values);
                 }
             }

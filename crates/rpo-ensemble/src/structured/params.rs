@@ -167,6 +167,20 @@ impl Default for StructuredForestParams {
     }
 }
 
+impl StructuredForestParams {
+    /// The settings of the paper: SF-H-CS with all features in standard units, and hyperplanes as the descent leaves them.
+    /// Its thresholds are those of [`ThresholdRule::LabelF`](crate::thresholds::ThresholdRule::LabelF). The numbers that the
+    /// paper does not state (starts of k-means, descent steps) are the defaults.
+    #[must_use]
+    pub fn paper() -> Self {
+        Self {
+            scaling: Some(FeatureScaling::Standard),
+            prune: Some(0.0),
+            ..Self::default()
+        }
+    }
+}
+
 impl CheckParams for StructuredForestParams {
     type Error = EnsembleError;
 

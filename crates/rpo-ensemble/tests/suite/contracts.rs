@@ -9,7 +9,7 @@ use rpo_core::{
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    Bins, CraftmlParams, CraftmlPreset, CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams,
+    Bins, CraftmlParams, CraftmlVariant, CriterionKind, EnsembleError, Forest, ForestOptions, ForestParams,
     ForestPreset, LeafChoice, OutOfBagPredictor, SingleTargetOptions, SingleTargetParams,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
@@ -138,7 +138,7 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
         forest.fit(x, y).unwrap_err(),
         SingleTargetParams(forest.clone()).fit(x, y).unwrap_err(),
         BoostingParams::paper(Algorithm::Gbmort).fit(x, y).unwrap_err(),
-        CraftmlParams::from(CraftmlPreset::Original)
+        CraftmlParams::from(CraftmlVariant::Original)
             .fit(x, y)
             .unwrap_err(),
         StructuredForestParams::default().fit(x, y).unwrap_err(),

@@ -9,7 +9,7 @@ use rpo_core::{
     TreeEnsemble,
 };
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
-use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
+use rpo_ensemble::{Craftml, CraftmlParams, CraftmlVariant, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError};
 
 /// Generates sparse features and labels of a few overlapping topics.
@@ -32,30 +32,30 @@ fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     (x, y)
 }
 
-/// Returns the preset with small sizes.
-fn small(preset: CraftmlPreset) -> CraftmlParams {
+/// Returns the variant with small sizes.
+fn small(variant: CraftmlVariant) -> CraftmlParams {
     let params = CraftmlParams {
         trees: 4,
         clusters: Some(4),
         seed: 5,
-        ..CraftmlParams::from(preset)
+        ..CraftmlParams::from(variant)
     };
-    match preset {
-        CraftmlPreset::Original => CraftmlParams {
+    match variant {
+        CraftmlVariant::Original => CraftmlParams {
             min_samples_split: 6,
             ..params
         },
-        CraftmlPreset::Report | CraftmlPreset::ReportQuirks => CraftmlParams {
+        CraftmlVariant::Report | CraftmlVariant::ReportQuirks => CraftmlParams {
             min_samples_split: 25,
             ..params
         },
     }
 }
 
-const PRESETS: [CraftmlPreset; 3] = [
-    CraftmlPreset::Original,
-    CraftmlPreset::Report,
-    CraftmlPreset::ReportQuirks,
+const VARIANTS: [CraftmlVariant; 3] = [
+    CraftmlVariant::Original,
+    CraftmlVariant::Report,
+    CraftmlVariant::ReportQuirks,
 ];
 
 #[expect(
@@ -81,12 +81,12 @@ fn members(forest: &Craftml, tree: usize, x: &Matrix) -> Vec<Vec<usize>> {
 fn leaves_answer_the_means_of_the_rows_that_reach_them() {
     let (x, y) = data(1, 200);
     let (x, y) = (Matrix::from(csr(&x)), y);
-    for preset in [CraftmlPreset::Original, CraftmlPreset::Report] {
+    for variant in [CraftmlVariant::Original, CraftmlVariant::Report] {
         for kind in [LeafKind::Samples, LeafKind::Sparse, LeafKind::Dense] {
             let forest = fit(
                 CraftmlParams {
                     leaves: Some(kind).into(),
-                    ..small(preset)
+                    ..small(variant)
                 },
                 &x,
                 &csr(&y).into(),
@@ -96,7 +96,7 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
             for (index, tree) in forest.trees().iter().enumerate() {
                 let mut total = [0.0; 24];
                 for (leaf, rows) in members(&forest, index, &x).iter().enumerate() {
-                    assert!(!rows.is_empty(), "{preset:?}: training rows reach every leaf");
+                    assert!(!rows.is_empty(), "{variant:?}: training rows reach every leaf");
                     let mut answer = [0.0; 24];
                     tree.leaves()
                         .for_each(leaf as u32, |j, v| answer[j as usize] += v);
@@ -107,7 +107,7 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
                         .unwrap();
                     for j in 0..24 {
                         assert!((-1e-12..=1.0 + 1e-6).contains(&answer[j]));
-                        assert!((answer[j] - mean[j]).abs() < tolerance, "{preset:?}, {kind:?}");
+                        assert!((answer[j] - mean[j]).abs() < tolerance, "{variant:?}, {kind:?}");
                         total[j] += answer[j] * rows.len() as f64;
                     }
                 }
@@ -124,8 +124,8 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
 fn predictions_are_means_over_trees() {
     let (x, y) = data(2, 150);
     let (unseen, _) = data(3, 40);
-    for preset in PRESETS {
-        let forest = fit(small(preset), &csr(&x).into(), &csr(&y).into());
+    for variant in VARIANTS {
+        let forest = fit(small(variant), &csr(&x).into(), &csr(&y).into());
         let leaves = forest.apply((&unseen).into()).unwrap();
         let mut expected = Array2::<f64>::zeros((40, 24));
         for (index, tree) in forest.trees().iter().enumerate() {
@@ -142,7 +142,7 @@ fn predictions_are_means_over_trees() {
         for view in layouts(&unseen) {
             let scores = forest.predict(view.view()).unwrap();
             let close = |(a, b): (&f32, &f64)| (f64::from(*a) - b).abs() < 1e-6;
-            assert!(scores.iter().zip(&expected).all(close), "{preset:?}");
+            assert!(scores.iter().zip(&expected).all(close), "{variant:?}");
             // The top labels are those of the full predictions, ties broken by the smaller label.
             let top = forest.predict_top_k(view.view(), 3).unwrap();
             for row in 0..40 {
@@ -171,17 +171,17 @@ fn predictions_are_means_over_trees() {
 #[test]
 fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
     let (x, y) = data(4, 300);
-    for preset in PRESETS {
-        let params = small(preset);
+    for variant in VARIANTS {
+        let params = small(variant);
         let whole = fit(params.clone(), &csr(&x).into(), &csr(&y).into());
         for threads in [1, 2, 8] {
             let again = on_threads(threads, || fit(params.clone(), &csr(&x).into(), &csr(&y).into()));
-            assert!(again == whole, "{preset:?}, {threads} threads");
+            assert!(again == whole, "{variant:?}, {threads} threads");
         }
         for x in layouts(&x) {
             assert!(
                 fit(params.clone(), &x, &csr(&y).into()) == whole,
-                "{preset:?}: layout"
+                "{variant:?}: layout"
             );
         }
         let first = fit(
@@ -201,14 +201,14 @@ fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
             &csr(&x).into(),
             &csr(&y).into(),
         );
-        assert!(first.merge(last).unwrap() == whole, "{preset:?}: parts");
+        assert!(first.merge(last).unwrap() == whole, "{variant:?}: parts");
         assert!(
             fit(
                 CraftmlParams { seed: 6, ..params },
                 &csr(&x).into(),
                 &csr(&y).into()
             ) != whole,
-            "{preset:?}: seed"
+            "{variant:?}: seed"
         );
     }
 }
@@ -226,8 +226,8 @@ fn stored_zeros_are_no_features() {
         .to_dense(usize::MAX)
         .unwrap();
     let y = Matrix::from(csr(&y));
-    let forest = fit(small(CraftmlPreset::Original), &with_zeros.clone().into(), &y);
-    assert!(forest == fit(small(CraftmlPreset::Original), &dense.clone().into(), &y));
+    let forest = fit(small(CraftmlVariant::Original), &with_zeros.clone().into(), &y);
+    assert!(forest == fit(small(CraftmlVariant::Original), &dense.clone().into(), &y));
     let view = MatrixView::Sparse(with_zeros.view());
     assert_eq!(
         forest.predict(view).unwrap(),
@@ -240,28 +240,28 @@ proptest! {
 
     /// A single leaf predicts the mean over all samples.
     #[test]
-    fn one_leaf_answers_the_mean(seed in 0_u64..1000, preset in prop::sample::select(PRESETS.to_vec())) {
+    fn one_leaf_answers_the_mean(seed in 0_u64..1000, variant in prop::sample::select(VARIANTS.to_vec())) {
         let (x, y) = data(seed, 60);
         let check = |params: CraftmlParams, x: &Array2<f32>, y: &Array2<f32>, why: &str| {
             let forest = fit(params, &csr(x).into(), &csr(y).into());
-            assert!(forest.trees().iter().all(|t| t.leaves().n_leaves() == 1), "{preset:?}: {why}");
+            assert!(forest.trees().iter().all(|t| t.leaves().n_leaves() == 1), "{variant:?}: {why}");
             let mean = y.mapv(f64::from).mean_axis(Axis(0)).unwrap();
             let scores = forest.predict((x).into()).unwrap();
             for row in scores.rows() {
                 assert!(row.iter().zip(&mean).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6));
             }
         };
-        check(CraftmlParams { clusters: Some(1), ..small(preset) }, &x, &y, "k = 1");
-        check(CraftmlParams { min_samples_split: 61, ..small(preset) }, &x, &y, "few rows");
-        check(CraftmlParams { max_depth: Some(0), ..small(preset) }, &x, &y, "depth 0");
-        check(small(preset), &x, &Array2::ones((60, 24)), "equal labels");
-        check(small(preset), &x, &Array2::zeros((60, 24)), "no labels");
-        check(small(preset), &Array2::ones((60, 30)), &y, "equal rows");
-        check(small(preset), &Array2::zeros((60, 30)), &y, "no features");
+        check(CraftmlParams { clusters: Some(1), ..small(variant) }, &x, &y, "k = 1");
+        check(CraftmlParams { min_samples_split: 61, ..small(variant) }, &x, &y, "few rows");
+        check(CraftmlParams { max_depth: Some(0), ..small(variant) }, &x, &y, "depth 0");
+        check(small(variant), &x, &Array2::ones((60, 24)), "equal labels");
+        check(small(variant), &x, &Array2::zeros((60, 24)), "no labels");
+        check(small(variant), &Array2::ones((60, 30)), &y, "equal rows");
+        check(small(variant), &Array2::zeros((60, 30)), &y, "no features");
     }
 
     #[test]
-    fn odd_data_have_a_forest(seed in 0_u64..1000, preset in prop::sample::select(PRESETS.to_vec())) {
+    fn odd_data_have_a_forest(seed in 0_u64..1000, variant in prop::sample::select(VARIANTS.to_vec())) {
         let (mut x, mut y) = data(seed, 80);
         // Rows without features, rows without labels, more clusters than rows of a kind, one component.
         x.slice_mut(ndarray::s![..10, ..]).fill(0.0);
@@ -269,17 +269,17 @@ proptest! {
         let (sparse, labels) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
         let one = Width::Fixed(1);
         for params in [
-            CraftmlParams { clusters: Some(200), ..small(preset) },
-            CraftmlParams { feature_width: one.clone(), ..small(preset) },
-            CraftmlParams { label_width: one.clone(), ..small(preset) },
-            CraftmlParams { centroid_entries: CentroidEntries::Most(1), ..small(preset) },
+            CraftmlParams { clusters: Some(200), ..small(variant) },
+            CraftmlParams { feature_width: one.clone(), ..small(variant) },
+            CraftmlParams { label_width: one.clone(), ..small(variant) },
+            CraftmlParams { centroid_entries: CentroidEntries::Most(1), ..small(variant) },
         ] {
             let forest = fit(params, &sparse, &labels);
             let scores = forest.predict(sparse.view()).unwrap();
             prop_assert!(scores.iter().all(|s| (0.0..=1.0 + 1e-6).contains(s)));
         }
         let first = y.select(Axis(1), &[0]);
-        let forest = fit(small(preset), &sparse, &csr(&first).into());
+        let forest = fit(small(variant), &sparse, &csr(&first).into());
         prop_assert_eq!(forest.n_outputs(), 1);
     }
 }
@@ -295,7 +295,7 @@ fn nodes_have_fewer_children_where_labels_are_few() {
         let with = |clusters| {
             let params = CraftmlParams {
                 clusters,
-                ..small(CraftmlPreset::Original)
+                ..small(CraftmlVariant::Original)
             };
             fit(params, &x, &many)
         };
@@ -304,7 +304,7 @@ fn nodes_have_fewer_children_where_labels_are_few() {
         assert!(found != with(Some(15 - default)), "{n_labels}");
     }
     assert_eq!(CraftmlParams::default().clusters, None);
-    assert_eq!(CraftmlParams::from(CraftmlPreset::Original).clusters, Some(10));
+    assert_eq!(CraftmlParams::from(CraftmlVariant::Original).clusters, Some(10));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
         clusters: Some(8),
         centroid_entries: CentroidEntries::Most(5),
         centroids: CentroidKind::Values,
-        ..small(CraftmlPreset::Original)
+        ..small(CraftmlVariant::Original)
     };
     let forest = fit(params, &csr(&x).into(), &csr(&y).into());
     let mut widest = 0;
@@ -374,7 +374,7 @@ fn trees_are_kept_as_their_training_samples() {
         let params = CraftmlParams {
             leaves: kind.into(),
             centroid_entries: CentroidEntries::Most(7),
-            ..small(CraftmlPreset::Original)
+            ..small(CraftmlVariant::Original)
         };
         let forest = fit(params.clone(), &x, &y);
         let stored = stored(&forest);
@@ -397,7 +397,7 @@ fn trees_are_kept_as_their_training_samples() {
         assert_eq!(both.training(), forest.training());
     }
     // Other features, the same outputs.
-    let params = small(CraftmlPreset::Original);
+    let params = small(CraftmlVariant::Original);
     let (forest, other) = (
         fit(params.clone(), &x, &y),
         fit(params, &data(10, 200).0.into(), &y),
@@ -426,7 +426,7 @@ fn large_leaves_are_stored_as_means() {
         let params = CraftmlParams {
             trees: 1,
             min_samples_split: n,
-            ..CraftmlPreset::Original.into()
+            ..CraftmlVariant::Original.into()
         };
         let forest = fit(params, &csr(&x).into(), &csr(labels).into());
         forest.trees()[0].leaves().kind()
@@ -440,7 +440,7 @@ fn large_leaves_are_stored_as_means() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let (x, y) = data(8, 50);
-    let params = small(CraftmlPreset::Original);
+    let params = small(CraftmlVariant::Original);
     let refused = |x: &Array2<f32>, y: &Array2<f32>| params.fit(x.into(), y.into()).unwrap_err();
     assert!(matches!(
         refused(&x, &y.select(Axis(0), &[0, 1])),
@@ -512,7 +512,7 @@ fn a_restored_forest_is_equal_whatever_the_limit_of_entries() {
     for most in [5, u32::MAX as usize, u32::MAX as usize + 1, usize::MAX] {
         let params = CraftmlParams {
             centroid_entries: CentroidEntries::Most(most),
-            ..small(CraftmlPreset::Original)
+            ..small(CraftmlVariant::Original)
         };
         let forest = fit(params, &csr(&x).into(), &csr(&y).into());
         assert!(restored(&stored(&forest)) == forest, "{most}");

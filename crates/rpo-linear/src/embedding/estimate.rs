@@ -3,7 +3,6 @@
 use rpo_core::MatrixView;
 use rpo_projections::least_squares::RidgeSolver;
 
-use super::fit::usual_features;
 use super::params::LabelEmbeddingParams;
 use crate::FitEstimate;
 
@@ -42,7 +41,7 @@ impl LabelEmbeddingParams {
         if let Some(kernel) = self.kernel() {
             let s = kernel
                 .n_features
-                .unwrap_or_else(|| usual_features(x.n_rows(), y.n_cols())) as f64;
+                .unwrap_or_else(|| self.usual_features(x, y)) as f64;
             dense += 2.0 * n * terms * s;
             terms = s;
         }

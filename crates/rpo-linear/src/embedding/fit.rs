@@ -21,6 +21,8 @@ const JUDGED_SAMPLES: usize = 2000;
 
 /// Maximum number of weights for the default number of random features, which is still at least 250.
 const USUAL_WEIGHTS: usize = 2_500_000;
+/// Maximum default number of random features per dimension of what they are features of.
+const USUAL_PER_INPUT: usize = 300;
 
 /// The progress of the fit of a label embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -260,7 +262,7 @@ fn feature_map(
     seed: Seed,
     limit: usize,
 ) -> Result<FeatureMap, LinearError> {
-    let usual = usual_features(x.n_rows(), y.n_cols());
+    let usual = params.usual_features(x, y);
     let n_features = |kernel: &Kernel| kernel.n_features.unwrap_or(usual);
     let kernel = params.kernel();
     if let Some(kernel) = &kernel {
@@ -289,10 +291,16 @@ fn feature_map(
     linear.with_fourier(fourier)
 }
 
-/// Returns half the number of samples, within bounds; one of them limits the number of weights for very many outputs.
-pub(super) fn usual_features(n: usize, d: usize) -> usize {
-    let most = (USUAL_WEIGHTS / d.max(1)).clamp(250, 2000);
-    (n / 2).clamp(100, most)
+impl LabelEmbeddingParams {
+    /// Returns the default number of random features: half the number of samples, within bounds. One of them limits the
+    /// number of weights for very many outputs, another follows from the number of the features' inputs.
+    pub(super) fn usual_features(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> usize {
+        let (n, d) = (x.n_rows(), y.n_cols());
+        let n_inputs = self.embedding().map_or(x.n_cols(), |(rank, _)| rank.at_most(d));
+        let of_weights = (USUAL_WEIGHTS / d.max(1)).clamp(250, 2000);
+        let of_inputs = USUAL_PER_INPUT.saturating_mul(n_inputs.max(1));
+        (n / 2).clamp(100, of_weights.min(of_inputs))
+    }
 }
 
 /// Returns the least squares problem shared by the embedding and the regressions onto it.

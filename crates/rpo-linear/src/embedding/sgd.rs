@@ -80,7 +80,9 @@ impl Sgd<'_, '_, '_> {
     /// of all rows, computed once; only the probabilities P are sampled. Whitening the terms has the effect of the
     /// paper's preconditioner C⁻¹ = (ΦᵀΦ + λ̄₂I)⁻¹, without a solve at each step.
     ///
-    /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, following the software of the authors.
+    /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, following the software of the authors. That starts
+    /// from plain least squares; callers here add the labels' log-odds to the intercepts, from which the few passes of the
+    /// default end nearer to the minimum.
     pub(super) fn run(&self, start: Array2<f32>) -> Result<Descended, LinearError> {
         let SgdParams {
             epochs,

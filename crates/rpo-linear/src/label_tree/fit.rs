@@ -118,6 +118,11 @@ impl LabelTreeParams {
         let mut weights = Vec::with_capacity(structure.nodes.len());
         for (depth, level) in structure.levels().enumerate() {
             let problems = problems(&structure, level.clone(), depth, samples, &paths);
+            let at = Level {
+                costs,
+                mean: mean_weight(rows, problems.iter().flatten()),
+                is_root: depth == 0,
+            };
             let fitted: Vec<SparseWeights> = problems
                 .into_par_iter()
                 .enumerate()
@@ -127,7 +132,7 @@ impl LabelTreeParams {
                         limits.check_stop()?;
                         let node = level.start + index;
                         let seed = seed.purpose("samples").child(node as u64);
-                        self.node(rows, &positives, costs, depth == 0, numbering, seed)
+                        self.node(rows, &positives, &at, numbering, seed)
                     },
                 )
                 .collect::<Result<_, LinearError>>()?;
@@ -136,18 +141,17 @@ impl LabelTreeParams {
         Ok(LabelTree::new(structure, weights, seed))
     }
 
-    /// Fits the classifiers of a node, one for each list of positive samples, on the samples in any of the lists, or on
-    /// all samples.
+    /// Fits the classifiers of a node, one for each list of positive samples, on the samples in any of the lists, or at the
+    /// root on all samples.
     fn node(
         &self,
         rows: &Rows,
         positives: &[Vec<u32>],
-        costs: &Costs<'_>,
-        all: bool,
+        at: &Level<'_, '_>,
         numbering: &mut Numbering,
         seed: Seed,
     ) -> Result<SparseWeights, LinearError> {
-        let mut members: Vec<u32> = match all {
+        let mut members: Vec<u32> = match at.is_root {
             true => (0..rows.n_rows() as u32).collect(),
             false => positives.concat(),
         };
@@ -159,14 +163,14 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let params = costs.dual(rows.factor());
+        let params = at.costs.dual(rows.factor());
         let groups = positives.par_chunks(LANES).enumerate().map(|(group, positives)| {
             let samples = positives.iter().map(Vec::as_slice);
             let seed = seed.child(group as u64);
             Ok(fit_group(
                 &local,
                 samples,
-                |samples| costs.of(&local, samples),
+                |samples| at.costs.among(at.mean, &local, samples),
                 &params,
                 seed,
             )?
@@ -175,6 +179,21 @@ impl LabelTreeParams {
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))
     }
+}
+
+/// What the nodes at a depth share.
+struct Level<'a, 'p> {
+    costs: &'a Costs<'p>,
+    /// The mean sum of the weights of the positive samples of classifiers.
+    mean: f64,
+    is_root: bool,
+}
+
+/// Returns the mean sum of the weights of samples, over the lists that have some.
+fn mean_weight<'a>(rows: &Rows, lists: impl Iterator<Item = &'a Vec<u32>>) -> f64 {
+    let sums = lists.map(|samples| rows.sum_weights(samples)).filter(|sum| *sum > 0.0);
+    let (n, total) = sums.fold((0, 0.0), |(n, total), sum| (n + 1, total + sum));
+    total / f64::from(n.max(1))
 }
 
 /// Returns the samples of each classifier of each node at a depth, increasing.

@@ -25,6 +25,7 @@ impl LabelForest {
                 scores.iter_mut().for_each(|(_, score)| *score /= n_trees);
                 scores.retain(|(_, score)| *score > 0.0);
                 keep_top(&mut scores, k);
+                scores.shrink_to_fit();
                 scores
             })
             .collect();

@@ -126,8 +126,16 @@ impl<'a> Costs<'a> {
     /// # Errors
     /// [`LinearError::Parameter`] for propensities out of range.
     pub(crate) fn of(&self, rows: &Rows, samples: &[u32]) -> Result<LabelCost, LinearError> {
+        self.among(self.mean, rows, samples)
+    }
+
+    /// Returns C for a label, or a cluster of labels, with these samples among others with a mean sum of sample weights.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(crate) fn among(&self, mean: f64, rows: &Rows, samples: &[u32]) -> Result<LabelCost, LinearError> {
         let count = rows.sum_weights(samples);
-        let ratio = if count > 0.0 { self.mean / count } else { 1.0 };
+        let ratio = if count > 0.0 { mean / count } else { 1.0 };
         let cost = self.cost * math::powf(ratio, self.params.cost_exponent);
         let weight = self.params.positive_weight(samples.len(), self.n_train)?;
         Ok(LabelCost {

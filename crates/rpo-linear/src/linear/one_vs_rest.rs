@@ -53,7 +53,8 @@ pub struct OneVsRestParams {
     ///
     /// Not negative. Rare labels, whose few samples are all the information there is, are thus fitted more closely than
     /// frequent ones: with 0.25, precision and psp@5 are higher than with 0 on seven of nine sets, by up to half a
-    /// point. In a node of a label tree, k is the number of samples with any label of a cluster.
+    /// point. In a label tree, k is the number of samples with any label of a cluster, and k̄ the mean over all
+    /// classifiers at the same depth.
     #[schemars(range(min = 0.0))]
     pub cost_exponent: f64,
     /// Also weighs the positive samples of each label by 1/p, so that rare labels rank higher: p is the propensity of

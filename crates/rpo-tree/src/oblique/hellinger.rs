@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Increase of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
 ///
 /// With a small α every sample affects the hyperplane; with a large one only samples near it do. Default 0.1,
-/// multiplied by 1.5 every 10 steps up to 4 (the paper's section 3.2).
+/// multiplied by 1.5 every 10 steps up to 4 (the paper, below its eq. 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sharpness {

@@ -1,11 +1,11 @@
 //! The soft Hellinger distance of a split and its gradient.
 //!
 //! A row with margin z goes right with φ = (tanh(αz) + 1)/2 = σ(2αz) (the paper's eq. 3). With t̃ and f̃ the means of φ
-//! over the rows with u = +1 and u = −1 (eq. 4),
+//! over the rows with u = +1 and u = −1 (eq. 5),
 //!
 //! ```text
-//! d² = (√t̃ − √f̃)² + (√(1−t̃) − √(1−f̃))²   in [0, 2]                                   (eq. 5)
-//! L  = −d²
+//! d² = (√t̃ − √f̃)² + (√(1−t̃) − √(1−f̃))²   in [0, 2]                                   (eq. 2, squared)
+//! L  = −d²                                                                              (eq. 6)
 //! ∇L = [√(f̃/t̃) − √((1−f̃)/(1−t̃))] ∇t̃ + [√(t̃/f̃) − √((1−t̃)/(1−f̃))] ∇f̃               (eq. 7)
 //! ```
 //!
@@ -36,7 +36,7 @@ impl SoftRates {
 }
 
 /// Returns the squared Hellinger distance of two Bernoulli distributions, without the factor ½: in [0, 2], 0 on the
-/// diagonal, 2 at (1, 0). Symmetric. (Eqs. 2 and 5.)
+/// diagonal, 2 at (1, 0). Symmetric. (Eq. 2, squared.)
 pub(crate) fn squared_distance(tpr: f64, fpr: f64) -> f64 {
     (tpr.sqrt() - fpr.sqrt()).powi(2) + ((1.0 - tpr).sqrt() - (1.0 - fpr).sqrt()).powi(2)
 }

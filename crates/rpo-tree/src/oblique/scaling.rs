@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The units in which hyperplanes are learned. Features that are constant, or 0 or 1 everywhere, are not scaled (the
-/// nominal features of Daniels and Metaxas, 2017, section 4).
+/// nominal features in the experiments of Daniels and Metaxas, 2017).
 ///
 /// ADAM moves every weight by about its learning rate per step, and penalties weigh all weights alike, so solvers need
 /// features of about unit size.

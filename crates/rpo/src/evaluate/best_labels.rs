@@ -35,8 +35,9 @@ fn of_all_scores(
     rerank: Option<Propensity>,
 ) -> Result<TopK, ModelError> {
     let lists = model.best_by_blocks(x, rerank, |scores| {
-        let mut all = (0..).zip(scores.iter().copied()).collect();
+        let mut all: Vec<_> = (0..).zip(scores.iter().copied()).collect();
         keep_top(&mut all, k);
+        all.shrink_to_fit();
         all
     })?;
     Ok(TopK::from_lists(model.n_outputs(), k, &lists)?)

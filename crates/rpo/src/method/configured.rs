@@ -7,7 +7,7 @@ use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamD
 use crate::tune::Holdout;
 use crate::{Decision, IntervalSource, Model, ModelError, ThresholdSource};
 use ndarray::{Array2, ArrayView1};
-use rpo_core::{Matrix, ParameterError, Predictor, Seed, is_probability};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, ParameterError, Predictor, Seed, is_probability};
 use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
@@ -22,7 +22,7 @@ pub(super) struct Configured {
     pub(super) inner: Box<dyn Estimator>,
     pub(super) method: &'static str,
     /// True if thresholds were set explicitly. Default thresholds are omitted for a forest too small to have out-of-bag
-    /// samples, and for a single group.
+    /// samples, for a single group, and for scores that take too much memory.
     pub(super) needs_thresholds: bool,
     /// All parameters, for the record of the model.
     pub(super) parameters: Map<String, Value>,
@@ -142,7 +142,7 @@ impl Configured {
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         let data = &*data.for_training();
-        let rule = self.rule(data);
+        let rule = self.rule(data)?;
         let found = self.found_on_withheld(data, rule, context)?;
         let context = &match &found {
             Some(_) => half_of_the_time(context),
@@ -195,10 +195,39 @@ impl Configured {
     }
 
     /// The rule for thresholds. Default ones are left out if all samples are of one group, none of which can be
-    /// withheld.
-    fn rule(&self, data: &Dataset) -> Option<ThresholdRule> {
-        let is_possible = self.needs_thresholds || data.groups().is_none() || data.n_groups() > 1;
-        self.decision.thresholds.filter(|_| is_possible)
+    /// withheld, or if the scores on which they are found take too much memory.
+    fn rule(&self, data: &Dataset) -> Result<Option<ThresholdRule>, ModelError> {
+        let Some(rule) = self.decision.thresholds else {
+            return Ok(None);
+        };
+        let fits = self.check_scores(data);
+        if self.needs_thresholds {
+            fits?;
+            return Ok(Some(rule));
+        }
+        let has_samples = data.groups().is_none() || data.n_groups() > 1;
+        Ok((has_samples && fits.is_ok()).then_some(rule))
+    }
+
+    /// Checks, before there is a model, that the scores on which thresholds are found take no more memory than
+    /// predictions may.
+    fn check_scores(&self, data: &Dataset) -> Result<(), ModelError> {
+        let share = match self.finds_out_of_bag(data) {
+            true => 1.0,
+            false => self.withheld_share(),
+        };
+        let n_scored = (data.n_samples() as f64 * share) as usize;
+        ModelError::check_scores(n_scored, data.n_outputs(), DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// Returns true if thresholds and intervals are found on out-of-bag predictions.
+    fn finds_out_of_bag(&self, data: &Dataset) -> bool {
+        self.inner.has_oob() && data.groups().is_none()
+    }
+
+    /// The fraction of the samples that are withheld to find thresholds or intervals.
+    fn withheld_share(&self) -> f64 {
+        self.decision.calibration_share.unwrap_or(WITHHELD)
     }
 
     /// A model with thresholds or intervals that is fitted to a subset of the samples, to find them on the others, for
@@ -217,7 +246,7 @@ impl Configured {
             calibration_share,
             ..
         } = self.decision;
-        let has_oob = self.inner.has_oob() && data.groups().is_none();
+        let has_oob = self.finds_out_of_bag(data);
         if let (true, Some(share)) = (has_oob, calibration_share) {
             let reason = "is for samples with groups and for methods without out-of-bag predictions";
             return Err(ParameterError::conflict("calibration_share", share, reason).into());
@@ -225,8 +254,7 @@ impl Configured {
         if thresholds.is_none() && intervals.is_none() || has_oob {
             return Ok(None);
         }
-        let fraction = calibration_share.unwrap_or(WITHHELD);
-        let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
+        let parts = Holdout::new(data, self.withheld_share(), self.seed.purpose("decision thresholds"))?;
         let first = FitContext {
             on_step: None,
             on_total: None,

@@ -16,8 +16,9 @@ pub struct DecisionParams {
     /// Either way one class of a column is predicted: with f1 the most probable of those that would be, or of all.
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
-    /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it
-    /// occurs; none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples share one
+    /// F-measure of the label among those that predict it at most five times as often as it occurs; label-f, the same
+    /// without this bound; micro-f, one for all labels; rate, the threshold that predicts the label as often as it occurs;
+    /// none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples share one
     /// threshold, at which they are together predicted as often as they occur.
     ///
     /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the

@@ -207,7 +207,7 @@ impl Method {
         features.check(self.entry.nominal())?;
         let mut parameters = self.parameter_values(Some(task));
         if self.given("thresholds").is_none()
-            && let Some(rule) = self.entry.default_thresholds()
+            && let Some(rule) = self.entry.default_thresholds(&self.given)
         {
             // Default thresholds apply only to the scores of a whole forest.
             let is_whole = own.parameters().get("first_tree").is_none_or(|first| *first == 0);

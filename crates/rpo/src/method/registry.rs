@@ -39,8 +39,8 @@ pub struct MethodEntry {
     nominal: NominalEncoding,
     standardized_by: StandardizedBy,
     prepares: bool,
-    replaced: Option<(&'static str, &'static str)>,
-    presets: Vec<(&'static str, Value)>,
+    cleared: Vec<Cleared>,
+    presets: Vec<Preset>,
     label_defaults: &'static [(&'static str, &'static str)],
     thresholds: Option<ThresholdRule>,
     defaults: Value,
@@ -48,6 +48,28 @@ pub struct MethodEntry {
     described: OnceLock<Vec<ParameterInfo>>,
     schema: fn() -> Value,
     build: fn(Value) -> Result<Box<dyn Estimator>, serde_json::Error>,
+}
+
+/// Another set of defaults, selected by the parameter `preset`.
+struct Preset {
+    name: &'static str,
+    defaults: Value,
+    /// The default rule for thresholds, if it is not that of the method.
+    thresholds: Option<ThresholdRule>,
+}
+
+/// Defaults that have no use with some values of another parameter.
+struct Cleared {
+    set: &'static str,
+    values: &'static [&'static str],
+    defaults: &'static [&'static str],
+}
+
+impl Cleared {
+    fn applies(&self, given: &Map<String, Value>) -> bool {
+        let is_one = |value: &Value| self.values.is_empty() || self.values.iter().any(|known| value == known);
+        given.get(self.set).is_some_and(|value| is_on(value) && is_one(value))
+    }
 }
 
 /// Returns true for the value of a parameter that is not off, as it is in the record of a model without it.
@@ -70,7 +92,7 @@ impl MethodEntry {
             nominal: NominalEncoding::Codes,
             standardized_by: StandardizedBy::Request,
             prepares: true,
-            replaced: None,
+            cleared: Vec::new(),
             presets: Vec::new(),
             label_defaults: &[],
             thresholds: None,
@@ -147,19 +169,40 @@ impl MethodEntry {
         }
     }
 
-    /// Clears the default of the parameter `replaced` when the parameter `set` is set.
+    /// Clears the defaults of other parameters when the parameter `set` is set to one of the values, or to any if none is
+    /// given.
     #[must_use]
-    pub(crate) fn replacing(self, set: &'static str, replaced: &'static str) -> Self {
-        Self {
-            replaced: Some((set, replaced)),
-            ..self
-        }
+    pub(crate) fn clearing(
+        mut self,
+        set: &'static str,
+        values: &'static [&'static str],
+        defaults: &'static [&'static str],
+    ) -> Self {
+        self.cleared.push(Cleared {
+            set,
+            values,
+            defaults,
+        });
+        self
     }
 
     /// Adds another set of defaults, selected by the parameter `preset`.
     #[must_use]
     pub fn preset<P: Parameters>(mut self, name: &'static str, defaults: P) -> Self {
-        self.presets.push((name, object(defaults)));
+        self.presets.push(Preset {
+            name,
+            defaults: object(defaults),
+            thresholds: None,
+        });
+        self
+    }
+
+    /// Sets another default rule for thresholds with each preset added so far.
+    #[must_use]
+    pub(crate) fn presets_deciding(mut self, rule: ThresholdRule) -> Self {
+        for preset in &mut self.presets {
+            preset.thresholds = Some(rule);
+        }
         self
     }
 
@@ -180,9 +223,14 @@ impl MethodEntry {
         }
     }
 
-    /// The default rule for thresholds, if any.
-    pub(super) fn default_thresholds(&self) -> Option<ThresholdRule> {
-        self.thresholds
+    /// The default rule for thresholds, if any, given the parameters that were set.
+    pub(super) fn default_thresholds(&self, given: &Map<String, Value>) -> Option<ThresholdRule> {
+        let preset = given.get("preset").and_then(|given| self.find_preset(given));
+        preset.and_then(|preset| preset.thresholds).or(self.thresholds)
+    }
+
+    fn find_preset(&self, name: &Value) -> Option<&Preset> {
+        self.presets.iter().find(|preset| name == preset.name)
     }
 
     /// The default encoding of nominal features.
@@ -205,14 +253,13 @@ impl MethodEntry {
         let mut defaults = match given.get("preset") {
             None | Some(Value::Null) => &self.defaults,
             Some(given) => {
-                let preset = self.presets.iter().find(|(name, _)| given == name);
-                let known = || self.presets.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+                let known = || self.presets.iter().map(|preset| preset.name).collect::<Vec<_>>();
                 let unknown = || MethodError::Value {
                     name: "preset".to_owned(),
                     given: given.to_string(),
                     expected: format!("one of {}", known().join(", ")),
                 };
-                &preset.ok_or_else(unknown)?.1
+                &self.find_preset(given).ok_or_else(unknown)?.defaults
             }
         }
         .as_object()
@@ -222,10 +269,9 @@ impl MethodEntry {
             let replaced = self.label_defaults.iter();
             defaults.extend(replaced.map(|(name, value)| ((*name).to_owned(), Value::from(*value))));
         }
-        if let Some((set, replaced)) = self.replaced
-            && given.get(set).is_some_and(is_on)
-        {
-            defaults.insert(replaced.to_owned(), Value::Null);
+        for cleared in self.cleared.iter().filter(|cleared| cleared.applies(given)) {
+            let nulls = cleared.defaults.iter();
+            defaults.extend(nulls.map(|name| ((*name).to_owned(), Value::Null)));
         }
         Ok(defaults)
     }
@@ -255,9 +301,8 @@ impl MethodEntry {
                     .find(|(name, _)| parameter.name == *name);
                 parameter.label_default = of_labels.map(|(_, value)| *value);
             }
-            // For methods whose structure has no field for presets.
-            if !self.presets.is_empty() && all.iter().all(|p| p.name != "preset") {
-                all.push(ParameterInfo::preset(self.presets.iter().map(|(name, _)| *name)));
+            if !self.presets.is_empty() {
+                all.push(ParameterInfo::preset(self.presets.iter().map(|preset| preset.name)));
             }
             let features = self
                 .prepares

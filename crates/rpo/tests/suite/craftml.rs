@@ -6,18 +6,18 @@ use rpo::Predictor;
 use rpo::core::{ForestLearner, Learner, Matrix};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
-use rpo::ensemble::{CraftmlPreset, EnsembleError};
+use rpo::ensemble::{CraftmlVariant, EnsembleError};
 use rpo::metrics::{Gain, LabelSets, MissingTruth, TopK, gain_at_k};
 use rpo::tree::LeafKind;
 use rpo::{Decision, FitContext, Model, ModelError, StreamDestination, StreamingFit};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
-    (CraftmlPreset::Original, CentroidKind::Rows),
-    (CraftmlPreset::Original, CentroidKind::Values),
-    (CraftmlPreset::Report, CentroidKind::Values),
-    (CraftmlPreset::ReportQuirks, CentroidKind::Values),
+const VARIANTS: [(CraftmlVariant, CentroidKind); 4] = [
+    (CraftmlVariant::Original, CentroidKind::Rows),
+    (CraftmlVariant::Original, CentroidKind::Values),
+    (CraftmlVariant::Report, CentroidKind::Values),
+    (CraftmlVariant::ReportQuirks, CentroidKind::Values),
 ];
 
 fn case() -> impl Strategy<Value = Case> {
@@ -27,14 +27,14 @@ fn case() -> impl Strategy<Value = Case> {
         Just(Some(LeafKind::Sparse)),
         Just(Some(LeafKind::Samples))
     ];
-    let preset = prop::sample::select(PRESETS.to_vec());
-    (0_u64..1000, 1_usize..60, preset, leaves, any::<bool>()).prop_map(
-        |(seed, rows, (preset, centroids), leaves, sparse_features)| Case {
+    let variant = prop::sample::select(VARIANTS.to_vec());
+    (0_u64..1000, 1_usize..60, variant, leaves, any::<bool>()).prop_map(
+        |(seed, rows, (variant, centroids), leaves, sparse_features)| Case {
             seed,
             rows,
             sparse_features,
             leaves,
-            craftml: Some(preset),
+            craftml: Some(variant),
             centroids: Some(centroids),
             ..Case::default()
         },
@@ -42,8 +42,8 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 fn trees(case: &Case, data: &Dataset, first: usize, n: usize) -> Model {
-    let preset = case.craftml.expect("a CRAFTML case");
-    let params = case.craftml_params(preset).of_trees(first..first + n);
+    let variant = case.craftml.expect("a CRAFTML case");
+    let params = case.craftml_params(variant).of_trees(first..first + n);
     let forest = &params;
     let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
     let parameters = json!({"trees": n});
@@ -94,7 +94,7 @@ proptest! {
 #[test]
 fn a_fit_to_a_file_stops_between_trees() {
     let case = Case {
-        craftml: Some(CraftmlPreset::Original),
+        craftml: Some(CraftmlVariant::Original),
         ..Case::default()
     };
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ fn a_fit_to_a_file_stops_between_trees() {
         pipeline: None,
         decision: Decision::default(),
     };
-    let params = case.craftml_params(CraftmlPreset::Original);
+    let params = case.craftml_params(CraftmlVariant::Original);
     let stopped = params.fit_to_file(&case.data(), &context, &destination);
     assert_eq!(stopped, Err(ModelError::Ensemble(EnsembleError::Stopped)));
     assert_eq!(n_grown.into_inner(), 1);
@@ -124,9 +124,9 @@ fn a_fit_to_a_file_stops_between_trees() {
 
 #[test]
 fn parts_merge_into_the_file_of_the_whole() {
-    for (preset, centroids) in PRESETS {
+    for (variant, centroids) in VARIANTS {
         let case = Case {
-            craftml: Some(preset),
+            craftml: Some(variant),
             centroids: Some(centroids),
             ..Case::default()
         };
@@ -137,7 +137,7 @@ fn parts_merge_into_the_file_of_the_whole() {
         assert_eq!(
             merged.to_bytes().unwrap(),
             trees(&case, &data, 0, 5).to_bytes().unwrap(),
-            "{preset:?}"
+            "{variant:?}"
         );
         let twice = trees(&case, &data, 0, 2).merge(trees(&case, &data, 1, 2));
         assert!(matches!(twice, Err(ModelError::Merge(_))), "tree 1 is in both");
@@ -179,7 +179,7 @@ fn naming_the_rows_that_taught_takes_less_room() {
         let params = CraftmlParams {
             trees: 10,
             centroids: kind,
-            ..CraftmlPreset::Original.into()
+            ..CraftmlVariant::Original.into()
         };
         let forest = &params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
@@ -195,7 +195,7 @@ fn naming_the_rows_that_taught_takes_less_room() {
 fn a_model_of_numbers_is_kept_too() {
     let case = Case {
         task: Task::Regression,
-        craftml: Some(CraftmlPreset::Original),
+        craftml: Some(CraftmlVariant::Original),
         ..Case::default()
     };
     let model = case.model();

@@ -9,7 +9,7 @@ use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Columns, Dataset, DatasetError, Task};
 use rpo::ensemble::craftml::CentroidKind;
-use rpo::ensemble::{CraftmlPreset, EnsembleError, Forest, ForestOptions, ForestParams};
+use rpo::ensemble::{CraftmlVariant, EnsembleError, Forest, ForestOptions, ForestParams};
 use rpo::linear::LinearError;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
@@ -109,16 +109,16 @@ fn kinds_of_models() -> Vec<Case> {
             });
         }
     }
-    for (preset, centroids) in [
-        (CraftmlPreset::Original, CentroidKind::Rows),
-        (CraftmlPreset::Original, CentroidKind::Values),
-        (CraftmlPreset::Report, CentroidKind::Values),
+    for (variant, centroids) in [
+        (CraftmlVariant::Original, CentroidKind::Rows),
+        (CraftmlVariant::Original, CentroidKind::Values),
+        (CraftmlVariant::Report, CentroidKind::Values),
     ] {
         for leaves in leaves {
             cases.push(Case {
                 rows: 12,
                 leaves: Some(leaves),
-                craftml: Some(preset),
+                craftml: Some(variant),
                 centroids: Some(centroids),
                 ..Case::default()
             });

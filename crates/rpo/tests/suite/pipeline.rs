@@ -8,7 +8,7 @@ use rpo::data::preprocess::{Encoding, Fill, Pipeline, PreprocessError, Steps, Tr
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
-use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
+use rpo::ensemble::craftml::{CraftmlParams, CraftmlVariant};
 use rpo::ensemble::structured::StructuredForestParams;
 use rpo::ensemble::{ForestParams, SingleTargetParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
@@ -60,7 +60,7 @@ fn models(data: &Dataset) -> Vec<Model> {
     if !data.features().view().has_missing() {
         let craftml = CraftmlParams {
             trees: 2,
-            ..CraftmlParams::from(CraftmlPreset::Original)
+            ..CraftmlParams::from(CraftmlVariant::Original)
         };
         models.extend([
             model(data, structured.fit(x(), y()).unwrap()),

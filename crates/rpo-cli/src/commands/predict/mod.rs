@@ -242,10 +242,14 @@ impl Predict {
     }
 }
 
-/// The median time of predicting a single row, in milliseconds, over up to a hundred rows; `None` without rows.
+/// The median time of predicting a single row, in milliseconds, over the rows that a second suffices for, up to a hundred;
+/// `None` without rows.
 fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Option<f64>, CliError> {
-    let mut times = Vec::new();
+    let (mut times, all) = (Vec::new(), Stopwatch::start());
     for row in 0..x.n_rows().min(100) {
+        if all.wall_seconds() > 1.0 {
+            break;
+        }
         let row = x.select_rows(&[row]);
         let clock = Stopwatch::start();
         match pick {

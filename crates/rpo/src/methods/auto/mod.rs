@@ -58,7 +58,7 @@ pub struct AutoParams {
     /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. Default: greedy-mean for labels and
     /// greedy for numbers.
     pub combine: Option<CombineRule>,
-    /// Rule for the decision thresholds: macro-f, micro-f, rate, or none. They are found on the scores of the ensemble
+    /// Rule for the decision thresholds: macro-f, label-f, micro-f, rate, or none. They are found on the scores of the ensemble
     /// for samples that its members were not fitted to. For labels; none if the scores of these samples take more than
     /// 1 GiB.
     pub thresholds: Option<ThresholdRule>,

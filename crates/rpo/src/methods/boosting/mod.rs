@@ -24,7 +24,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             .without(without)
             .native_categories()
             .for_labels(&[("loss", "logistic")])
-            .replacing("output_losses", "loss")
+            .clearing("output_losses", &[], &["loss"])
             .model::<Boosted>("boosting")
     };
     vec![

@@ -8,15 +8,15 @@ use crate::method::{
 use crate::model_file::CraftmlFile;
 use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
-use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
+use rpo_ensemble::{Craftml, CraftmlParams, CraftmlVariant, EnsembleError};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
     let summary = "Trees of many children by clusters of the labels, for very many labels";
     let entry = MethodEntry::new("craftml", summary, CraftmlParams::default())
-        .preset("original", CraftmlParams::from(CraftmlPreset::Original))
-        .preset("report", CraftmlParams::from(CraftmlPreset::Report))
-        .preset("report-quirks", CraftmlParams::from(CraftmlPreset::ReportQuirks))
+        .preset("paper", CraftmlParams::from(CraftmlVariant::Original))
+        .preset("report", CraftmlParams::from(CraftmlVariant::Report))
+        .preset("report-quirks", CraftmlParams::from(CraftmlVariant::ReportQuirks))
         .standardized(StandardizedBy::Directions);
     vec![entry.model::<Craftml>("craftml")]
 }

@@ -49,7 +49,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             .preset("paper", SingleTargetParams(paper))
             .for_labels(for_labels)
             .without(JOINT_ONLY)
-            .replacing("bootstrap", "row_share")
+            .clearing("bootstrap", &[], &["row_share"])
             .native_categories()
             .model::<SingleTargetForest>("single-target-forest")
     };

@@ -15,8 +15,12 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     let entry = MethodEntry::new("structured-forest", summary, StructuredForestParams::default());
     vec![
         entry
+            .preset("paper", StructuredForestParams::paper())
+            .clearing("variant", &["sf", "sf-cs"], &["scaling", "prune"])
+            .clearing("variant", &["sf-lr", "sf-lr-cs"], &["prune"])
             .alias(&["soshf"])
             .deciding(ThresholdRule::MacroF)
+            .presets_deciding(ThresholdRule::LabelF)
             .model::<StructuredForest>("structured-forest"),
     ]
 }

@@ -6,7 +6,7 @@ use ndarray::Array2;
 use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LossKind};
-use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
+use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlVariant, Width};
 use rpo::ensemble::{ForestOptions, ForestParams, ProjectionChoice, SingleTargetParams, Splitting};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
@@ -30,7 +30,7 @@ pub(crate) struct Case {
     pub(crate) weights: bool,
     pub(crate) random_thresholds: bool,
     /// Uses a CRAFTML forest instead, to which most of the above does not apply.
-    pub(crate) craftml: Option<CraftmlPreset>,
+    pub(crate) craftml: Option<CraftmlVariant>,
     /// Kind of centroids, if not the default.
     pub(crate) centroids: Option<CentroidKind>,
 }
@@ -108,7 +108,7 @@ impl Case {
         }
     }
 
-    pub(crate) fn craftml_params(&self, preset: CraftmlPreset) -> CraftmlParams {
+    pub(crate) fn craftml_params(&self, variant: CraftmlVariant) -> CraftmlParams {
         let params = CraftmlParams {
             trees: 3,
             clusters: Some(3),
@@ -117,7 +117,7 @@ impl Case {
             label_width: Width::Fixed(16),
             leaves: self.leaves.into(),
             seed: self.seed,
-            ..CraftmlParams::from(preset)
+            ..CraftmlParams::from(variant)
         };
         match self.centroids {
             Some(centroids) => CraftmlParams { centroids, ..params },
@@ -127,8 +127,8 @@ impl Case {
 
     pub(crate) fn model(&self) -> Model {
         let data = self.data();
-        if let Some(preset) = self.craftml {
-            let params = self.craftml_params(preset);
+        if let Some(variant) = self.craftml {
+            let params = self.craftml_params(variant);
             let forest = params.fit(data.features().into(), data.outputs().into());
             return Model::new(forest.unwrap(), &data).unwrap();
         }
