@@ -39,9 +39,7 @@ impl LabelEmbeddingParams {
             terms = k;
         }
         if let Some(kernel) = self.kernel() {
-            let s = kernel
-                .n_features
-                .unwrap_or_else(|| self.usual_features(x, y)) as f64;
+            let s = kernel.n_features.unwrap_or_else(|| self.usual_features(x, y)) as f64;
             dense += 2.0 * n * terms * s;
             terms = s;
         }

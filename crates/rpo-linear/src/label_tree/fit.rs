@@ -191,7 +191,9 @@ struct Level<'a, 'p> {
 
 /// Returns the mean sum of the weights of samples, over the lists that have some.
 fn mean_weight<'a>(rows: &Rows, lists: impl Iterator<Item = &'a Vec<u32>>) -> f64 {
-    let sums = lists.map(|samples| rows.sum_weights(samples)).filter(|sum| *sum > 0.0);
+    let sums = lists
+        .map(|samples| rows.sum_weights(samples))
+        .filter(|sum| *sum > 0.0);
     let (n, total) = sums.fold((0, 0.0), |(n, total), sum| (n + 1, total + sum));
     total / f64::from(n.max(1))
 }

@@ -254,7 +254,11 @@ impl Configured {
         if thresholds.is_none() && intervals.is_none() || has_oob {
             return Ok(None);
         }
-        let parts = Holdout::new(data, self.withheld_share(), self.seed.purpose("decision thresholds"))?;
+        let parts = Holdout::new(
+            data,
+            self.withheld_share(),
+            self.seed.purpose("decision thresholds"),
+        )?;
         let first = FitContext {
             on_step: None,
             on_total: None,

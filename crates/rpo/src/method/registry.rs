@@ -68,7 +68,9 @@ struct Cleared {
 impl Cleared {
     fn applies(&self, given: &Map<String, Value>) -> bool {
         let is_one = |value: &Value| self.values.is_empty() || self.values.iter().any(|known| value == known);
-        given.get(self.set).is_some_and(|value| is_on(value) && is_one(value))
+        given
+            .get(self.set)
+            .is_some_and(|value| is_on(value) && is_one(value))
     }
 }
 
@@ -302,7 +304,9 @@ impl MethodEntry {
                 parameter.label_default = of_labels.map(|(_, value)| *value);
             }
             if !self.presets.is_empty() {
-                all.push(ParameterInfo::preset(self.presets.iter().map(|preset| preset.name)));
+                all.push(ParameterInfo::preset(
+                    self.presets.iter().map(|preset| preset.name),
+                ));
             }
             let features = self
                 .prepares
