@@ -20,6 +20,11 @@ pub enum Layout {
     Auto,
 }
 
+/// Returns true if features of which `n_stored` of `n_all` values are not zero are sparse in [`Layout::Auto`].
+pub(crate) fn is_sparse(n_stored: usize, n_all: usize) -> bool {
+    (n_stored as f64) < AUTO_DENSITY * n_all as f64
+}
+
 impl Dataset {
     /// Converts the features to a layout. Dense features may take up to `memory_limit` bytes
     /// ([`DEFAULT_MEMORY_LIMIT`](crate::DEFAULT_MEMORY_LIMIT) is a reasonable limit).

@@ -20,6 +20,7 @@ pub use columns::{Columns, check_positions};
 pub use date_column::DateColumn;
 pub use error::DatasetError;
 pub use label_column::LabelColumn;
+pub(crate) use layout::is_sparse;
 pub use layout::{AUTO_DENSITY, Layout};
 pub(crate) use notes::IntegerTypes;
 pub use notes::{EmptyLines, IntegerIds, LeftOut, ReadNotes, Rounded, Rounding, StoredAsText};

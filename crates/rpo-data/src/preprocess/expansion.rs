@@ -18,6 +18,24 @@ pub(super) struct Expansion {
     pub(super) memory_limit: usize,
 }
 
+/// The storage of an expanded matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    Dense,
+    /// Compressed sparse rows, in which zeros are not stored.
+    Sparse,
+}
+
+impl Storage {
+    /// Returns the storage of a matrix.
+    pub(super) fn of(x: MatrixView<'_>) -> Self {
+        match x {
+            MatrixView::Dense(_) => Self::Dense,
+            MatrixView::Sparse(_) => Self::Sparse,
+        }
+    }
+}
+
 /// A feature that is replaced by columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Replaced {
@@ -52,6 +70,11 @@ impl Expansion {
     /// Returns the replaced features, by increasing index.
     pub(super) fn replaced(&self) -> &[Replaced] {
         &self.replaced
+    }
+
+    /// Number of features that are expanded.
+    pub(super) fn n_features(&self) -> usize {
+        self.n_features
     }
 
     /// Number of features in the result.
@@ -113,20 +136,22 @@ impl Expansion {
     }
 
     /// Replaces the nominal features of a matrix (n x p) by columns. `push` gets the matrix, the row, the position
-    /// among the replaced features and the value: a position in the list of values, or NaN.
+    /// among the replaced features and the value: a position in the list of values, or NaN. It may leave out zeros of
+    /// a sparse result.
     pub(super) fn expand(
         &self,
         x: MatrixView<'_>,
+        storage: Storage,
         push: impl Fn(&mut MatrixBuilder, usize, usize, f32),
     ) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, x.n_cols())?;
         let (rows, columns) = (x.n_rows(), self.n_columns());
-        let mut builder = match x {
-            MatrixView::Dense(_) => {
+        let mut builder = match storage {
+            Storage::Dense => {
                 check_dense(rows, columns, size_of::<f32>(), self.memory_limit)?;
                 MatrixBuilder::dense(columns)
             }
-            MatrixView::Sparse(_) => MatrixBuilder::sparse(columns),
+            Storage::Sparse => MatrixBuilder::sparse(columns),
         };
         for row in 0..rows {
             // A replaced feature that is not stored has its first value, so that all replaced features are visited, in

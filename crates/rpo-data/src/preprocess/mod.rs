@@ -46,7 +46,7 @@ pub use text_weights::TextWeighting;
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};
 use crate::text::Texts;
-use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch, ParameterError};
+use rpo_core::{Matrix, MatrixError, MatrixView, MemoryLimit, Mismatch, ParameterError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -102,6 +102,17 @@ pub enum PreprocessError {
     /// A result that exceeds the memory limit.
     #[error(transparent)]
     Memory(#[from] MatrixError),
+    /// Dense features with indicators that exceed the memory limit.
+    #[error(
+        "{0}: make the features sparse, or set `nominal` = target, which makes few columns of a category"
+    )]
+    Indicators(MemoryLimit),
+    /// Indicators of missing categories that exceed the memory limit.
+    #[error("{0}: set `impute` = median, which fills in categories too, or `nominal` = target")]
+    MissingIndicators(MemoryLimit),
+    /// Standardized features that exceed the memory limit.
+    #[error("{0}: set `standardize` = false, which leaves sparse features sparse")]
+    Standardized(MemoryLimit),
     /// A result that is not a valid data set.
     #[error(transparent)]
     Dataset(#[from] DatasetError),

@@ -1,12 +1,12 @@
 //! Replaces nominal features by indicators.
 
-use super::expansion::{Expansion, Replaced};
+use super::expansion::{Expansion, Replaced, Storage};
 use super::kinds::Kinds;
 use super::step::{Fitted, Step, restored};
 use super::{Encoding, Nominal, PreprocessError, Steps};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, is_sparse};
 use rpo_core::store::{Reader, StoreError, Writer};
-use rpo_core::{Matrix, MatrixView, ParameterError};
+use rpo_core::{Matrix, MatrixError, MatrixView, MemoryLimit, ParameterError};
 use std::sync::Arc;
 
 /// The name of the stored field, which is true: indicators follow from the values of nominal features.
@@ -33,6 +33,36 @@ impl OneHot {
     fn replaces_some(&self) -> bool {
         !self.columns.replaced().is_empty()
     }
+
+    /// Returns true if the features are sparse by the rule of [`Layout::Auto`](crate::Layout::Auto): a category has one
+    /// indicator that is not 0, and all other features count as not 0. The features alone decide, so that all sets and
+    /// all parts of them have the layout of the training set.
+    fn mostly_zeros(&self) -> bool {
+        is_sparse(self.columns.n_features(), self.columns.n_columns())
+    }
+
+    /// Refuses more missing values than the memory limit allows: one category that is missing has all its indicators
+    /// stored.
+    fn check_missing(&self, x: MatrixView<'_>) -> Result<(), PreprocessError> {
+        let mut width = vec![0; x.n_cols()];
+        for r in self.columns.replaced() {
+            if let Some(width) = width.get_mut(r.feature) {
+                *width = r.n_columns;
+            }
+        }
+        let mut n_missing = 0_usize;
+        for row in 0..x.n_rows() {
+            x.for_each_in_row(row, |j, v| {
+                if v.is_nan() {
+                    n_missing = n_missing.saturating_add(width[j as usize]);
+                }
+            });
+        }
+        let bytes = n_missing.saturating_mul(size_of::<(u32, f32)>());
+        let what = "the indicators of missing categories";
+        let checked = MemoryLimit::check(bytes, self.columns.memory_limit, || what);
+        checked.map_err(PreprocessError::MissingIndicators)
+    }
 }
 
 impl Step for OneHot {
@@ -47,11 +77,29 @@ impl Step for OneHot {
     }
 
     fn transform(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        self.columns.expand(x, |matrix, _, index, position| {
+        let stored = match x {
+            MatrixView::Dense(_) if !self.mostly_zeros() => Storage::Dense,
+            _ => Storage::Sparse,
+        };
+        if stored == Storage::Sparse {
+            self.check_missing(x)?;
+        }
+        let expanded = self.columns.expand(x, stored, |matrix, _, index, position| {
             let r = &self.columns.replaced()[index];
-            for value in 0..r.n_columns {
-                matrix.push((r.first + value) as u32, indicator(position, value));
+            let column = |value: usize| (r.first + value) as u32;
+            if position.is_nan() {
+                (0..r.n_columns).for_each(|value| matrix.push(column(value), f32::NAN));
+            } else if stored == Storage::Sparse {
+                // A category of many values has one indicator that is not 0.
+                matrix.push(column(position as usize), 1.0);
+            } else {
+                let indicator = |value: usize| f32::from(position == value as f32);
+                (0..r.n_columns).for_each(|value| matrix.push(column(value), indicator(value)));
             }
+        });
+        expanded.map_err(|e| match e {
+            PreprocessError::Memory(MatrixError::Memory(limit)) => PreprocessError::Indicators(limit),
+            e => e,
         })
     }
 
@@ -86,20 +134,13 @@ impl Step for OneHot {
     }
 }
 
-fn indicator(position: f32, value: usize) -> f32 {
-    if position.is_nan() {
-        f32::NAN
-    } else {
-        f32::from(position == value as f32)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dataset::{Columns, DatasetError, Layout, Task};
     use crate::preprocess::step::{AnyStep, replaced};
     use ndarray::{Array2, array};
+    use proptest::prelude::*;
     use rpo_core::Mismatch;
 
     fn fit(data: &Dataset) -> OneHot {
@@ -154,7 +195,7 @@ mod tests {
         let mut fitted = fit(&data);
         fitted.columns.memory_limit = 95;
         let memory = fitted.transform(data.features().view());
-        assert!(matches!(memory, Err(PreprocessError::Memory(_))));
+        assert!(matches!(memory, Err(PreprocessError::Indicators(_))));
         let other = data.select_features(&[0, 2, 3]).unwrap();
         assert!(matches!(
             fitted.transform(other.features().view()),
@@ -176,6 +217,91 @@ mod tests {
                 };
                 assert_eq!(fit(&data).transform(x), Err(PreprocessError::Dataset(expected)));
             }
+        }
+    }
+
+    /// Features of `n_values` values each, 0 for numbers, of two samples whose values are their positions.
+    fn features(n_values: &[usize]) -> Dataset {
+        let x = Array2::from_shape_fn((2, n_values.len()), |(i, _)| i as f32);
+        let list = |n: usize| (0..n).map(|v| format!("v{v}")).collect();
+        let nominal = n_values.iter().enumerate().filter(|(_, n)| **n > 0);
+        Dataset::new(x.into(), Array2::zeros((2, 1)).into(), Task::MultiLabel)
+            .and_then(|data| data.with_nominal(nominal.map(|(j, &n)| (j, list(n))).collect()))
+            .unwrap()
+    }
+
+    #[test]
+    fn dense_features_become_sparse_where_indicators_dominate() {
+        let is_sparse = |n_values: &[usize]| {
+            let data = features(n_values);
+            let of_all = fit(&data).transform(data.features().view()).unwrap();
+            // A part of the samples has the layout of all.
+            let part = data.select_samples(&[1]).unwrap();
+            let of_part = fit(&data).transform(part.features().view()).unwrap();
+            let is_sparse = |x: &Matrix| matches!(x, Matrix::Sparse(_));
+            assert_eq!(is_sparse(&of_all), is_sparse(&of_part));
+            is_sparse(&of_all)
+        };
+        assert!(!is_sparse(&[4]) && is_sparse(&[5]));
+        // A number, and a category of two values, count as not 0: 2 of 8 columns, and 2 of 9.
+        for other in [0, 2] {
+            assert!(!is_sparse(&[other, 7]) && is_sparse(&[other, 8]));
+        }
+        assert!(is_sparse(&[0, 3, 9]) && !is_sparse(&[0, 3, 8]));
+    }
+
+    #[test]
+    fn missing_categories_are_within_the_memory_limit() {
+        let data = features(&[0, 10]);
+        let mut fitted = fit(&data);
+        fitted.columns.memory_limit = 80;
+        let x = array![[1.0, f32::NAN], [f32::NAN, 2.0]];
+        assert!(fitted.transform((&x).into()).is_ok());
+        let x = Matrix::from(array![[1.0, f32::NAN], [0.0, f32::NAN]]);
+        let sparse = Matrix::from(x.view().to_csr());
+        let expected = MemoryLimit {
+            what: "the indicators of missing categories".into(),
+            bytes: 160,
+            limit: 80,
+        };
+        for x in [x, sparse] {
+            let found = fitted.transform(x.view());
+            assert_eq!(found, Err(PreprocessError::MissingIndicators(expected.clone())));
+        }
+    }
+
+    proptest! {
+        /// Where only one indicator of a category is stored, the features are those in which each value is compared
+        /// with each position.
+        #[test]
+        fn stored_indicators_are_those_of_all_comparisons(
+            seed in proptest::collection::vec(any::<u8>(), 24), n_values in 3_usize..12, sparse in any::<bool>(),
+        ) {
+            let x = Array2::from_shape_fn((8, 3), |(i, j)| match usize::from(seed[3 * i + j]) {
+                v if v < 20 => f32::NAN,
+                v if j == 0 => v as f32 - 100.0,
+                v => (v % n_values) as f32,
+            });
+            let list = || (0..n_values).map(|v| format!("v{v}")).collect();
+            let layout = if sparse { Layout::Sparse } else { Layout::Dense };
+            let data = Dataset::new(x.clone().into(), Array2::zeros((8, 1)).into(), Task::MultiLabel)
+                .and_then(|data| data.with_nominal([(1, list()), (2, list())].into()))
+                .and_then(|data| data.with_layout(layout, usize::MAX))
+                .unwrap();
+            let found = fit(&data).transform(data.features().view()).unwrap();
+            if let Matrix::Sparse(found) = &found {
+                prop_assert!(found.data().iter().all(|v| *v != 0.0));
+            }
+            let expected = Array2::from_shape_fn((8, 1 + 2 * n_values), |(i, column)| match column.checked_sub(1) {
+                None => x[[i, 0]],
+                Some(place) => {
+                    let position = x[[i, 1 + place / n_values]];
+                    let is_there = f32::from(position == (place % n_values) as f32);
+                    if position.is_nan() { f32::NAN } else { is_there }
+                }
+            });
+            let found = found.view().to_dense(usize::MAX).unwrap();
+            prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         }
     }
 }

@@ -235,4 +235,41 @@ mod tests {
             }))
         );
     }
+
+    /// A dense matrix of these indicators would be beyond the memory limit, before and after standardization.
+    #[test]
+    fn many_categories_take_the_memory_of_few_values() {
+        const N: usize = 40_000;
+        let x = Array2::from_shape_fn((N, 2), |(i, j)| match j {
+            0 => (i % 7) as f32,
+            _ => (i * 31 % (N - 1)) as f32,
+        });
+        let values = (0..N).map(|v| v.to_string()).collect();
+        let dense = Dataset::new(x.into(), Array2::zeros((N, 1)).into(), Task::Regression)
+            .and_then(|data| data.with_nominal([(1, values)].into()))
+            .unwrap();
+        let sparse = dense.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
+        let steps = Steps {
+            nominal: Encoding::OneHot,
+            standardize: true,
+            ..Steps::default()
+        };
+        let prepared = [dense, sparse].map(|data| {
+            let (pipeline, prepared) = steps.fit_apply(&data).unwrap();
+            assert_eq!(pipeline.n_columns(), N + 1);
+            prepared.features().clone()
+        });
+        for x in &prepared {
+            assert!(matches!(x, Matrix::Sparse(_)));
+            assert_eq!(x.view().n_stored(), 2 * N);
+        }
+        let [(dense, _), (sparse, _)] = prepared.each_ref().map(|x| {
+            let Matrix::Sparse(x) = x else {
+                unreachable!("was checked")
+            };
+            (x.data(), x.indices())
+        });
+        let differ = dense.iter().zip(sparse).filter(|(a, b)| (*a - *b).abs() > 1e-6);
+        assert_eq!(differ.count(), 0);
+    }
 }

@@ -5,9 +5,9 @@ use super::moments::Moments;
 use super::scale::infinite;
 use super::step::{Fitted, Step, restored};
 use super::{PreprocessError, Steps, check_samples, text_features};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, is_sparse};
 use rpo_core::store::{Reader, StoreError, Writer};
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, finite_or_missing};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch, finite_or_missing};
 
 /// The names of the stored arrays of moments.
 const MEAN: &str = "standardize.mean";
@@ -21,6 +21,13 @@ pub(super) struct Standardization {
     keeps_sparse: bool,
 }
 
+/// Returns true for features that stay sparse: some are texts, or so few are numbers that a matrix in which all of these
+/// are stored is sparse by the rule of [`Layout::Auto`](crate::Layout::Auto).
+fn keeps_sparse(kinds: &Kinds) -> bool {
+    let n_numbers = kinds.n_features - kinds.nominal.len();
+    !kinds.texts.is_empty() || is_sparse(n_numbers, kinds.n_features)
+}
+
 impl Standardization {
     /// Fits on the features, with the weights of the samples.
     fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
@@ -32,7 +39,15 @@ impl Standardization {
         }
         Ok(Self {
             moments,
-            keeps_sparse: !data.texts().is_empty(),
+            keeps_sparse: keeps_sparse(&Kinds::of(data)),
+        })
+    }
+
+    /// Standardizes features; the result is dense and takes at most `memory_limit` bytes.
+    fn dense(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Matrix, PreprocessError> {
+        self.moments.dense(x, memory_limit).map_err(|e| match e {
+            MatrixError::Memory(limit) => PreprocessError::Standardized(limit),
+            e => e.into(),
         })
     }
 
@@ -51,7 +66,7 @@ impl Standardization {
         }
         Ok(Self {
             moments,
-            keeps_sparse: !kinds.texts.is_empty(),
+            keeps_sparse: keeps_sparse(kinds),
         })
     }
 }
@@ -68,7 +83,7 @@ impl Step for Standardization {
         Mismatch::check("features", self.moments.mean.len(), x.n_cols())?;
         let moved = match x {
             MatrixView::Sparse(_) if self.keeps_sparse => self.moments.sparse(x),
-            _ => self.moments.dense(x, DEFAULT_MEMORY_LIMIT)?,
+            _ => self.dense(x, DEFAULT_MEMORY_LIMIT)?,
         };
         moved.view().check_values(finite_or_missing).map_err(infinite)?;
         Ok(moved)
@@ -95,7 +110,6 @@ mod tests {
     use crate::dataset::{DatasetError, Layout, Task};
     use ndarray::{Array2, array};
     use proptest::prelude::*;
-    use rpo_core::MatrixError;
 
     fn set(x: Array2<f32>) -> Dataset {
         let y = Array2::zeros((x.nrows(), 1));
@@ -131,8 +145,8 @@ mod tests {
                 given: 1
             }))
         );
-        let memory = fitted.moments.dense(train.features().view(), 7);
-        assert!(matches!(memory, Err(MatrixError::Memory(_))));
+        let memory = fitted.dense(train.features().view(), 7);
+        assert!(matches!(memory, Err(PreprocessError::Standardized(_))));
         let kinds = Kinds::of(&train);
         let again = |mean: f64, factor: f64| {
             let (mean, factor) = (vec![0.0, mean], vec![0.0, factor]);
@@ -164,6 +178,33 @@ mod tests {
         );
         let empty = train.select_samples(&[]).unwrap();
         assert_eq!(Standardization::fit(&empty), Err(PreprocessError::NoSamples));
+    }
+
+    /// Sparse features stay sparse if fewer than a quarter are numbers, with the values that they have in dense form, for
+    /// the step and the restored one.
+    #[test]
+    fn few_numbers_leave_sparse_features_sparse() {
+        let x = array![
+            [3.0, 0.0, 1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, f32::NAN, 0.0],
+            [5.0, 0.0, 0.0, 1.0, 1.0]
+        ];
+        let values = || ["0", "1"].map(String::from).into();
+        for (first, is_sparse) in [(1, true), (2, false)] {
+            let dense = set(x.clone());
+            let dense = dense.with_nominal((first..5).map(|j| (j, values())).collect());
+            let dense = dense.unwrap();
+            let sparse = dense.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
+            let fitted = Standardization::fit(&sparse).unwrap();
+            let restored = Standardization::new(fitted.moments.clone(), &Kinds::of(&sparse));
+            assert_eq!(restored.as_ref(), Ok(&fitted));
+            let found = transform(&fitted, &sparse).unwrap();
+            assert_eq!(matches!(found, Matrix::Sparse(_)), is_sparse);
+            let expected = transform(&fitted, &dense).unwrap();
+            assert!(matches!(expected, Matrix::Dense(_)));
+            let text = |x: &Matrix| format!("{:?}", x.view().to_dense(usize::MAX));
+            assert_eq!(text(&found), text(&expected));
+        }
     }
 
     proptest! {

@@ -14,7 +14,9 @@ pub enum Encoding<'t> {
     Positions,
     /// Replaces them by indicators, after missing values are filled in: one per value, nominal `{0,1}` and named
     /// `feature=value`. A feature of two values already is an indicator of the second. A missing value is missing in
-    /// all its indicators. The layout of the features is kept.
+    /// all its indicators. Sparse features stay sparse, and dense features become sparse if there are more than four
+    /// columns for each feature before: fewer than one in four values is then not 0, the rule of
+    /// [`Layout::Auto`](crate::Layout::Auto).
     OneHot,
     /// Replaces them by means of these targets, also where values are missing, before other missing values are filled
     /// in. See [`EncodingTargets`].
@@ -56,8 +58,9 @@ pub struct Steps<'t> {
     /// Standardizes numeric features: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
     /// observed values of the set, where a sample of weight 2 counts as two. A feature that is constant in the set
     /// becomes 0 everywhere. Missing values stay missing. The result is dense, as subtracting a mean leaves no zeros,
-    /// except for sets with texts, whose sparse features stay sparse. A value so far from those of the set that the
-    /// result would be infinite is an error. (Daniels and Metaxas 2017, *Experiments and Results*.)
+    /// except that sparse features stay sparse in sets with texts, and where fewer than a quarter of the features are
+    /// numeric, as beside many indicators. A value so far from those of the set that the result would be infinite is an
+    /// error. (Daniels and Metaxas 2017, *Experiments and Results*.)
     pub standardize: bool,
     /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and
     /// not 0. With [`FeatureWeights::Idf`], a feature that no sample or every sample has becomes 0. Nominal features

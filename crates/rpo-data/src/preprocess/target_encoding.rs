@@ -1,6 +1,6 @@
 //! Replaces nominal features by means of targets.
 
-use super::expansion::{Expansion, Replaced};
+use super::expansion::{Expansion, Replaced, Storage};
 use super::kinds::Kinds;
 use super::step::{Fitted, Step, restored};
 use super::{Encoding, Nominal, PreprocessError, Steps, check_samples};
@@ -178,18 +178,19 @@ impl TargetEncoding {
         x: MatrixView<'_>,
         means: impl Fn(usize, usize) -> &'a Means,
     ) -> Result<Matrix, PreprocessError> {
-        self.columns.expand(x, |matrix, row, index, position| {
-            let r = &self.columns.replaced()[index];
-            let place = if position.is_nan() {
-                r.values.len()
-            } else {
-                position as usize
-            };
-            let means = &means(row, index).0[place * r.n_columns..][..r.n_columns];
-            for (target, &mean) in means.iter().enumerate() {
-                matrix.push((r.first + target) as u32, mean);
-            }
-        })
+        self.columns
+            .expand(x, Storage::of(x), |matrix, row, index, position| {
+                let r = &self.columns.replaced()[index];
+                let place = if position.is_nan() {
+                    r.values.len()
+                } else {
+                    position as usize
+                };
+                let means = &means(row, index).0[place * r.n_columns..][..r.n_columns];
+                for (target, &mean) in means.iter().enumerate() {
+                    matrix.push((r.first + target) as u32, mean);
+                }
+            })
     }
 }
 

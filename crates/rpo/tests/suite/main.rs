@@ -12,6 +12,7 @@ mod file_target;
 mod fitting;
 mod groups;
 mod hostile;
+mod indicators;
 mod intervals;
 mod levels;
 mod linear;

@@ -50,7 +50,8 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
-    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero.
+    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero. Categories that
+    /// become indicators are counted as one value each; where these are so few, the indicators are sparse in any layout.
     #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
 }
