@@ -2,6 +2,7 @@
 
 use super::CliError;
 use rpo::ModelError;
+use rpo::data::preprocess::PreprocessError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::write::WriteError;
 use rpo::metrics::MetricError;
@@ -17,6 +18,10 @@ pub(super) fn of(error: &CliError) -> Option<&'static str> {
         CliError::Evaluate { source, .. } | CliError::Predict { source, .. } | CliError::Model(source) => {
             of_scores(source)
         }
+        CliError::Train {
+            source: ModelError::Preprocess(PreprocessError::Indicators(_)),
+            ..
+        } => Some("--layout sparse makes the features sparse"),
         CliError::Write(error) => of_format_to_write(error),
         CliError::Read(error) => of_read(error),
         _ => None,
