@@ -60,3 +60,18 @@ pub fn csr_of_rows<'a>(rows: impl Iterator<Item = &'a Vec<(u32, f32)>>, shape: (
     }
     CsrMatrix::new(shape, indptr, columns, values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array1;
+
+    /// A list per sample would otherwise keep the memory of all scores of the sample.
+    #[test]
+    fn lists_have_the_room_of_what_they_hold() {
+        let row = Array1::from_shape_fn(10_000, |j| (j % 97) as f32);
+        let best = top_of(row.view(), 5);
+        assert_eq!(best.len(), 5);
+        assert!(best.capacity() < 100, "{}", best.capacity());
+    }
+}

@@ -181,6 +181,52 @@ fn median(values: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
+/// The settings of a paper that an option has no use for are left out with it.
+#[test]
+fn presets_suit_the_variants_of_a_method() {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(40, 0)).write("l.xml", label_file());
+    let settings = |options: &str, names: &[&str]| {
+        folder.ok(&format!(
+            "train --data a.arff --labels l.xml --model m.rpo --method {options}"
+        ));
+        let parameters = folder.json("inspect --model m.rpo")["parameters"].clone();
+        names
+            .iter()
+            .map(|name| parameters[name].clone())
+            .collect::<Vec<_>>()
+    };
+    let of_forest = |options: &str| {
+        let options = format!("structured-forest --trees 20 {options}");
+        settings(&options, &["thresholds", "scaling", "prune"])
+    };
+    let null = Value::Null;
+    assert_eq!(of_forest(""), ["macro-f".into(), null.clone(), null.clone()]);
+    assert_eq!(
+        of_forest("--preset paper"),
+        [Value::from("label-f"), "standard".into(), 0.0.into()]
+    );
+    let of_logistic = of_forest("--preset paper --variant sf-lr");
+    assert_eq!(of_logistic, ["label-f".into(), "standard".into(), null.clone()]);
+    let of_features = of_forest("--preset paper --variant sf --thresholds rate");
+    assert_eq!(of_features, ["rate".into(), null.clone(), null.clone()]);
+
+    let of_embedding = |options: &str| {
+        let options = format!("label-embedding --preset paper {options}");
+        settings(&options, &["rank", "features", "embedding_passes", "epochs"])
+    };
+    let rank = Value::from("labels:0.9");
+    assert_eq!(of_embedding(""), [rank.clone(), 4500.into(), 2.into(), 8.into()]);
+    assert_eq!(
+        of_embedding("--mode cs-linear --link-loss squared"),
+        [rank, null.clone(), null.clone(), null.clone()]
+    );
+    assert_eq!(
+        of_embedding("--mode kernel --features 50"),
+        [null.clone(), 50.into(), null, 8.into()]
+    );
+}
+
 /// The settings of a paper are selected by one option, and changed by individual options.
 #[test]
 fn presets_are_defaults() {
@@ -210,6 +256,12 @@ fn presets_are_defaults() {
     );
     let forest = parameters("--method random-forest --preset paper --trees 2");
     assert_eq!(forest["scale_outputs"], "none");
+    let clusters = ["", "--preset paper"].map(|preset| {
+        let parameters = parameters(&format!("--method craftml --trees 1 {preset}"));
+        (parameters["variant"].clone(), parameters["clusters"].clone())
+    });
+    let original = Value::from("original");
+    assert_eq!(clusters, [(original.clone(), Value::Null), (original, 10.into())]);
     let refused =
         folder.fail("train --data a.arff --labels l.xml --model x.rpo --method gbmort --preset original");
     assert!(

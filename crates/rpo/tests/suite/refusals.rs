@@ -121,6 +121,23 @@ fn projections_beyond_memory_are_refused() {
     assert_eq!(refused, EnsembleError::Memory(expected).into());
 }
 
+/// Scores that thresholds are found on are refused before there is a model.
+#[test]
+fn thresholds_beyond_memory_are_refused() {
+    let (n, d) = (9000, 1 << 17);
+    let rows: Vec<usize> = (0..=n).collect();
+    let y = CsrMatrix::new((n, d), rows, (0..n as u32).collect(), vec![1.0; n]);
+    let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
+    let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
+    let method: Method = "random-forest --trees 1 --max-depth 1 --thresholds macro-f".parse().unwrap();
+    let expected = MemoryLimit {
+        what: format!("scores of {n} samples and {d} outputs").into(),
+        bytes: 4 * n * d,
+        limit: 4 << 30,
+    };
+    assert_eq!(Model::fit(&method, &data), Err(ModelError::MemoryLimit(expected)));
+}
+
 /// As many best labels as any number, also where outputs are missing.
 #[test]
 fn metrics_of_any_number_of_best_labels_are_computed() {
