@@ -34,8 +34,10 @@ pub(super) struct Scratch<S: Sums> {
     order: Vec<u16>,
     /// The sums of the bins in that order, followed by the sum of the rest.
     arranged: S::Histogram,
-    /// Sums of some dense features alone.
-    apart: S::Histogram,
+    /// Sums of some features alone.
+    pub(super) apart: S::Histogram,
+    /// Touched bins that are summed.
+    pub(super) bins: Vec<u32>,
     pub(super) singles: Singles<S>,
 }
 
@@ -74,6 +76,7 @@ impl<S: Sums> Default for Scratch<S> {
             order: Vec::new(),
             arranged: S::Histogram::default(),
             apart: S::Histogram::default(),
+            bins: Vec::new(),
             singles: Singles::default(),
         }
     }

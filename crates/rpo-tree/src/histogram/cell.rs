@@ -1,7 +1,9 @@
 //! The values that are summed per bin.
 
+use super::touched::Touched;
 use crate::grow::threads;
 use rayon::prelude::*;
+use rpo_core::vectorized;
 
 /// Integers that are summed side by side.
 pub(super) trait Cell: Copy + PartialEq + Send + Sync {
@@ -125,6 +127,26 @@ pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mu
 /// Returns the cells that were [gathered](gather) for the rows of a node.
 pub(super) fn gathered_of<'g, C>(cells: &'g [C], rows: &[u32], gathered: &'g [C]) -> &'g [C] {
     if rows.len() < cells.len() { gathered } else { cells }
+}
+
+/// Sums the cells of the rows of a node in some of the bins that they touch, one bin after the other.
+pub(super) fn sum_touched<C: Cell>(touched: &Touched, bins: &[u32], cells: &[C], sums: &mut Vec<C>) {
+    sums.clear();
+    vectorized(
+        #[inline(always)]
+        || {
+            sums.extend(bins.iter().map(
+                #[inline(always)]
+                |&bin| {
+                    let mut sum = C::ZERO;
+                    for &row in touched.rows(bin as usize) {
+                        sum.add(&cells[row as usize]);
+                    }
+                    sum
+                },
+            ));
+        },
+    );
 }
 
 /// Copies the numbers at the given positions, in order.

@@ -3,12 +3,14 @@
 use super::bins::FeatureBins;
 use super::cell::{Cell, share};
 use super::dense::{APART, DenseBins};
+use super::room::{MOST_BYTES, Room};
 use super::sparse::SparseBins;
 use crate::TreeError;
 use crate::ranks::{check_categories, check_training_features};
 use rayon::prelude::*;
 use rpo_core::{MatrixView, ParameterError};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. They are coded once and
 /// serve any number of trees.
@@ -19,11 +21,14 @@ use std::ops::Range;
 /// time without a gain that so few samples could show.
 ///
 /// Memory: two bytes per value of a dense matrix; 6 bytes per stored value of a sparse one, 8 if there are more than
-/// 65,536 bins.
+/// 65,536 bins, and 12 bytes per bin. The [histograms](crate::histogram) of all trees on these features take at most
+/// 256 MiB more.
 #[derive(Debug, Clone)]
 pub struct BinnedFeatures {
     n_rows: usize,
     pub(super) layout: Layout,
+    /// Room for the histograms of all trees on these features.
+    pub(super) room: Arc<Room>,
 }
 
 #[derive(Debug, Clone)]
@@ -150,7 +155,15 @@ impl BinnedFeatures {
             MatrixView::Sparse(a) => Layout::Sparse(SparseBins::new(a, max_bins)?),
         };
         let n_rows = x.n_rows();
-        Ok(Self { n_rows, layout })
+        let room = Room::new(MOST_BYTES);
+        Ok(Self { n_rows, layout, room })
+    }
+
+    /// Limits the bytes of all histograms.
+    #[cfg(test)]
+    pub(super) fn with_room(self, bytes: usize) -> Self {
+        let room = Room::new(bytes);
+        Self { room, ..self }
     }
 
     /// Number of training samples.

@@ -36,6 +36,22 @@ impl RowCells {
         self.start[n_rows] / n_rows.max(1)
     }
 
+    /// Number of stored bins of some rows.
+    pub(super) fn n_entries(&self, rows: &[u32]) -> usize {
+        let of_row = |&row: &u32| self.start[row as usize + 1] - self.start[row as usize];
+        rows.iter().map(of_row).sum()
+    }
+
+    /// Calls `f` with each position of a row.
+    #[inline]
+    pub(super) fn for_each(&self, row: u32, mut f: impl FnMut(usize)) {
+        let of_row = self.start[row as usize]..self.start[row as usize + 1];
+        match &self.positions {
+            Positions::Short(positions) => positions[of_row].iter().for_each(|&p| f(usize::from(p))),
+            Positions::Long(positions) => positions[of_row].iter().for_each(|&p| f(p as usize)),
+        }
+    }
+
     /// Adds the cells of rows (one per row, in their order) to the sums of their bins.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
         match &self.positions {

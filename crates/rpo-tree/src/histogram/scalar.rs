@@ -1,7 +1,7 @@
 //! Sums of one target per bin, and their scores.
 
 use super::categories::{arrange, group};
-use super::cell::{Cell, gather, gathered_of, pick, sum};
+use super::cell::{Cell, gather, gathered_of, pick, sum, sum_touched};
 use super::dense::AT_ONCE;
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
@@ -9,6 +9,7 @@ use super::occupied::Occupied;
 use super::scores::{MOST, first_of, largest};
 use super::search::{Limits, Scanned, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
+use super::touched::Touched;
 use crate::categories::Groups;
 use crate::criterion::{LeafPenalty, square_beyond};
 use rpo_core::vectorized;
@@ -140,6 +141,10 @@ impl<C: Fixed> Sums for Scalar<C> {
     type Gathered = Vec<C>;
     type Buffer = ScanBuffer<C>;
 
+    fn cell_bytes(&self) -> usize {
+        size_of::<C>()
+    }
+
     fn accumulate(
         &self,
         features: &BinnedFeatures,
@@ -172,6 +177,17 @@ impl<C: Fixed> Sums for Scalar<C> {
         sums: &mut Vec<C>,
     ) {
         features.accumulate_apart(chosen, rows, gathered_of(&self.cells, rows, gathered), sums);
+    }
+
+    fn sum_touched(
+        &self,
+        touched: &Touched,
+        bins: &[u32],
+        rows: &[u32],
+        gathered: &Vec<C>,
+        sums: &mut Vec<C>,
+    ) {
+        sum_touched(touched, bins, gathered_of(&self.cells, rows, gathered), sums);
     }
 
     fn subtract(&self, features: &BinnedFeatures, parent: (&mut Vec<C>, &mut C), child: (&Vec<C>, &C)) {

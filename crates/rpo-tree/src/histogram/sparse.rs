@@ -26,6 +26,8 @@ pub(super) struct SparseBins {
     /// The features of the first sums, which have one sum each.
     singles: Vec<u32>,
     n_cells: usize,
+    /// The feature of each position.
+    cell_feature: Vec<u32>,
     by_row: RowCells,
     cell_start: Vec<usize>,
     /// The rows of each position, increasing.
@@ -79,7 +81,7 @@ impl SparseBins {
         let mut places: Vec<SmallPlace> = bins.iter().map(place).collect();
         // Features with one sum come first.
         let mut n_cells = 0;
-        let mut singles = Vec::new();
+        let (mut singles, mut cell_feature) = (Vec::new(), Vec::new());
         for of_singles in [true, false] {
             for (number, place) in places.iter_mut().enumerate() {
                 let stored = Place::from(*place).n_stored();
@@ -87,6 +89,7 @@ impl SparseBins {
                 if is_single == of_singles {
                     place.start = n_cells as u32;
                     n_cells += stored;
+                    cell_feature.resize(n_cells, number as u32);
                 }
                 if is_single && of_singles {
                     singles.push(number as u32);
@@ -109,6 +112,7 @@ impl SparseBins {
             places,
             singles,
             n_cells,
+            cell_feature,
             by_row: RowCells::new(row_start, row_cells, n_cells),
             cell_start,
             cell_rows,
@@ -139,6 +143,22 @@ impl SparseBins {
     /// Returns the features whose sums come first, one each.
     pub(super) fn singles(&self) -> &[u32] {
         &self.singles
+    }
+
+    /// Returns the feature of a position.
+    pub(super) fn feature_of(&self, cell: u32) -> u32 {
+        self.cell_feature[cell as usize]
+    }
+
+    /// Returns the number of stored values of some rows.
+    pub(super) fn n_entries(&self, rows: &[u32]) -> usize {
+        self.by_row.n_entries(rows)
+    }
+
+    /// Calls `f` with the position of each stored value of a row.
+    #[inline]
+    pub(super) fn for_each_cell(&self, row: u32, f: impl FnMut(usize)) {
+        self.by_row.for_each(row, f);
     }
 
     /// Adds the cells of rows (one per row, in their order) per bin; chunks of rows are summed in parallel and their

@@ -1,8 +1,11 @@
 //! Buffers that nodes and trees share.
 
 use super::categories::Scratches;
+use super::room::{Held, Room};
 use super::scalar::Scalar;
-use super::search::{Found, Sums};
+use super::search::{Found, Offered, Sums};
+use super::sparse::SparseBins;
+use super::touched::Touched;
 use super::vector::Vector;
 use crate::splitter::candidates::FeatureDraw;
 use std::collections::BTreeMap;
@@ -30,6 +33,51 @@ pub(super) struct Common {
     pub(super) drawn: [Vec<u32>; TOGETHER],
     /// One mark per training row; 0 between calls.
     pub(super) marks: Vec<u8>,
+    /// What nodes of sparse features that are searched together touch.
+    pub(super) touched: TouchedLists,
+}
+
+/// Buffers for nodes of sparse features that are searched [without a histogram](super::touched).
+#[derive(Debug, Default)]
+pub(super) struct TouchedLists {
+    pub(super) of_nodes: [Touched; TOGETHER],
+    /// The features to search.
+    pub(super) searched: [Vec<Offered>; TOGETHER],
+    /// A number per stored bin; 0 between calls.
+    pub(super) counts: Vec<u32>,
+    /// By feature, 1 plus its position in the draw of a node; 0 between calls.
+    pub(super) places: Vec<u32>,
+}
+
+impl TouchedLists {
+    /// Lists what the rows of nodes touch, and which of those features are searched: all, or those drawn.
+    pub(super) fn list<'r>(
+        &mut self,
+        bins: &SparseBins,
+        nodes: impl Iterator<Item = &'r [u32]>,
+        drawn: Option<&[Vec<u32>]>,
+    ) {
+        self.places.resize(bins.n_features(), 0);
+        for (i, rows) in nodes.enumerate() {
+            let (touched, searched) = (&mut self.of_nodes[i], &mut self.searched[i]);
+            touched.list(bins, rows, &mut self.counts);
+            let of = |touched, drawn| Offered { touched, drawn };
+            searched.clear();
+            let Some(drawn) = drawn.map(|drawn| &drawn[i]) else {
+                searched.extend((0..touched.len() as u32).map(|i| of(i, 0)));
+                continue;
+            };
+            let places = &mut self.places;
+            for (place, &feature) in (1..).zip(drawn) {
+                places[feature as usize] = place;
+            }
+            searched.extend((0..touched.len()).filter_map(|i| {
+                let place = places[touched.feature(i) as usize];
+                Some(of(i as u32, place.checked_sub(1)?))
+            }));
+            drawn.iter().for_each(|&feature| places[feature as usize] = 0);
+        }
+    }
 }
 
 /// Most nodes that are searched together: the children of one node.
@@ -45,7 +93,7 @@ pub(super) struct Work<S: Sums> {
 
 /// What the threads that grow a tree share.
 struct Kept<S: Sums> {
-    free: Vec<S::Histogram>,
+    free: Vec<Held<S::Histogram>>,
     searched: BTreeMap<usize, Searched<S>>,
 }
 
@@ -53,9 +101,12 @@ struct Kept<S: Sums> {
 pub(super) struct Searched<S: Sums> {
     /// Its best split and the gain of that split, if one is good enough.
     pub(super) best: Option<(Found, f64)>,
-    /// Its sums, if they cover all features.
-    pub(super) sums: Option<(S::Histogram, S::Total)>,
+    /// Its sums, if they cover all features and are kept.
+    pub(super) sums: Option<Whole<S>>,
 }
+
+/// Sums of a node over all features, per bin and in total.
+pub(super) type Whole<S> = (Held<<S as Sums>::Histogram>, <S as Sums>::Total);
 
 impl<S: Sums> Default for Work<S> {
     fn default() -> Self {
@@ -105,17 +156,6 @@ impl HistogramWorkspace {
             long: self.long.beside(),
         }
     }
-
-    /// Discards the nodes of an earlier tree.
-    pub(super) fn begin(&mut self) {
-        self.packed.begin();
-        self.narrow.begin();
-        self.wide.begin();
-        self.few.begin();
-        self.several.begin();
-        self.many.begin();
-        self.long.begin();
-    }
 }
 
 impl Common {
@@ -124,14 +164,12 @@ impl Common {
             draw,
             drawn: Default::default(),
             marks: Vec::new(),
+            touched: TouchedLists::default(),
         }
     }
 }
 
 impl<S: Sums> Work<S> {
-    /// Most nodes whose histograms are kept; other nodes are searched when they are split. This only limits memory.
-    const MOST_KEPT: usize = 64;
-
     /// Returns buffers for another thread that grows the same trees.
     fn beside(&self) -> Self {
         Self {
@@ -146,27 +184,34 @@ impl<S: Sums> Work<S> {
             .expect("no thread panics while it holds the nodes")
     }
 
-    fn begin(&mut self) {
+    /// Discards the nodes of an earlier tree, and unused histograms unless the next tree uses this representation of
+    /// targets: others may need the room.
+    pub(super) fn begin(&mut self, is_used: bool) {
         let Kept { free, searched } = &mut *self.kept();
         let left = std::mem::take(searched).into_values();
         free.extend(left.filter_map(|searched| Some(searched.sums?.0)));
-    }
-
-    /// Returns a histogram to be filled.
-    pub(super) fn take_free(&mut self) -> S::Histogram {
-        self.kept().free.pop().unwrap_or_default()
-    }
-
-    /// Returns the histogram of a node that no longer needs it, if it has one, to the free list.
-    pub(super) fn give_back(&mut self, sums: Option<(S::Histogram, S::Total)>) {
-        if let Some((histogram, _)) = sums {
-            self.kept().free.push(histogram);
+        if !is_used {
+            free.clear();
         }
     }
 
-    /// Returns true if the histograms of two more nodes may be kept.
-    pub(super) fn has_room(&self) -> bool {
-        self.kept().searched.len() + TOGETHER <= Self::MOST_KEPT
+    /// Returns a histogram to be filled, of some bytes, if there is room for it.
+    pub(super) fn take_free(&mut self, bytes: usize, room: &Arc<Room>) -> Option<Held<S::Histogram>> {
+        let mut kept = self.kept();
+        while let Some(held) = kept.free.pop() {
+            // Others are dropped: they are too small for the targets of this tree.
+            if held.has(bytes) {
+                return Some(held);
+            }
+        }
+        room.take(bytes)
+    }
+
+    /// Returns the histogram of a node that no longer needs it, if it has one, to the free list.
+    pub(super) fn give_back(&mut self, sums: Option<Whole<S>>) {
+        if let Some((histogram, _)) = sums {
+            self.kept().free.push(histogram);
+        }
     }
 
     /// Removes and returns the result of a node, if it was searched and kept.

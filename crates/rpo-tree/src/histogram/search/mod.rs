@@ -4,10 +4,12 @@ mod found;
 mod jobs;
 mod split;
 mod sums;
+mod touched;
 
 pub(super) use found::{Found, first_of_best, offer};
 pub(super) use split::{Limits, Scanned, Split, choose};
 pub(super) use sums::Sums;
+pub(super) use touched::{Offered, TouchedNode, best_of_touched};
 
 use super::categories::{Scratch, Scratches};
 use super::features::{BinnedFeatures, Layout};
@@ -130,15 +132,7 @@ pub(super) fn best_of_all<S: Sums>(
         let (score, place) = node.best_single(singles, range, scratch)?;
         Some((score, node.order.rank(singles[place]).0, place))
     };
-    let first = |a: Option<Single>, b: Option<Single>| match (a, b) {
-        (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) {
-            b
-        } else {
-            a
-        }),
-        (a, b) => a.or(b),
-    };
-    let best = join_parts(&jobs(singles.len()), scratches, best_single, first);
+    let best = join_parts(&jobs(singles.len()), scratches, best_single, first_single);
     let of_singles = best
         .into_iter()
         .zip(nodes)
@@ -163,6 +157,18 @@ pub(super) fn best_of_all<S: Sums>(
 
 /// The score of a feature with one sum, its rank and its position.
 type Single = (f64, u64, usize);
+
+/// Returns the larger of two scores of features with one sum; among equal scores the first by rank.
+fn first_single(a: Option<Single>, b: Option<Single>) -> Option<Single> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) {
+            b
+        } else {
+            a
+        }),
+        (a, b) => a.or(b),
+    }
+}
 
 /// Returns the best split among the drawn features of each node, where `of_range` searches a range of them; `None` if
 /// all are constant.

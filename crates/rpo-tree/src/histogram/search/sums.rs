@@ -3,6 +3,7 @@
 use super::{Limits, Scanned};
 use crate::categories::Groups;
 use crate::histogram::features::{BinnedFeatures, Place};
+use crate::histogram::touched::Touched;
 use std::ops::Range;
 
 /// Targets that are summed per bin, and the scores of splits.
@@ -20,6 +21,9 @@ pub(in crate::histogram) trait Sums: Sync {
     /// Buffers of a scan, one per thread.
     type Buffer: Default + Send;
 
+    /// Number of bytes of the sums of a bin.
+    fn cell_bytes(&self) -> usize;
+
     /// Sums the rows of a node, per bin and in total.
     fn accumulate(
         &self,
@@ -30,7 +34,7 @@ pub(in crate::histogram) trait Sums: Sync {
     ) -> Self::Total;
 
     /// Sums the rows of a node in total, and keeps their targets for
-    /// [`accumulate_apart`](Self::accumulate_apart).
+    /// [`accumulate_apart`](Self::accumulate_apart) and [`sum_touched`](Self::sum_touched).
     fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
 
     /// Sums the rows of a node per bin of up to [`AT_ONCE`](Self::AT_ONCE) dense features, each at its place
@@ -39,6 +43,16 @@ pub(in crate::histogram) trait Sums: Sync {
         &self,
         features: &BinnedFeatures,
         chosen: &[u32],
+        rows: &[u32],
+        gathered: &Self::Gathered,
+        sums: &mut Self::Histogram,
+    );
+
+    /// Sums the rows of a node in some of the bins that they touch, one bin after the other.
+    fn sum_touched(
+        &self,
+        touched: &Touched,
+        bins: &[u32],
         rows: &[u32],
         gathered: &Self::Gathered,
         sums: &mut Self::Histogram,

@@ -29,6 +29,17 @@ pub(super) trait SumsVisitor {
 }
 
 impl AnySums {
+    /// Discards the nodes of an earlier tree from a workspace, before one grows on these targets.
+    pub(super) fn begin(&self, workspace: &mut HistogramWorkspace) {
+        workspace.packed.begin(matches!(self, Self::Packed(_)));
+        workspace.narrow.begin(matches!(self, Self::Narrow(_)));
+        workspace.wide.begin(matches!(self, Self::Wide(_)));
+        workspace.few.begin(matches!(self, Self::Few(_)));
+        workspace.several.begin(matches!(self, Self::Several(_)));
+        workspace.many.begin(matches!(self, Self::Many(_)));
+        workspace.long.begin(matches!(self, Self::Long(_)));
+    }
+
     /// Calls the visitor with the targets and their buffers; returns `None` if they are unusable.
     pub(super) fn visit<V: SumsVisitor>(
         &self,

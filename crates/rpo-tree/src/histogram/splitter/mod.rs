@@ -11,9 +11,10 @@ pub use targets::SplitTargets;
 use super::WORTH_IT;
 use super::features::{BinnedFeatures, Layout};
 use super::purity::Purity;
+use super::room::Held;
 use super::search::{Limits, Sums};
 use super::shared_root::share_root;
-use super::workspace::{Common, HistogramWorkspace, Work};
+use super::workspace::{Common, HistogramWorkspace, Whole, Work};
 use crate::TreeError;
 use crate::rule::AxisRule;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Search, Splitter, ThresholdSearch};
@@ -30,7 +31,12 @@ use rpo_core::ParameterError;
 ///
 /// Cost of a node and its sibling: one addition per feature and sample of the smaller node (for sparse features: per
 /// stored value), and a score per bin. If fewer than half of dense features are drawn, only those are summed, at every
-/// node.
+/// node. A node whose rows touch few bins of sparse features sums and scores only those, of the drawn features: an
+/// addition per stored value of both siblings, whatever the number of bins.
+///
+/// Memory: that of the sums of several nodes, m + 1 numbers per stored bin and node, but at most 256 MiB for all trees on
+/// the same features together. Nodes for which no room is left are searched feature by feature, or a block of features
+/// at a time, which takes more additions; the trees are the same.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -114,7 +120,7 @@ impl<'a> HistogramSplitter<'a> {
         let Some(features) = splitters.first().map(|s| s.features) else {
             return;
         };
-        let is_shared = |s: &&mut Self| std::ptr::eq(s.features, features) && !s.sums_drawn_only();
+        let is_shared = |s: &&mut Self| std::ptr::eq(s.features, features) && s.is_summed_whole(rows);
         let (mut packed, mut narrow, mut wide) = (Vec::new(), Vec::new(), Vec::new());
         for splitter in splitters.iter_mut().filter(is_shared) {
             match &mut splitter.sums {
@@ -150,6 +156,27 @@ impl<'a> HistogramSplitter<'a> {
         (k < self.features.n_features()).then_some(k)
     }
 
+    /// Returns true if all features of a node are summed, so that sums of one child follow from those of the other.
+    fn is_summed_whole(&self, rows: &[u32]) -> bool {
+        match &self.features.layout {
+            Layout::Dense(_) => !self.sums_drawn_only(),
+            Layout::Sparse(bins) => bins.n_entries(rows) >= self.fewest_entries(),
+        }
+    }
+
+    /// Returns the fewest stored values of the rows of a node that fill the bins of sparse features: a quarter of the
+    /// number of bins for one output, and one, two, three or four times that number for up to 16, 32, 48 or more outputs.
+    /// With fewer, listing the bins that are [touched](crate::histogram) takes less time than clearing, subtracting and
+    /// scoring all. Listing takes as long for many outputs as for one; the factors are those at which single trees of the
+    /// benchmark data grew fastest.
+    fn fewest_entries(&self) -> usize {
+        let n_bins = self.features.n_cells();
+        match self.n_targets {
+            1 => n_bins / 4,
+            m => n_bins * m.div_ceil(16).min(4),
+        }
+    }
+
     /// Returns true if only the drawn features are summed, so that no sums are kept from node to node.
     fn sums_drawn_only(&self) -> bool {
         let is_dense = matches!(self.features.layout, Layout::Dense(_));
@@ -175,7 +202,7 @@ impl Splitter for HistogramSplitter<'_> {
     }
 
     fn begin(&self, workspace: &mut HistogramWorkspace) {
-        workspace.begin();
+        self.sums.begin(workspace);
     }
 
     /// One whose children one thread searches in about the time of fifty hand-overs of work to others.
@@ -187,7 +214,16 @@ impl Splitter for HistogramSplitter<'_> {
         };
         let of_row = self.features.per_row() * summed * self.n_targets / p;
         let of_children = 2 * self.n_bins() * self.n_drawn().unwrap_or(p) * self.n_targets;
-        (SMALL * WORTH_IT).saturating_sub(of_children) / of_row.max(1)
+        let small = (SMALL * WORTH_IT).saturating_sub(of_children) / of_row.max(1);
+        match &self.features.layout {
+            Layout::Dense(_) => small,
+            // Where few bins are touched, sums and scores take as long as there are values.
+            Layout::Sparse(bins) => {
+                let per_row = bins.per_row().max(1);
+                let of_row = 2 * per_row * self.n_targets;
+                small.max((SMALL * WORTH_IT / of_row.max(1)).min(self.fewest_entries() / per_row))
+            }
+        }
     }
 
     fn split(
@@ -258,12 +294,7 @@ impl HistogramSplitter<'_> {
         let searched = match work.take(node.number) {
             Some(searched) => searched,
             None if self.may_split(node.rows) => {
-                let of_all = (!self.sums_drawn_only()).then(|| {
-                    let mut histogram = work.take_free();
-                    let gathered = &mut work.gathered[0];
-                    let total = sums.accumulate(self.features, node.rows, gathered, &mut histogram);
-                    (histogram, total)
-                });
+                let of_all = self.sum_whole(sums, node.rows, work);
                 self.search(sums, vec![(node, of_all)], common, work).pop()?
             }
             None => return None,
@@ -272,10 +303,25 @@ impl HistogramSplitter<'_> {
             work.give_back(searched.sums);
             return None;
         };
-        let histogram = searched.sums.as_ref().map(|(histogram, _)| histogram);
+        let histogram = searched.sums.as_ref().map(|(histogram, _)| &**histogram);
         let rule = self.route(sums, &found, node.rows, histogram, (common, work), children);
         work.keep(node.number, searched);
         Some(ProposedSplit { rule, gain })
+    }
+
+    /// Sums the rows of a node over all features, unless these are summed otherwise or there is no room.
+    fn sum_whole<S: Sums>(&self, sums: &S, rows: &[u32], work: &mut Work<S>) -> Option<Whole<S>> {
+        let mut histogram = self
+            .is_summed_whole(rows)
+            .then(|| self.empty_histogram(sums, work))??;
+        let total = sums.accumulate(self.features, rows, &mut work.gathered[0], &mut histogram);
+        Some((histogram, total))
+    }
+
+    /// Returns a histogram of all features, to be filled, if there is room for it.
+    fn empty_histogram<S: Sums>(&self, sums: &S, work: &mut Work<S>) -> Option<Held<S::Histogram>> {
+        let bytes = self.features.n_cells().saturating_mul(sums.cell_bytes());
+        work.take_free(bytes, &self.features.room)
     }
 
     fn limits(&self) -> Limits {

@@ -4,19 +4,22 @@ use super::HistogramSplitter;
 use crate::grow::threads;
 use crate::histogram::WORTH_IT;
 use crate::histogram::categories::{Scratch, Scratches};
-use crate::histogram::search::{Drawn, Found, Node, Sums, best_of_all, best_offers, offer};
-use crate::histogram::workspace::{Common, Searched, TOGETHER, Work};
+use crate::histogram::features::Layout;
+use crate::histogram::search::{
+    Drawn, Found, Node, Sums, TouchedNode, best_of_all, best_of_touched, best_offers, offer,
+};
+use crate::histogram::workspace::{Common, Searched, TOGETHER, TouchedLists, Whole, Work};
 use crate::splitter::NodeRows;
 use crate::splitter::candidates::RandomOrder;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// A node to search, and its sums if they cover all features.
-type ToSearch<'n, S> = (NodeRows<'n>, Option<(<S as Sums>::Histogram, <S as Sums>::Total)>);
+type ToSearch<'n, S> = (NodeRows<'n>, Option<Whole<S>>);
 
 impl HistogramSplitter<'_> {
-    /// Searches some nodes, at most [`TOGETHER`](crate::histogram::workspace::TOGETHER), given the sums of all features
-    /// where available.
+    /// Searches some nodes, at most [`TOGETHER`](crate::histogram::workspace::TOGETHER), given the sums of all features of
+    /// each or of none.
     pub(super) fn search<S: Sums>(
         &self,
         sums: &S,
@@ -24,15 +27,21 @@ impl HistogramSplitter<'_> {
         common: &mut Common,
         work: &mut Work<S>,
     ) -> Vec<Searched<S>> {
-        let Common { draw, drawn, .. } = common;
-        if let Some(k) = self.n_drawn() {
+        let Common {
+            draw, drawn, touched, ..
+        } = common;
+        let are_whole = nodes.iter().all(|(_, of_all)| of_all.is_some());
+        let is_dense = matches!(self.features.layout, Layout::Dense(_));
+        // Dense features that are summed one by one are all listed.
+        let k = self.n_drawn().or((is_dense && !are_whole).then_some(usize::MAX));
+        if let Some(k) = k {
             for ((node, _), drawn) in nodes.iter().zip(&mut *drawn) {
                 draw.draw(k, node.seed.purpose("features"), drawn);
             }
         }
         let all = draw.features();
         let searched = |(of_all, best): (Option<_>, Option<(Found, f64)>)| Searched { best, sums: of_all };
-        if self.sums_drawn_only() {
+        if !are_whole {
             let n_rows: usize = nodes.iter().map(|(node, _)| node.rows.len()).sum();
             let apart = threads() > 1 && n_rows * self.n_targets >= WORTH_IT;
             let totals = nodes.par_iter().zip(&mut work.gathered);
@@ -40,7 +49,14 @@ impl HistogramSplitter<'_> {
                 .with_min_len(if apart { 1 } else { TOGETHER })
                 .map(|((node, _), gathered)| sums.total(node.rows, gathered))
                 .collect();
-            let found = self.search_drawn(sums, &nodes, &totals, (drawn, all), work);
+            let found = match &self.features.layout {
+                Layout::Dense(_) => self.search_drawn(sums, &nodes, &totals, (drawn, all), work),
+                Layout::Sparse(bins) => {
+                    let rows = nodes.iter().map(|(node, _)| node.rows);
+                    touched.list(bins, rows, self.n_drawn().map(|_| &drawn[..]));
+                    self.search_touched(sums, &nodes, &totals, (touched, all), work)
+                }
+            };
             let best = found
                 .into_iter()
                 .zip(&totals)
@@ -52,7 +68,7 @@ impl HistogramSplitter<'_> {
             Some(Node {
                 features: self.features,
                 sums,
-                histogram,
+                histogram: &**histogram,
                 total,
                 limits: self.limits(),
                 order: RandomOrder::of(node.seed),
@@ -155,6 +171,40 @@ impl HistogramSplitter<'_> {
             Some(best) => best,
             None if is_random => further(all, *node)
                 .find_map(|feature| offer_all(None, i, &[feature], &|_| 0, scratches.one()))?,
+            None => None,
+        })
+        .collect()
+    }
+}
+
+impl HistogramSplitter<'_> {
+    /// Returns the best splits of nodes of sparse features from what their rows touch, given all features.
+    fn search_touched<S: Sums>(
+        &self,
+        sums: &S,
+        nodes: &[ToSearch<'_, S>],
+        totals: &[S::Total],
+        (lists, all): (&TouchedLists, &[u32]),
+        work: &mut Work<S>,
+    ) -> Vec<Option<Found>> {
+        let is_random = self.n_drawn().is_some_and(|k| k < all.len());
+        let of_nodes = nodes.iter().enumerate().map(|(i, (node, _))| TouchedNode {
+            features: self.features,
+            sums,
+            rows: node.rows,
+            gathered: &work.gathered[i],
+            total: &totals[i],
+            limits: self.limits(),
+            touched: &lists.of_nodes[i],
+            searched: &lists.searched[i],
+            order: (!is_random).then(|| RandomOrder::of(node.seed)),
+        });
+        let to_search: Vec<_> = of_nodes.collect();
+        let found = best_of_touched(&to_search, &mut work.scratches);
+        let each = found.into_iter().zip(&to_search).zip(nodes);
+        each.map(|((found, search), (node, _))| match found {
+            Some(best) => best,
+            None if is_random => search.first_of(further(all, *node), work.scratches.one()),
             None => None,
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use super::HistogramSplitter;
 use crate::histogram::search::Sums;
-use crate::histogram::workspace::{Common, TOGETHER, Work};
+use crate::histogram::workspace::{Common, TOGETHER, Whole, Work};
 use crate::splitter::NodeRows;
 
 impl HistogramSplitter<'_> {
@@ -26,19 +26,11 @@ impl HistogramSplitter<'_> {
         };
         let wanted = |child: &(NodeRows<'_>, bool)| child.1 && self.may_split(child.0.rows);
         let (small_wanted, large_wanted) = (wanted(small), wanted(large));
-        if !(small_wanted || large_wanted) || (parent.sums.is_some() && !work.has_room()) {
+        if !(small_wanted || large_wanted) {
             return work.give_back(parent.sums);
         }
-        let (mut of_small, mut of_large) = (None, None);
-        if let Some((mut histogram, mut total)) = parent.sums {
-            let (mut small_histogram, gathered) = (work.take_free(), &mut work.gathered[0]);
-            let small_total = sums.accumulate(self.features, small.0.rows, gathered, &mut small_histogram);
-            if large_wanted {
-                let of_parent = (&mut histogram, &mut total);
-                sums.subtract(self.features, of_parent, (&small_histogram, &small_total));
-            }
-            (of_small, of_large) = (Some((small_histogram, small_total)), Some((histogram, total)));
-        }
+        let (of_small, of_large) =
+            self.sums_of_children(sums, parent.sums, (small.0.rows, large_wanted), work);
         let mut nodes = Vec::with_capacity(TOGETHER);
         for (node, sums, is_wanted) in [
             (small.0, of_small, small_wanted),
@@ -50,10 +42,42 @@ impl HistogramSplitter<'_> {
                 work.give_back(sums);
             }
         }
-        let numbers: Vec<_> = nodes.iter().map(|(node, _)| node.number).collect();
+        // The children of a node whose rows fill few of its bins are searched without its sums.
+        let kept = nodes.iter().map(|(node, sums)| {
+            let is_whole = sums.is_some() && self.is_summed_whole(node.rows);
+            (node.number, is_whole)
+        });
+        let kept: Vec<_> = kept.collect();
         let searched = self.search(sums, nodes, common, work);
-        for (number, searched) in numbers.into_iter().zip(searched) {
+        for ((number, is_whole), mut searched) in kept.into_iter().zip(searched) {
+            if !is_whole {
+                work.give_back(searched.sums.take());
+            }
             work.keep(number, searched);
         }
+    }
+
+    /// Returns the sums of the smaller child, given its rows, and of the larger, if that is wanted, from those of their
+    /// parent; none if the parent has none or there is no room.
+    fn sums_of_children<S: Sums>(
+        &self,
+        sums: &S,
+        parent: Option<Whole<S>>,
+        (small_rows, large_wanted): (&[u32], bool),
+        work: &mut Work<S>,
+    ) -> (Option<Whole<S>>, Option<Whole<S>>) {
+        let Some(mut large) = parent else {
+            return (None, None);
+        };
+        let Some(mut histogram) = self.empty_histogram(sums, work) else {
+            work.give_back(Some(large));
+            return (None, None);
+        };
+        let total = sums.accumulate(self.features, small_rows, &mut work.gathered[0], &mut histogram);
+        if large_wanted {
+            let of_parent = (&mut *large.0, &mut large.1);
+            sums.subtract(self.features, of_parent, (&histogram, &total));
+        }
+        (Some((histogram, total)), Some(large))
     }
 }

@@ -12,10 +12,11 @@ mod terms;
 
 use super::WORTH_IT;
 use super::categories::{arrange, group};
-use super::cell::{Cell, Integer, gather, gathered_of, pick, sum};
+use super::cell::{Cell, Integer, gather, gathered_of, pick, sum, sum_touched};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::WeightCode;
 use super::search::{Limits, Scanned, Sums};
+use super::touched::Touched;
 use crate::categories::Groups;
 use crate::grow::threads;
 use lanes::Lanes;
@@ -92,6 +93,10 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
     type Gathered = Histogram<T, W>;
     type Buffer = Buffer<T, W>;
 
+    fn cell_bytes(&self) -> usize {
+        size_of::<i64>() + self.planes.len() * size_of::<[T; W]>()
+    }
+
     fn accumulate(
         &self,
         features: &BinnedFeatures,
@@ -145,6 +150,23 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         self.each_plane(rows.len() * chosen.len(), others, |i, sums| {
             features.accumulate_apart(chosen, rows, plane(i + 1), sums);
         });
+    }
+
+    fn sum_touched(
+        &self,
+        touched: &Touched,
+        bins: &[u32],
+        rows: &[u32],
+        gathered: &Self::Gathered,
+        sums: &mut Self::Histogram,
+    ) {
+        let counts = gathered_of(&self.counts, rows, &gathered.counts);
+        sum_touched(touched, bins, counts, &mut sums.counts);
+        sums.planes.resize_with(self.planes.len(), Vec::new);
+        let planes = self.planes.iter().zip(&gathered.planes).zip(&mut sums.planes);
+        for ((plane, gathered), sums) in planes {
+            sum_touched(touched, bins, gathered_of(plane, rows, gathered), sums);
+        }
     }
 
     fn subtract(
