@@ -129,7 +129,9 @@ fn thresholds_beyond_memory_are_refused() {
     let y = CsrMatrix::new((n, d), rows, (0..n as u32).collect(), vec![1.0; n]);
     let x = Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
     let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
-    let method: Method = "random-forest --trees 1 --max-depth 1 --thresholds macro-f".parse().unwrap();
+    let method: Method = "random-forest --trees 1 --max-depth 1 --thresholds macro-f"
+        .parse()
+        .unwrap();
     let expected = MemoryLimit {
         what: format!("scores of {n} samples and {d} outputs").into(),
         bytes: 4 * n * d,
