@@ -48,8 +48,9 @@ class LabelMethod(Classifier):
 class StructuredForestClassifier(LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its variants.
 
-    The threshold of labels is 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper,
-    by the thresholds with the largest F-measure of each label on out-of-bag predictions.
+    The threshold of labels is 0.5, as scikit-learn expects, with `params={"preset": "paper"}` too.
+    `params={"thresholds": "label-f"}` decides as in the paper, by the thresholds with the largest F-measure of each label
+    on out-of-bag predictions; with "macro-f" no label is predicted more than five times as often as it occurs.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ const N: usize = 600;
 /// Number of outputs.
 const D: usize = 128;
 
-/// Returns how many more bytes were ever allocated while a tree of 32 leaves was grown than before.
+/// Grows a tree of 32 leaves, and returns the largest number of bytes of the process so far less that before the growth.
 fn bytes_of_a_tree(x: MatrixView<'_>) -> usize {
     let features = BinnedFeatures::new(x, 255, &[]).unwrap();
     let z = Array2::from_shape_fn((N, D), |(i, j)| ((i * (j + 3)) % 17) as f32);

@@ -37,8 +37,9 @@ pub(crate) struct Combine {
     #[arg(long, value_name = "RULE", requires = "data", conflicts_with = "weights")]
     combine: Option<CombineRule>,
 
-    /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, label-f, micro-f or rate. Thresholds of the
-    /// models apply to their own scores and are not kept; without the option labels are predicted from a score of 0.5.
+    /// Rule that finds decision thresholds on the data, as in `rpo train`: macro-f, label-f, micro-f or rate. Thresholds
+    /// of the models apply to their own scores and are not kept; without the option labels are predicted from a score of
+    /// 0.5.
     #[arg(long, value_name = "RULE", requires = "data")]
     thresholds: Option<ThresholdRule>,
 

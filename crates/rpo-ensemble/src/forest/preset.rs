@@ -18,9 +18,9 @@ pub enum ForestPreset {
     /// all features.
     Cart,
     /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using
-    /// Structured Hellinger Forests*, AAAI 2017, *Experiments and Results*), for [single targets](crate::SingleTargetParams): 50 trees
-    /// grown by entropy on 75 % of the samples and features, all of these features searched at each node, leaves of at
-    /// least 3 samples. It is made cost-sensitive by its decision thresholds: [`thresholds`](crate::thresholds) on
+    /// Structured Hellinger Forests*, AAAI 2017, *Experiments and Results*), for
+    /// [single targets](crate::SingleTargetParams): 50 trees grown by entropy on 75 % of the samples and features, all of
+    /// these features searched at each node, leaves of at least 3 samples. It is made cost-sensitive by its decision thresholds: [`thresholds`](crate::thresholds) on
     /// out-of-bag scores.
     RfCost,
 }

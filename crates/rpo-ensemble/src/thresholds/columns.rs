@@ -9,8 +9,10 @@ use rpo_core::{MatrixView, Mismatch};
 /// Scores and labels, read label by label: the pairs of all labels together would take more memory than the scores.
 pub(super) struct Columns<'a> {
     scores: ArrayView2<'a, f32>,
-    /// For each label, the samples that have it or where it is missing.
-    marked: Vec<Vec<(u32, Mark)>>,
+    /// For each label, the samples that have it.
+    positive: Vec<Vec<u32>>,
+    /// For each label, the samples where it is missing.
+    missing: Vec<Vec<u32>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,30 +37,36 @@ impl<'a> Columns<'a> {
                 value,
             });
         }
-        let mut marked = vec![Vec::new(); d];
+        let (mut positive, mut missing) = (vec![Vec::new(); d], vec![Vec::new(); d]);
         for row in 0..n {
             labels.for_each_in_row(row, |label, value| {
-                let mark = match value {
+                let marked = match value {
                     0.0 => return,
-                    _ if value.is_nan() => Mark::Missing,
-                    _ => Mark::Positive,
+                    _ if value.is_nan() => &mut missing,
+                    _ => &mut positive,
                 };
-                marked[label as usize].push((row as u32, mark));
+                marked[label as usize].push(row as u32);
             });
         }
-        Ok(Self { scores, marked })
+        Ok(Self {
+            scores,
+            positive,
+            missing,
+        })
     }
 
     pub(super) fn n_labels(&self) -> usize {
-        self.marked.len()
+        self.positive.len()
     }
 
     /// Writes the pairs of a label, without those of which the score or the label is NaN.
     pub(super) fn copy(&self, label: usize, buffer: &mut Buffer) {
         buffer.marks.clear();
         buffer.marks.resize(self.scores.nrows(), Mark::Negative);
-        for &(row, mark) in &self.marked[label] {
-            buffer.marks[row as usize] = mark;
+        for (marked, mark) in [(&self.positive, Mark::Positive), (&self.missing, Mark::Missing)] {
+            for &row in &marked[label] {
+                buffer.marks[row as usize] = mark;
+            }
         }
         buffer.pairs.clear();
         let scores = self.scores.column(label);

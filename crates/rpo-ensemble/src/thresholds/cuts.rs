@@ -151,6 +151,8 @@ fn largest(pairs: &mut [Pair], most: usize) -> &mut [Pair] {
 /// Collects the `most` pairs of the largest scores and the next one of many.
 pub(super) struct Largest {
     most: usize,
+    /// Number of pairs from which the others are left out.
+    full: usize,
     kept: Vec<Pair>,
 }
 
@@ -158,13 +160,14 @@ impl Largest {
     pub(super) fn new(most: usize) -> Self {
         Self {
             most,
+            full: most.saturating_mul(2).saturating_add(SPARE),
             kept: Vec::new(),
         }
     }
 
     pub(super) fn extend(&mut self, pairs: &[Pair]) {
         self.kept.extend_from_slice(pairs);
-        if self.kept.len() > self.most.saturating_mul(2).saturating_add(SPARE) {
+        if self.kept.len() > self.full {
             self.shrink();
         }
     }
@@ -182,3 +185,35 @@ impl Largest {
 
 /// Number of pairs beyond twice those wanted at which the others are left out.
 const SPARE: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Leaving out pairs on the way changes no threshold, whatever ties they have.
+        #[test]
+        fn the_largest_pairs_are_enough(
+            parts in prop::collection::vec(prop::collection::vec((0_u8..6, any::<bool>()), 0..9), 1..12),
+            most in 0_usize..40,
+        ) {
+            let parts: Vec<Vec<Pair>> = parts
+                .into_iter()
+                .map(|part| part.into_iter().map(|(score, positive)| (f32::from(score), positive)).collect())
+                .collect();
+            let mut all = parts.concat();
+            let totals = Totals::of(&all);
+            let collected = |most: usize| {
+                let mut largest = Largest { full: most + 1, ..Largest::new(most) };
+                parts.iter().for_each(|part| largest.extend(part));
+                largest.finish()
+            };
+            prop_assert!(collected(most).len() <= most + 1);
+            let best = |pairs: &mut [Pair]| BestF::of(pairs, totals.n_positive, most).threshold;
+            prop_assert_eq!(best(&mut collected(most)), best(&mut all));
+            let of_rate = same_rate(totals, &mut collected(totals.most()));
+            prop_assert_eq!(of_rate, same_rate(totals, &mut all));
+        }
+    }
+}

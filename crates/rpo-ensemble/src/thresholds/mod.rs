@@ -10,10 +10,10 @@
 //! is reached by scores of other samples that differ from 1 in their last digit.
 //!
 //! Apart from [`ThresholdRule::LabelF`], the paper's rule, a threshold of one label predicts it at most five times as
-//! often as it occurs. The F-measure of a label that scores do not tell is largest where every sample has it, 2π/(1 + π) at frequency π (Lipton, Elkan, Naryanaswamy, ECML 2014):
-//! without the bound, random forests give a sample of corel5k 54 labels where it has 3.5, and with it 4.7. Over 15 sets,
-//! for random forests, one-vs-rest and CRAFTML, the mean of F-measures over labels is .001 lower with it, and the F-measure
-//! of all decisions .015 to .055 higher.
+//! often as it occurs. The F-measure of a label that scores do not tell is largest where every sample has it, 2π/(1 + π)
+//! at frequency π (Lipton, Elkan, Naryanaswamy, ECML 2014): without the bound, random forests give a sample of corel5k 54
+//! labels where it has 3.5, and with it 4.7. Over 15 sets, for random forests, one-vs-rest and CRAFTML, the mean of
+//! F-measures over labels is .001 lower with it, and the F-measure of all decisions .015 to .055 higher.
 //!
 //! Labels with less than five positive samples share one threshold, at which all of them together are predicted as often
 //! as they occur: thresholds from so few samples would be due to chance. Over nine sets of 14 to 5,000 labels, half of

@@ -84,11 +84,11 @@ pub struct LabelEmbeddingParams {
     /// of frequencies it takes thousands of dimensions. Not for kernel.
     pub rank: Option<Rank>,
     /// Number of random features; by default half the number of samples, at least 100 and at most 2000, fewer for more
-    /// than 1250 outputs or less than 7 dimensions of the embedding.
+    /// than 1250 outputs, or less than 7.
     ///
     /// A kernel is approximated to within 1/√s by s features: more features cost time and gain little. The default
     /// gives at most 2.5 million weights, but at least 250 features (100 for fewer than 500 samples), and at most 300
-    /// for each dimension of the embedding, or feature with the mode kernel: a smooth function of one number takes no
+    /// for each dimension that the embedding may have (`rank`), or feature with the mode kernel: a smooth function of one number takes no
     /// more. Not for linear and cs-linear.
     #[schemars(range(min = 1))]
     pub features: Option<usize>,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// time without a gain that so few samples could show.
 ///
 /// Memory: two bytes per value of a dense matrix; 6 bytes per stored value of a sparse one, 8 if there are more than
-/// 65,536 bins, and 12 bytes per bin. The [histograms](crate::histogram) of all trees on these features take at most
+/// 65,536 bins, and 12 bytes per bin. The [histograms](crate::histogram) that trees on these features keep take at most
 /// 256 MiB more.
 #[derive(Debug, Clone)]
 pub struct BinnedFeatures {

@@ -30,8 +30,8 @@ struct Of {
     first: u32,
 }
 
-/// A node with one entry in this many bins lists the touched bins by reading the numbers of all rather than sorting
-/// those it met.
+/// A node that touches at least one in this many bins lists them by reading the numbers of all rather than by sorting
+/// those that it met.
 const READ_ALL: usize = 16;
 
 impl Touched {

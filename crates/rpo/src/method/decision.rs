@@ -23,7 +23,8 @@ pub struct DecisionParams {
     ///
     /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the
     /// method is fitted twice: first to a subset of the samples, to find the thresholds on the scores of the withheld
-    /// ones, and then to all.
+    /// ones, and then to all. A default rule is left out where these scores take more than 4 GiB, or all samples are of
+    /// one group.
     pub thresholds: Option<ThresholdRule>,
     /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for samples
     /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and samples have

@@ -35,8 +35,9 @@ use rpo_core::ParameterError;
 /// addition per stored value of both siblings, whatever the number of bins.
 ///
 /// Memory: that of the sums of several nodes, m + 1 numbers per stored bin and node, but at most 256 MiB for all trees on
-/// the same features together. Nodes for which no room is left are searched feature by feature, or a block of features
-/// at a time, which takes more additions; the trees are the same.
+/// the same features together. Nodes for which no room is left, and all below them, are searched feature by feature, or a
+/// block of features at a time, which takes more additions; the trees are the same. Threads that sum a node together take
+/// such sums once more each, and nodes that list what their rows touch 4 bytes per stored value.
 ///
 /// ```
 /// use ndarray::Array2;
@@ -165,7 +166,8 @@ impl<'a> HistogramSplitter<'a> {
     }
 
     /// Returns the fewest stored values of the rows of a node that fill the bins of sparse features: a quarter of the
-    /// number of bins for one output, and one, two, three or four times that number for up to 16, 32, 48 or more outputs.
+    /// number of bins for one output; that number for up to 16 outputs, twice that number for up to 32, three times for up
+    /// to 48, and four times for more.
     /// With fewer, listing the bins that are [touched](crate::histogram) takes less time than clearing, subtracting and
     /// scoring all. Listing takes as long for many outputs as for one; the factors are those at which single trees of the
     /// benchmark data grew fastest.

@@ -58,9 +58,9 @@ pub struct AutoParams {
     /// Rule for the weights of members: mean, greedy, greedy-mean, nnls or stack. Default: greedy-mean for labels and
     /// greedy for numbers.
     pub combine: Option<CombineRule>,
-    /// Rule for the decision thresholds: macro-f, label-f, micro-f, rate, or none. They are found on the scores of the ensemble
-    /// for samples that its members were not fitted to. For labels; none if the scores of these samples take more than
-    /// 1 GiB.
+    /// Rule for the decision thresholds: macro-f, label-f, micro-f, rate, or none. They are found on the scores of the
+    /// ensemble for samples that its members were not fitted to. For labels; none if the scores of these samples take
+    /// more than 1 GiB.
     pub thresholds: Option<ThresholdRule>,
     /// Seed of the withheld samples; each configuration has this seed plus its position in the portfolio.
     pub seed: u64,
