@@ -213,18 +213,16 @@ fn presets_suit_the_variants_of_a_method() {
 
     let of_embedding = |options: &str| {
         let options = format!("label-embedding --preset paper {options}");
-        settings(&options, &["rank", "features", "embedding_passes", "epochs"])
+        settings(&options, &["rank", "embedding_lambda", "embedding_passes"])
     };
     let rank = Value::from("labels:0.9");
-    assert_eq!(of_embedding(""), [rank.clone(), 4500.into(), 2.into(), 8.into()]);
+    let lambda = Value::from("0.0001");
+    assert_eq!(of_embedding(""), [rank.clone(), lambda.clone(), 2.into()]);
     assert_eq!(
         of_embedding("--mode cs-linear --link-loss squared"),
-        [rank, null.clone(), null.clone(), null.clone()]
+        [rank, lambda, null.clone()]
     );
-    assert_eq!(
-        of_embedding("--mode kernel --features 50"),
-        [null.clone(), 50.into(), null, 8.into()]
-    );
+    assert_eq!(of_embedding("--mode kernel"), [null.clone(), null.clone(), null]);
 }
 
 /// The settings of a paper are selected by one option, and changed by individual options.

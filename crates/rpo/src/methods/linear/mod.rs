@@ -22,14 +22,12 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelEmbeddingParams::default(),
         )
         .preset("paper", LabelEmbeddingParams::paper())
-        .clearing("mode", &["linear", "cs-linear"], &["features", "bandwidth"])
         .clearing("mode", &["cs", "cs-linear"], &["embedding_passes"])
         .clearing(
             "mode",
             &["kernel"],
             &["rank", "embedding_lambda", "embedding_passes"],
         )
-        .clearing("link_loss", &["squared"], &["epochs", "rate", "momentum"])
         .one_hot()
         .standardized(StandardizedBy::Mixed)
         .model::<LabelEmbeddingModel>("label-embedding"),
