@@ -216,7 +216,7 @@ fn presets_suit_the_variants_of_a_method() {
         settings(&options, &["rank", "embedding_lambda", "embedding_passes"])
     };
     let rank = Value::from("labels:0.9");
-    let lambda = Value::from("0.0001");
+    let lambda = Value::from(0.0001);
     assert_eq!(of_embedding(""), [rank.clone(), lambda.clone(), 2.into()]);
     assert_eq!(
         of_embedding("--mode cs-linear --link-loss squared"),
