@@ -49,8 +49,8 @@ class StructuredForestClassifier(LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its variants.
 
     The threshold of labels is 0.5, as scikit-learn expects, with `params={"preset": "paper"}` too.
-    `params={"thresholds": "label-f"}` decides as in the paper, by the thresholds with the largest F-measure of each label
-    on out-of-bag predictions; with "macro-f" no label is predicted more than five times as often as it occurs.
+    `params={"thresholds": "label-f"}` decides as in the paper, by the thresholds with the largest F-measure of each
+    label on out-of-bag predictions; with "macro-f" no label is predicted more than five times as often as it occurs.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ class CraftmlClassifier(LabelMethod):
     n_estimators : int, default=50
         Number of trees.
     preset : str, optional
-        Settings that replace the defaults: those of the "paper", of a student "report", or of its code with two defects,
-        "report-quirks".
+        Settings that replace the defaults: those of the "paper", of a student "report", or of its code with two
+        defects, "report-quirks".
     clusters : int, optional
         Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.
     min_samples_split : int, optional
