@@ -17,8 +17,8 @@ pub fn best_first<S: Copy + Into<f64>>(a: &(u32, S), b: &(u32, S)) -> Ordering {
     value(b).total_cmp(&value(a)).then(a.0.cmp(&b.0))
 }
 
-/// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns. The capacity remains:
-/// shrink lists that are stored.
+/// Keeps the k largest (column, value) pairs, in column order; ties go to the smaller columns. The capacity remains, for
+/// lists that are filled again.
 ///
 /// # Panics
 /// If k is 0.
@@ -28,6 +28,16 @@ pub fn keep_top(values: &mut Vec<(u32, f32)>, k: usize) {
         values.truncate(k);
     }
     values.sort_unstable_by_key(|(column, _)| *column);
+}
+
+/// Returns the k largest (column, value) pairs as [`keep_top`] orders them, with the memory of these alone.
+///
+/// # Panics
+/// If k is 0.
+pub fn top_of_pairs(mut pairs: Vec<(u32, f32)>, k: usize) -> Vec<(u32, f32)> {
+    keep_top(&mut pairs, k);
+    pairs.shrink_to_fit();
+    pairs
 }
 
 /// Returns the k largest nonzero values of a row, as [`keep_top`] orders them.
@@ -41,10 +51,7 @@ pub fn keep_top(values: &mut Vec<(u32, f32)>, k: usize) {
 /// If k is 0.
 pub fn top_of(row: ArrayView1<'_, f32>, k: usize) -> Vec<(u32, f32)> {
     let values = (0..).zip(row.iter().copied());
-    let mut values: Vec<(u32, f32)> = values.filter(|(_, value)| *value != 0.0).collect();
-    keep_top(&mut values, k);
-    values.shrink_to_fit();
-    values
+    top_of_pairs(values.filter(|(_, value)| *value != 0.0).collect(), k)
 }
 
 /// Converts rows of (column, value) pairs in column order to CSR of the given shape.

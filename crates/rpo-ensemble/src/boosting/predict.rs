@@ -13,7 +13,7 @@ use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
     Apply, CsrMatrix, DEFAULT_MEMORY_LIMIT, Domain, InverseLink, MatrixView, Predictor, TreeEnsemble,
-    csr_of_rows, keep_top, top_of,
+    csr_of_rows, top_of, top_of_pairs,
 };
 
 /// The outputs and predictions that are kept for each sample.
@@ -166,9 +166,7 @@ impl Boosted {
 fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> {
     let converted = |score| prediction(link, score) as f32;
     let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
-    let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
-    keep_top(&mut top, k);
-    top.shrink_to_fit();
+    let mut top = top_of_pairs(scores.map(|(j, &score)| (j, score as f32)).collect(), k);
     top.iter_mut()
         .for_each(|(_, score)| *score = converted(f64::from(*score)));
     top

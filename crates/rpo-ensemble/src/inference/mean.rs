@@ -10,7 +10,7 @@ use super::sums::SparseSums;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, check_dense, csr_of_rows, keep_top, top_of};
+use rpo_core::{CsrMatrix, Domain, MatrixView, Mismatch, check_dense, csr_of_rows, top_of, top_of_pairs};
 
 /// Returns the means over trees (n x d), within a memory limit in bytes.
 pub(crate) fn mean_of_trees(
@@ -190,9 +190,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
                     add(&predictor, in_block, &mut sums);
                     let mut values = Vec::new();
                     sums.drain(|j, sum| values.push((j, finish(j, sum))));
-                    keep_top(&mut values, k);
-                    values.shrink_to_fit();
-                    rows.push(values);
+                    rows.push(top_of_pairs(values, k));
                 }
             }
             rows

@@ -4,7 +4,7 @@
 pub(super) type Pair = (f32, bool);
 
 /// The threshold where none is better: without pairs, or if none predicts a positive one.
-pub(super) const HALF: f64 = 0.5;
+const HALF: f64 = 0.5;
 /// Largest number of predictions of a label, as a multiple of its number of positive samples.
 pub(super) const MOST: usize = 5;
 
@@ -106,14 +106,11 @@ pub(super) fn best_of_all(totals: Totals, mut find: impl FnMut(usize) -> BestF) 
     }
 }
 
-/// Returns the threshold at which as many pairs are predicted as are positive. The largest `totals.most()` pairs and the
-/// next one are enough.
+/// Returns the threshold at which as many pairs are predicted as are positive, if some are not. The largest
+/// `totals.most()` pairs and the next one are enough.
 pub(super) fn same_rate(totals: Totals, pairs: &mut [Pair]) -> f64 {
     if totals.n_pairs == 0 {
         return HALF;
-    }
-    if let Some(threshold) = totals.of_certain() {
-        return threshold;
     }
     let mut threshold = None;
     for_each_cut(pairs, totals.most(), |cut, predicted, _| {

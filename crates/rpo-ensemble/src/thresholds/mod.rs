@@ -81,9 +81,6 @@ pub fn find(
     let columns = Columns::new(scores, labels)?;
     Ok(match rule {
         ThresholdRule::MacroF => of_each_label(&columns, |totals, buffer| {
-            if let Some(threshold) = totals.of_certain() {
-                return threshold;
-            }
             BestF::of(&mut buffer.pairs, totals.n_positive, totals.most()).threshold
         }),
         ThresholdRule::Rate => of_each_label(&columns, |totals, buffer| same_rate(totals, &mut buffer.pairs)),
@@ -119,13 +116,14 @@ fn largest_of(columns: &Columns<'_>, most: usize, is_one: impl Fn(usize) -> bool
     largest.finish()
 }
 
-/// Returns the thresholds of all labels: rare ones share that of their rate, and `f` finds those of the others.
+/// Returns the thresholds of all labels: rare ones share that of their rate, and `f` finds those of the others, apart from
+/// labels that all samples have.
 fn of_each_label(columns: &Columns<'_>, f: impl Fn(Totals, &mut Buffer) -> f64 + Sync) -> Vec<f64> {
-    let is_rare =
-        |totals: Totals| totals.n_pairs > 0 && totals.n_positive < RARE && totals.of_certain().is_none();
-    let found = map_labels(columns, |totals, buffer| match is_rare(totals) {
-        true => Err(totals),
-        false => Ok(f(totals, buffer)),
+    let is_rare = |totals: Totals| totals.n_pairs > 0 && totals.n_positive < RARE;
+    let found = map_labels(columns, |totals, buffer| match totals.of_certain() {
+        Some(threshold) => Ok(threshold),
+        None if is_rare(totals) => Err(totals),
+        None => Ok(f(totals, buffer)),
     });
     let of_rare = found.iter().filter_map(|found| found.err());
     let totals = of_rare.fold(Totals::NONE, Totals::and);

@@ -8,7 +8,7 @@ use super::structure::Structure;
 use super::{LabelForest, LabelTree, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
-use crate::linear::Costs;
+use crate::linear::{Costs, mean_count};
 use crate::options::Limits;
 use crate::{ClassifierOptions, LinearError};
 
@@ -120,7 +120,7 @@ impl LabelTreeParams {
             let problems = problems(&structure, level.clone(), depth, samples, &paths);
             let at = Level {
                 costs,
-                mean: mean_weight(rows, problems.iter().flatten()),
+                mean: mean_count(rows, problems.iter().flatten()),
                 is_root: depth == 0,
             };
             let fitted: Vec<SparseWeights> = problems
@@ -187,15 +187,6 @@ struct Level<'a, 'p> {
     /// The mean sum of the weights of the positive samples of classifiers.
     mean: f64,
     is_root: bool,
-}
-
-/// Returns the mean sum of the weights of samples, over the lists that have some.
-fn mean_weight<'a>(rows: &Rows, lists: impl Iterator<Item = &'a Vec<u32>>) -> f64 {
-    let sums = lists
-        .map(|samples| rows.sum_weights(samples))
-        .filter(|sum| *sum > 0.0);
-    let (n, total) = sums.fold((0, 0.0), |(n, total), sum| (n + 1, total + sum));
-    total / f64::from(n.max(1))
 }
 
 /// Returns the samples of each classifier of each node at a depth, increasing.

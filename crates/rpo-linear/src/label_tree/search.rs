@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use rpo_core::math;
-use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top, vectorized};
+use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top, top_of_pairs, vectorized};
 
 use super::structure::Node;
 use super::{LabelForest, LabelTree};
@@ -24,9 +24,7 @@ impl LabelForest {
                 let n_trees = self.trees.len() as f32;
                 scores.iter_mut().for_each(|(_, score)| *score /= n_trees);
                 scores.retain(|(_, score)| *score > 0.0);
-                keep_top(&mut scores, k);
-                scores.shrink_to_fit();
-                scores
+                top_of_pairs(scores, k)
             })
             .collect();
         csr_of_rows(rows.iter(), (x.n_rows(), self.n_outputs()))

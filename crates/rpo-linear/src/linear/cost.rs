@@ -58,8 +58,6 @@ impl<'a> Costs<'a> {
         groups: Option<&'a [u32]>,
         limits: Limits<'_>,
     ) -> Result<Self, LinearError> {
-        let counts: Vec<f64> = samples.iter().map(|samples| rows.sum_weights(samples)).collect();
-        let n_present = counts.iter().filter(|count| **count > 0.0).count();
         let weights = (0..rows.n_rows()).map(|row| f64::from(rows.weight(row)));
         let (n, total) = weights
             .filter(|weight| *weight > 0.0)
@@ -68,12 +66,12 @@ impl<'a> Costs<'a> {
             params,
             cost: params.cost.unwrap_or(FIRST * f64::from(n) / total),
             mean_weight: total / f64::from(n),
-            mean: counts.iter().sum::<f64>() / n_present.max(1) as f64,
+            mean: mean_count(rows, samples),
             n_train: rows.n_rows(),
             groups,
             trial: None,
         };
-        if params.cost.is_none() && n_present > 0 {
+        if params.cost.is_none() && costs.mean > 0.0 {
             let purpose = "to find `cost`: set it";
             let search = Search::new(&costs, rows, samples, limits);
             let (cost, trial) = search.ok_or(LinearError::OneGroup { purpose })?.run(rows)?;
@@ -143,6 +141,15 @@ impl<'a> Costs<'a> {
             positive: (cost * f64::from(weight)) as f32,
         })
     }
+}
+
+/// Returns the mean sum of the weights of the samples in a list, over the lists that have some; 0 if none has.
+pub(crate) fn mean_count<'a>(rows: &Rows, lists: impl IntoIterator<Item = &'a Vec<u32>>) -> f64 {
+    let counts = lists.into_iter().map(|samples| rows.sum_weights(samples));
+    let (n, total) = counts
+        .filter(|count| *count > 0.0)
+        .fold((0, 0.0), |(n, total), count| (n + 1, total + count));
+    total / f64::from(n.max(1))
 }
 
 /// What a cost gives for withheld samples.

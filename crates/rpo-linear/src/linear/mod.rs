@@ -12,7 +12,7 @@ mod panels;
 mod ridge;
 mod store;
 
-pub(crate) use cost::Costs;
+pub(crate) use cost::{Costs, mean_count};
 pub use logistic::LogisticRegressionParams;
 pub use model::LinearModel;
 pub use one_vs_rest::{OneVsRestParams, RowNorm};

@@ -21,9 +21,9 @@
 //!
 //! Sums over all features are kept for open nodes, so that larger siblings follow by subtraction, as long as they fit
 //! into 256 MiB for all trees on the same features. Without them the rows of a node are summed feature by feature, or a
-//! block of sparse bins at a time, each scored before the next. So are, whatever the memory, the rows of nodes that touch few of the bins of sparse features:
-//! the 101 outputs of rcv1 and their curvatures would take 250 MB in its 270,000 bins, of which a node of 50 samples
-//! touches one in seventy.
+//! block of sparse bins at a time, each scored before the next. So are, whatever the memory, the rows of nodes that touch
+//! few of the bins of sparse features: the 101 outputs of rcv1 and their curvatures would take 250 MB in its 270,000 bins,
+//! of which a node of 50 samples touches one in seventy.
 //!
 //! Sums are integers: targets are coded in units of a power of 2, chosen such that no sum over the training set
 //! overflows. Integer sums do not depend on their order, so neither subtraction nor the number of threads changes a

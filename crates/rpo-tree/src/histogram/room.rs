@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Most bytes of the histograms that all trees on the same features keep together, including those that are being filled
-/// and those that wait for use, but not what threads that fill one together sum apart: 256 MiB. Some hundred nodes of 100 features with 255 bins and ten outputs fit into it,
-/// more than the leaves of a boosted tree. A node for which no room is left is searched without a histogram, so that the
-/// limit changes no tree.
+/// and those that wait for use, but not what threads that fill one together sum apart: 256 MiB. Some hundred nodes of 100
+/// features with 255 bins and ten outputs fit into it, more than the leaves of a boosted tree. A node for which no room is
+/// left is searched without a histogram, so that the limit changes no tree.
 pub(super) const MOST_BYTES: usize = 256 << 20;
 
 /// Bytes that histograms may take.

@@ -1,7 +1,7 @@
 //! The best labels of each sample, without the scores of all samples at once.
 
 use crate::{Model, ModelError};
-use rpo_core::{MatrixView, Predictor, Propensity, keep_top};
+use rpo_core::{MatrixView, Predictor, Propensity, top_of_pairs};
 use rpo_metrics::{LabelSets, MissingTruth, TopK};
 
 /// The best k labels of each sample, plus enough further labels to replace those that are skipped because they are
@@ -35,10 +35,7 @@ fn of_all_scores(
     rerank: Option<Propensity>,
 ) -> Result<TopK, ModelError> {
     let lists = model.best_by_blocks(x, rerank, |scores| {
-        let mut all: Vec<_> = (0..).zip(scores.iter().copied()).collect();
-        keep_top(&mut all, k);
-        all.shrink_to_fit();
-        all
+        top_of_pairs((0..).zip(scores.iter().copied()).collect(), k)
     })?;
     Ok(TopK::from_lists(model.n_outputs(), k, &lists)?)
 }

@@ -11,7 +11,6 @@ pub use targets::SplitTargets;
 use super::WORTH_IT;
 use super::features::{BinnedFeatures, Layout};
 use super::purity::Purity;
-use super::room::Held;
 use super::search::{Limits, Sums};
 use super::shared_root::share_root;
 use super::workspace::{Common, HistogramWorkspace, Whole, Work};
@@ -296,7 +295,8 @@ impl HistogramSplitter<'_> {
         let searched = match work.take(node.number) {
             Some(searched) => searched,
             None if self.may_split(node.rows) => {
-                let of_all = self.sum_whole(sums, node.rows, work);
+                let is_whole = self.is_summed_whole(node.rows);
+                let of_all = is_whole.then(|| self.sum_whole(sums, node.rows, work)).flatten();
                 self.search(sums, vec![(node, of_all)], common, work).pop()?
             }
             None => return None,
@@ -311,19 +311,12 @@ impl HistogramSplitter<'_> {
         Some(ProposedSplit { rule, gain })
     }
 
-    /// Sums the rows of a node over all features, unless these are summed otherwise or there is no room.
+    /// Sums the rows of a node over all features, if there is room.
     fn sum_whole<S: Sums>(&self, sums: &S, rows: &[u32], work: &mut Work<S>) -> Option<Whole<S>> {
-        let mut histogram = self
-            .is_summed_whole(rows)
-            .then(|| self.empty_histogram(sums, work))??;
+        let bytes = self.features.n_cells().saturating_mul(sums.cell_bytes());
+        let mut histogram = work.take_free(bytes, &self.features.room)?;
         let total = sums.accumulate(self.features, rows, &mut work.gathered[0], &mut histogram);
         Some((histogram, total))
-    }
-
-    /// Returns a histogram of all features, to be filled, if there is room for it.
-    fn empty_histogram<S: Sums>(&self, sums: &S, work: &mut Work<S>) -> Option<Held<S::Histogram>> {
-        let bytes = self.features.n_cells().saturating_mul(sums.cell_bytes());
-        work.take_free(bytes, &self.features.room)
     }
 
     fn limits(&self) -> Limits {

@@ -175,9 +175,7 @@ impl HistogramSplitter<'_> {
         })
         .collect()
     }
-}
 
-impl HistogramSplitter<'_> {
     /// Returns the best splits of nodes of sparse features from what their rows touch, given all features.
     fn search_touched<S: Sums>(
         &self,

@@ -69,15 +69,14 @@ impl HistogramSplitter<'_> {
         let Some(mut large) = parent else {
             return (None, None);
         };
-        let Some(mut histogram) = self.empty_histogram(sums, work) else {
+        let Some(small) = self.sum_whole(sums, small_rows, work) else {
             work.give_back(Some(large));
             return (None, None);
         };
-        let total = sums.accumulate(self.features, small_rows, &mut work.gathered[0], &mut histogram);
         if large_wanted {
             let of_parent = (&mut *large.0, &mut large.1);
-            sums.subtract(self.features, of_parent, (&histogram, &total));
+            sums.subtract(self.features, of_parent, (&small.0, &small.1));
         }
-        (Some((histogram, total)), Some(large))
+        (Some(small), Some(large))
     }
 }
