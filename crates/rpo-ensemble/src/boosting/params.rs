@@ -87,11 +87,13 @@ pub struct BoostingParams {
     /// output for gbrt-rpo and if the line search is set to exact.
     ///
     /// The paper uses output. leaf is not for gbrt-rpo, whose trees are shared by all outputs. With Newton steps, leaf
-    /// makes boosting second order: leaf values are R / (H + λ), where R and H are the sums of negative gradients and
-    /// second derivatives, and trees split where this gains most ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
+    /// makes boosting second order: leaf values are G / (H + λ), where G and H are the sums of negative gradients and
+    /// of second derivatives, and trees split where this gains most
+    /// ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
     pub step_scope: Option<StepScope>,
-    /// Penalty λ of the squares of leaf values: leaf values are R / (H + λ). By default, for Newton steps per leaf, 5
-    /// for outputs with the square loss and 1 for others, as in XGBoost.
+    /// L2 penalty λ of leaf values, as XGBoost's `lambda`: a leaf value is G / (H + λ), where G and H are the sums of
+    /// the negative gradients and of the second derivatives of its samples. For Newton steps per leaf; by default 5 for
+    /// outputs with the square loss and 1 for others.
     ///
     /// For the square loss, λ is a number of samples: a leaf of 5 samples takes half a step. With rare counts and heavy
     /// tails, a leaf of fewer samples is hardly informative. For Newton steps per leaf. On the scale of XGBoost's
@@ -99,9 +101,10 @@ pub struct BoostingParams {
     /// scores here.
     #[schemars(range(min = 0.0))]
     pub leaf_l2: Option<f64>,
-    /// Penalty α of the magnitudes of leaf values: R is first moved towards 0 by α.
+    /// L1 penalty α of leaf values, as XGBoost's `alpha`: the sum of the negative gradients of a leaf is moved towards
+    /// 0 by α. For Newton steps per leaf.
     ///
-    /// For Newton steps per leaf; on the scale of XGBoost's `alpha`.
+    /// On the scale of XGBoost's `alpha`.
     #[schemars(range(min = 0.0))]
     pub leaf_l1: f64,
     /// Smallest sum of second derivatives in a leaf, averaged over the outputs that its tree grows on.

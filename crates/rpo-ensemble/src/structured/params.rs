@@ -120,8 +120,8 @@ pub struct StructuredForestParams {
     pub scaling: Option<FeatureScaling>,
     /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
     pub l2: Option<f64>,
-    /// Largest fraction of the Hellinger distance at which the penalty of weights starts, at least 0 and below 1; 0.4
-    /// by default. For sf-h.
+    /// Strength of the sparsity penalty on the weights of a split, at least 0 and below 1: where the second stage
+    /// starts, the penalty is at most this fraction of the Hellinger distance. 0.4 by default. For sf-h.
     #[schemars(range(min = 0.0))]
     pub rho: Option<f64>,
     /// Descent steps of each of the two stages; 200 by default. For sf-h.

@@ -77,8 +77,9 @@ pub struct LabelEmbeddingParams {
     /// Model: full, random features of a learned embedding; linear, a learned embedding alone; cs and cs-linear, the same
     /// with a random embedding; kernel, random features of the features themselves.
     pub mode: EmbeddingMode,
-    /// Dimensions of the embedding: a number, labels:FRACTION for the fewest with that fraction of the labels' trace, or
-    /// labels:FRACTION:AT_MOST, or captured:FRACTION:AT_MOST; labels:0.9:256 by default.
+    /// Dimensions of the embedding: a number; labels:0.9, the fewest with 90 % of the trace of the labels' YᵀY;
+    /// labels:0.9:256, the default, the same but at most 256; or captured:0.9:256, the fewest with 90 % of what 256
+    /// dimensions capture.
     ///
     /// The rule of section 7.1 is 90 % of the trace of YᵀY, without a bound: for thousands of labels with a power law
     /// of frequencies it takes thousands of dimensions. Not for kernel.
@@ -96,7 +97,8 @@ pub struct LabelEmbeddingParams {
     ///
     /// Not for linear and cs-linear.
     pub kernel: Option<SpectralLaw>,
-    /// Factor on the inverse bandwidth, which the median distance between samples sets; 0.5 by default.
+    /// Inverse width of the kernel, in units of what the median distance between samples suggests: a larger value makes
+    /// the kernel narrower; 0.5 by default.
     ///
     /// c in σ⁻¹ = c √(2/D), where D is the median squared distance ([`SpectralLaw::inverse_bandwidth`]): smaller is
     /// wider. An embedding is linear in what can be predicted, so that a wide kernel suits it. Not for linear and

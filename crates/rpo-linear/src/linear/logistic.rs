@@ -51,9 +51,9 @@ pub struct LogisticRegressionParams {
     /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
     /// loss is at most ¼.
     pub lambda: Penalty,
-    /// Fraction of the gradient by features, each in its units, at weights of 0, in (0, 1), at which the fit of a label
-    /// ends; in coordinate descent 1/200 of the sum of the violations of the optimality conditions, divided by the
-    /// number of samples with the label.
+    /// Tolerance of convergence, in (0, 1): smaller is more exact and slower. Newton's method ends where the gradient
+    /// of a label is this fraction of that at weights of 0; coordinate descent (sparse features) where the violations
+    /// of the optimality conditions sum to 200 times this number for each sample with the label.
     ///
     /// A violation is the difference between a sample's dual variable and the corresponding probability; it bounds the
     /// sample's contribution to the gradient, in which violations mostly cancel. Default 0.001: precision at 5 within

@@ -94,8 +94,8 @@ pub struct OneVsRestParams {
     /// Maximum number of passes over the samples, at least 1.
     #[schemars(range(min = 1))]
     pub max_passes: usize,
-    /// Magnitude below which weights are left out, as a multiple of √C of their label, in units in which samples have
-    /// length 1 and a mean weight of 1.
+    /// Weights below this multiple of √C in magnitude are left out, where C is the cost of their label, and samples
+    /// have length 1 and a mean weight of 1: a larger value makes smaller models, 0 keeps all weights.
     ///
     /// Not negative. Weights are larger the larger C is. Default 0.1: precision at 5 within 0.2 points of that with all
     /// weights, which are two to six times as many.

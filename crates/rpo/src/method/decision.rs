@@ -11,26 +11,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecisionParams {
-    /// Predicts labels from their scores: threshold, each label whose score reaches its threshold; f1, each label for the
-    /// subset of the jointly predicted samples whose expected F1 is largest, for methods whose scores are probabilities.
-    /// Either way one class of a column is predicted: with f1 the most probable of those that would be, or of all.
+    /// Predicts labels from their scores: threshold, each label whose score reaches its threshold; f1, each label for
+    /// the set of samples with the largest expected F1, for methods whose scores are probabilities: the labels of a
+    /// sample then depend on the samples predicted with it. Exactly one class of a column is predicted: with f1 the
+    /// most probable of the classes chosen in this way, or of all if there is none.
     pub decide: Decision,
-    /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
-    /// F-measure of the label among those that predict it at most five times as often as it occurs; label-f, the same
-    /// without this bound; micro-f, one for all labels; rate, the threshold that predicts the label as often as it occurs;
-    /// none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples share one
-    /// threshold, at which they are together predicted as often as they occur.
+    /// Finds a decision threshold for each label and keeps it in the model: macro-f, the largest F1 of the label, where
+    /// it is predicted at most five times as often as it occurs; label-f, the largest F1 without this bound; micro-f,
+    /// one threshold for all labels with the largest micro-F1; rate, the label is predicted as often as it occurs;
+    /// none, 0.5. With macro-f and rate, labels with less than five samples share one threshold, at which they are
+    /// together predicted as often as they occur.
     ///
     /// Thresholds are found on out-of-bag predictions if the method has them and samples have no groups. Otherwise the
     /// method is fitted twice: first to a subset of the samples, to find the thresholds on the scores of the withheld
     /// ones, and then to all. A default rule is left out where these scores take more than 4 GiB, or all samples are of
     /// one group.
     pub thresholds: Option<ThresholdRule>,
-    /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for samples
-    /// like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and samples have
-    /// no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the errors for the
-    /// withheld ones, and then to all. With groups, such as customers, intervals are for samples of new groups: these
-    /// count alike, and as many have to be withheld as samples otherwise, 2 / (1 - level) - 1.
+    /// Level of prediction intervals of numbers, such as 0.9: they cover the true value with this probability, for
+    /// samples like those of training. Calibrated by the errors of out-of-bag predictions if the method has them and
+    /// samples have no groups; otherwise the method is fitted twice: first to a subset of the samples, to find the
+    /// errors for the withheld ones, and then to all. At least 2 / (1 - level) - 1 samples have to be withheld: 19 for
+    /// 0.9. With groups, such as customers, intervals hold for samples of new groups: every group has the same weight,
+    /// and as many groups have to be withheld.
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.

@@ -18,10 +18,10 @@ pub struct FeatureParams {
     /// value. Without it, random forests, Extra-Trees and boosting send missing values to one side of each split, and
     /// other methods refuse them.
     pub impute: Option<Fill>,
-    /// Encoding of nominal features with three or more values: native, splits between subsets of the 255 most frequent
-    /// values, where others count as missing, for forests and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over
-    /// the samples with the value, for features with very many values; or codes, the position of the value in the
-    /// attribute's list.
+    /// Encoding of nominal features with three or more values: native, trees split the values into two subsets, where
+    /// values beyond the 255 most frequent count as missing, for forests and boosting on dense features; one-hot, an
+    /// indicator for each value; target, means of the outputs over the samples with the value (target encoding), for
+    /// features with very many values; or codes, the position of the value in the attribute's list, as a number.
     ///
     /// The default, null, is native if a method supports it and features are dense, one-hot for linear methods, beside
     /// texts and for sparse features, and codes otherwise. The means of target are shrunk towards the mean of all
@@ -32,11 +32,11 @@ pub struct FeatureParams {
     /// outputs, or of the outputs themselves if there are no more. Numbers are standardized before. Default 16.
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
-    /// Scales numeric features to mean 0 and variance 1 in training, where a sample of weight 2 counts as two; this
-    /// makes the features dense, unless some are texts or more than three in four are indicators, which keep their scale.
-    /// By default for linear methods and craftml if there are numbers or dates beside texts or, in dense data, beside
-    /// categories that become indicators, and for one-vs-rest, label-tree and craftml also if more than half of the
-    /// values are not 0; not if a preset is chosen.
+    /// Scales numeric features to mean 0 and (weighted) variance 1 over the training samples; indicators and terms of
+    /// texts keep their scale. This makes sparse features dense, unless some are texts or more than three in four are
+    /// indicators. The default of linear methods and craftml if there are numbers or dates beside texts or, in dense
+    /// data, beside categories that become indicators; of one-vs-rest, label-tree and craftml also if more than half of
+    /// the values are not 0; not if a preset is chosen.
     ///
     /// The latter compare directions of samples, which the features of largest scale would dominate: LRAP of
     /// one-vs-rest on emotions is .62 instead of .78, on birds .38 instead of .60; of craftml .70 instead of .79, and

@@ -48,9 +48,8 @@ pub(crate) struct Predict {
 
     /// Only the labels that the model predicts: those whose score reaches the threshold stored in the model, or 0.5
     /// without one; in groups of mutually exclusive labels, the one whose score exceeds its threshold most, or the most
-    /// probable one without thresholds. A model trained with --decide f1 decides on all rows of the data jointly: each
-    /// label is predicted for the rows with the largest expected F1, and in groups the most probable one of these labels,
-    /// or of all, so a row alone, or among others, may get other labels.
+    /// probable one without thresholds. A model trained with --decide f1 decides on all rows of the data together, so
+    /// the labels of a row depend on the others: predict all rows at once.
     #[arg(long, conflicts_with = "top_k")]
     decide: bool,
 

@@ -77,8 +77,9 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", requires = "http")]
     max_connections: Option<NonZeroUsize>,
 
-    /// Seconds within which a request must arrive, longest wait for earlier requests, and for a client to go on reading
-    /// its response. Explanations end this long after their client closed the connection. [default: 10]
+    /// Timeout in seconds for a request to arrive, for its wait for earlier requests, and for a client that stops
+    /// reading its response, each by itself. Explanations end this long after their client has disconnected. [default:
+    /// 10]
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 

@@ -50,8 +50,8 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
-    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero. Indicators of
-    /// categories are sparse in any layout if they make more than four columns of each feature.
+    /// Layout of the features in memory; auto is sparse if fewer than one in four values is not zero. In any layout,
+    /// indicators of categories are stored sparse if there are more than four for each feature.
     #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
 }

@@ -59,8 +59,8 @@ pub(crate) struct WithheldOptions {
     #[command(flatten)]
     groups: GroupOptions,
 
-    /// Score on samples that are later, by this column of a table (numbers or ISO 8601 dates), than all samples of the
-    /// fit: scores then hold for the future. The column is not a feature. With --id the file is read once more.
+    /// Fit to earlier samples and score on later ones, by this column of a table (numbers or ISO 8601 dates): scores
+    /// then hold for the future. The column is not a feature. With --id the file is read once more.
     #[arg(long, value_name = "COLUMN", conflicts_with = "group")]
     time_column: Option<String>,
 }

@@ -39,9 +39,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AutoParams {
-    /// Time limit in seconds for trials and the last fits, of which the search that finds intervals on withheld samples and
-    /// that for all samples have half each. The configurations tried, and so the model, depend on the machine. Default: 10,
-    /// plus one for every 100,000 values of the data (stored features and outputs), at most 600.
+    /// Time limit in seconds for the search and the fits to all samples. Where intervals need a search of their own on
+    /// withheld samples, both searches have half of the time. The configurations tried, and so the model, depend on the
+    /// machine. Default: 10, plus one for every 100,000 values of the data (stored features and outputs), at most 600.
     ///
     /// The first configuration is always tried. Another one is left out if its expected time, from its cost and the
     /// times so far, would not leave enough time to fit members to all samples, and one that takes four times as

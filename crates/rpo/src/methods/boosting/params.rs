@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Boosting {
     #[serde(flatten)]
     pub(super) params: BoostingParams,
-    /// Stops after this number of seconds, but not before the first step; the model then depends on the machine. A fit
-    /// that finds intervals or thresholds on withheld samples and the one to all samples have half of the time each.
+    /// Stops after this number of seconds, but not before the first step; the model then depends on the machine. Where
+    /// intervals or thresholds need another fit on withheld samples, both fits have half of the time.
     pub(super) time_limit: Option<f64>,
     /// Fraction of the samples to withhold, between 0 and 1; every step is scored on them, and the model keeps the
     /// steps up to the best. Default 0.2 with `early_stopping`, otherwise no samples are withheld. A search scores
