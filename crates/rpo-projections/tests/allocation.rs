@@ -1,4 +1,4 @@
-//! E-P15: allocations that an embedding never makes. A separate test program, as it counts every byte of the process.
+//! Allocations that an embedding never makes. A separate test program, as it counts every byte of the process.
 
 use std::alloc::System;
 

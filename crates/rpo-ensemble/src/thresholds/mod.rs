@@ -183,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// H-P14: no threshold has a larger F, and no higher threshold has an equal F.
+        /// No threshold has a larger F, and no higher threshold has an equal F.
         #[test]
         fn no_threshold_is_better(pairs in prop::collection::vec((0_u8..12, any::<bool>()), 1..40)) {
             let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s) / 16.0, p)).collect();

@@ -46,7 +46,7 @@ fn data(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
     (x.into(), y)
 }
 
-/// B-P1, with every projection and subsample.
+/// With every algorithm, loss, projection and subsample.
 #[test]
 fn the_training_loss_never_grows() {
     for loss in PAPER_LOSSES {
@@ -80,7 +80,7 @@ fn the_training_loss_never_grows() {
     }
 }
 
-/// B-P2 for whole steps of Algorithm 3: the loss decreases as computed from the stored values.
+/// Whole steps of Algorithm 3: the loss decreases as computed from the stored values.
 #[test]
 fn square_steps_take_off_what_they_promise() {
     let (x, y) = data(LossKind::Square, 2, 60);
@@ -119,7 +119,7 @@ fn data_without_ties(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32
     }
 }
 
-/// B-P4: with identical outputs all algorithms are equivalent.
+/// With identical outputs all algorithms are equivalent.
 #[test]
 fn identical_outputs_make_all_algorithms_one() {
     for loss in PAPER_LOSSES {
@@ -158,7 +158,7 @@ fn identical_outputs_make_all_algorithms_one() {
     }
 }
 
-/// B-P5: with one output all algorithms are equivalent.
+/// With one output all algorithms are equivalent.
 #[test]
 fn one_output_makes_all_algorithms_one() {
     for loss in PAPER_LOSSES {
@@ -184,7 +184,7 @@ fn one_output_makes_all_algorithms_one() {
     }
 }
 
-/// B-P6: Algorithm 4 with the identity is Algorithm 2, bit for bit.
+/// Algorithm 4 with the identity is Algorithm 2, bit for bit.
 #[test]
 fn the_identity_is_no_projection() {
     for loss in PAPER_LOSSES {
@@ -273,7 +273,7 @@ fn steps_may_share_a_projection() {
     }
 }
 
-/// B-P7: the scale and the sign of a projection change nothing.
+/// The scale and the sign of a projection change nothing.
 #[test]
 fn the_scale_of_a_projection_does_not_matter() {
     for loss in PAPER_LOSSES {
@@ -299,7 +299,7 @@ fn the_scale_of_a_projection_does_not_matter() {
     }
 }
 
-/// B-P8: the square loss follows shifts, scales and permutations of the outputs.
+/// The square loss follows shifts, scales and permutations of the outputs.
 #[test]
 fn the_square_loss_follows_the_outputs() {
     let (x, y) = regression(7, 60);
@@ -340,7 +340,7 @@ fn the_square_loss_follows_the_outputs() {
     }
 }
 
-/// B-P13: a step along a tree grown on one of several unrelated outputs hardly changes the others.
+/// A step along a tree grown on one of several unrelated outputs hardly changes the others.
 #[test]
 fn unrelated_outputs_stay() {
     let n = 4000;
@@ -366,7 +366,7 @@ fn unrelated_outputs_stay() {
     assert!([0, 2, 3].iter().all(|&j| outputs[j].abs() < bound), "{outputs:?}");
 }
 
-/// B-P14.
+/// No more than asked for; two leaves are a stump.
 #[test]
 fn trees_keep_to_their_leaves() {
     let (x, y) = data(LossKind::Square, 9, 80);
@@ -384,7 +384,7 @@ fn trees_keep_to_their_leaves() {
     }
 }
 
-/// B-P15: staged predictions are those of the truncated model, bit for bit.
+/// Staged predictions are those of the truncated model, bit for bit.
 #[test]
 fn stages_are_cut_models() {
     for (loss, storage) in [(LossKind::Logistic, None), (LossKind::Square, Some(3))] {
@@ -412,7 +412,7 @@ fn stages_are_cut_models() {
     }
 }
 
-/// B-P17, in every form of the training scores.
+/// In every form of the training scores.
 #[test]
 fn threads_do_not_matter() {
     for (algorithm, loss, form, line_search) in every_form() {

@@ -16,7 +16,7 @@ use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// F-P6: the identity projection equals no projection, bit for bit.
+/// The identity projection equals no projection, bit for bit.
 #[test]
 fn the_identity_is_no_projection() {
     let (x, labels) = labelled(1, 60);
@@ -42,7 +42,7 @@ fn the_identity_is_no_projection() {
     }
 }
 
-/// F-P7: an orthogonal projection of all outputs changes nothing. This one, half a Hadamard matrix, is exact.
+/// An orthogonal projection of all outputs changes nothing. This one, half a Hadamard matrix, is exact.
 #[test]
 fn orthogonal_projections_change_nothing() {
     let (x, y) = labelled(2, 60);
@@ -59,7 +59,7 @@ fn orthogonal_projections_change_nothing() {
     }
 }
 
-/// F-P8: the scale of a projection changes nothing, however small or large.
+/// The scale of a projection changes nothing, however small or large.
 #[test]
 fn the_scale_of_a_projection_does_not_matter() {
     let (x, y) = regression(3, 50);
@@ -78,7 +78,7 @@ fn the_scale_of_a_projection_does_not_matter() {
     }
 }
 
-/// F-P11: outputs may be permuted, with the columns of the projection where there is one.
+/// Outputs may be permuted, with the columns of the projection where there is one.
 #[test]
 fn outputs_may_be_permuted() {
     let (x, y) = labelled(4, 60);
@@ -103,7 +103,7 @@ fn outputs_may_be_permuted() {
     }
 }
 
-/// F-P13: the same seed gives the same forest and the same predictions on any number of threads.
+/// The same seed gives the same forest and the same predictions on any number of threads.
 #[test]
 fn threads_do_not_matter() {
     let (x, y) = labelled(5, 90);
@@ -150,7 +150,7 @@ fn seeds_matter() {
     }
 }
 
-/// F-P14: with one tree, a shared projection equals the projection of the tree.
+/// With one tree, a shared projection equals the projection of the tree.
 #[test]
 fn one_tree_has_the_shared_projection() {
     let (x, y) = labelled(7, 60);
@@ -192,7 +192,7 @@ fn trees_have_their_own_projection_or_share_one() {
     }
 }
 
-/// F-P15: without bootstrap, distinct rows are fitted exactly through any Gaussian projection.
+/// Without bootstrap, distinct rows are fitted exactly through any Gaussian projection.
 #[test]
 fn distinct_rows_are_learnt_by_heart() {
     let (x, y) = labelled(8, 80);
@@ -211,7 +211,7 @@ fn distinct_rows_are_learnt_by_heart() {
     }
 }
 
-/// F-P17: with one component, a projection per tree is at least as accurate on average as one for all, as it
+/// With one component, a projection per tree is at least as accurate on average as one for all, as it
 /// divides the variance due to the projection by the number of trees.
 #[test]
 fn a_projection_per_tree_is_no_worse() {
@@ -240,7 +240,7 @@ fn a_projection_per_tree_is_no_worse() {
     assert!(per_tree <= shared, "{per_tree} against {shared}");
 }
 
-/// F-P18: sparse features, including missing and negative values, give the same forest as dense ones, and so do sparse
+/// Sparse features, including missing and negative values, give the same forest as dense ones, and so do sparse
 /// outputs if they are labels.
 #[test]
 fn layouts_give_the_same_forest() {

@@ -64,7 +64,7 @@ fn one_model_for_any_number_of_threads_and_either_layout() {
         );
         assert_eq!(params.fit(views.0, views.1).unwrap(), forest);
         assert_eq!(forest.predict(views.0).unwrap(), scores);
-        // H-P10.
+        // Leaves are means of labels.
         assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
     }
 }

@@ -53,7 +53,7 @@ fn brent(loss: &dyn Loss, direction: Direction<'_>, limit: f64) -> f64 {
 }
 
 proptest! {
-    /// B-P9.
+    /// By central differences, for all losses; the same for curvatures.
     #[test]
     fn residuals_are_negative_derivatives(y in -3.0..3.0_f64, f in -6.0..6.0_f64) {
         let h = 1e-5;
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// B-P10.
+    /// Of the loss of constant scores; that of the logistic loss predicts the fraction of positives.
     #[test]
     fn initial_constants_are_minima(y in vec(-3.0..3.0_f64, 1..20), w in vec(0.1..3.0_f64, 20), delta in 1e-4..1.0_f64) {
         for loss in LOSSES {
@@ -99,7 +99,7 @@ proptest! {
         }
     }
 
-    /// B-P11.
+    /// Steps of line searches: no loss is above that at 0, and where a slope exists, it is 0.
     #[test]
     fn steps_are_minima(
         rows in vec((-3.0..3.0_f64, -2.0..2.0_f64, -1.5..1.5_f64, 0.1..3.0_f64), 1..25),
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(scaled_huber.initial(&scaled_y, &weights), unit * HUBER.initial(&y, &weights));
     }
 
-    /// B-P2 and B-P3: the decrease of the square loss, and steps of 1 along mean residuals.
+    /// The decrease of the square loss, and steps of 1 along mean residuals.
     #[test]
     fn square_steps_by_formula(
         rows in vec((-3.0..3.0_f64, -2.0..2.0_f64, 0.1..3.0_f64, 0_usize..4), 2..25),
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// B-P12.
+/// Probabilities lie in [0, 1] and nothing overflows.
 #[test]
 fn logistic_formulas_hold_for_any_score() {
     for score in [0.0, 1e-300, 0.1, 5.0, 37.0, 400.0, 1e4, f64::MAX / 4.0] {

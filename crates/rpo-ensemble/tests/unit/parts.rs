@@ -131,7 +131,7 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
     }
 }
 
-/// H-P15.
+/// Of two trees, one of which clustered the label, the scores a and b give (5 a + b) / 6.
 #[test]
 fn labels_a_tree_clustered_count_five_times() {
     let leaf = |answer: f32, seed| ForestTree {

@@ -92,7 +92,7 @@ mod tests {
             prop_assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{found} {expected}");
         }
 
-        /// E-P10: the gradient is response - target; adding a constant to all activations does not change a softmax.
+        /// The gradient is response - target; adding a constant to all activations does not change a softmax.
         #[test]
         fn gradients_are_response_minus_target(
             values in proptest::collection::vec(-4.0_f32..4.0, 10), class in 0_usize..5, shift in -20.0_f32..20.0,

@@ -54,7 +54,7 @@ fn terms(model: &LabelEmbeddingModel, x: &Array2<f32>) -> Array2<f64> {
     concatenate![Axis(1), phi, Array2::ones((x.nrows(), 1))].mapv(f64::from)
 }
 
-/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ in all modes, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance of a row of Φ.
+/// Φᵀ(Y - ΦΘ) = λ̄Θ in all modes, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance of a row of Φ.
 #[test]
 fn least_squares_satisfy_the_normal_equations() {
     let x = features(150, 7, 1.0, 1);
@@ -98,7 +98,7 @@ fn least_squares_satisfy_the_normal_equations() {
     }
 }
 
-/// E-P11: with many features and a small penalty, the Gram matrix can hardly be factored; losses fall all the same.
+/// With many features and a small penalty, the Gram matrix can hardly be factored; losses fall all the same.
 #[test]
 fn descent_keeps_the_best_epoch() {
     let x = features(200, 6, 1.0, 3);

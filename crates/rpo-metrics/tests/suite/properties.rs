@@ -106,7 +106,7 @@ proptest! {
         prop_assert!(close(micro_area(&t, s, Curve::PrecisionRecall).unwrap(), precision));
     }
 
-    /// H-P16, for the macro AUC and all other metrics that depend on the order alone.
+    /// For the macro AUC and all other metrics that depend on the order alone.
     #[test]
     fn increasing_transforms_change_nothing((truth, scores) in example()) {
         // For small integers these maps are exact, and one of them is far from linear.
@@ -293,7 +293,7 @@ proptest! {
         prop_assert!(close(precision, gain_at_k(&sets(&truth), &top, Gain::Precision, k).unwrap()));
     }
 
-    /// B-P16.
+    /// Its macro R² is 0 on the data that it is the mean of; that of the truth is 1.
     #[test]
     fn constant_mean_explains_nothing(values in proptest::collection::vec(-1e3_f64..1e3, 12), offset in -1e6_f64..1e6) {
         let truth = Array2::from_shape_vec((4, 3), values).unwrap() + offset;

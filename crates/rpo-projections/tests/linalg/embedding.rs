@@ -35,7 +35,7 @@ fn dense_g(x: &Array2<f64>, y: &Array2<f64>) -> Array2<f64> {
 
 fn assert_orthonormal(found: &Embedding) {
     let gram = found.directions.dot(&found.directions.t()) - Array2::<f64>::eye(found.directions.nrows());
-    assert!(gram.iter().all(|v| v.abs() < 1e-8), "E-P1");
+    assert!(gram.iter().all(|v| v.abs() < 1e-8), "directions are orthonormal");
     assert!(
         found.eigenvalues.windows(2).into_iter().all(|w| w[0] >= w[1])
             && found.eigenvalues.iter().all(|v| *v >= 0.0)
@@ -60,7 +60,8 @@ fn uniform(n: usize, columns: usize, seed: u64) -> Array2<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// E-P1 and E-P2; E-P4: W = argmin ‖YV - XW‖ is B_ols V, and W Vᵀ fits as well as any matrix of rank k.
+    /// Directions and eigenvalues are those of a dense solver; W = argmin ‖YV - XW‖ is B_ols V, and W Vᵀ fits as well
+    /// as any matrix of rank k.
     #[test]
     fn all_directions_probed_give_the_eigenvectors(
         n in 12_usize..40, p in 1_usize..10, d in 1_usize..10, share in 0.0..1.0, seed in 0_u64..1000, wide in any::<bool>(),
@@ -95,12 +96,13 @@ proptest! {
         let error = |b: &Array2<f64>| (&y - &x.dot(b)).iter().map(|v| v * v).sum::<f64>();
         let best = error(&ols) + g.values.iter().skip(k).sum::<f64>();
         prop_assert!((error(&w.dot(&found.directions)) - best).abs() < 1e-8 * (1.0 + best));
-        // E-P16: with V = I, W are the coefficients of ordinary least squares.
+        // With V = I, W are the coefficients of ordinary least squares.
         let qr = x.dot(&fit(Array2::eye(d)));
         prop_assert!((x.t().dot(&(&y - &qr))).iter().all(|v| v.abs() < 1e-8));
     }
 
-    /// E-P6.
+    /// Features times an invertible matrix, or samples in another order, give the same directions; labels in another
+    /// order permute their entries.
     #[test]
     fn bases_of_features_and_orders_do_not_matter(seed in 0_u64..1000) {
         let (n, p, d, k) = (40, 5, 6, 3);
@@ -123,7 +125,7 @@ proptest! {
     }
 }
 
-/// E-P3: six strong directions over noise.
+/// Six strong directions over noise.
 #[test]
 fn more_passes_find_subspaces_better() {
     let (n, p, d) = (600, 40, 60);
@@ -168,7 +170,7 @@ fn more_passes_find_subspaces_better() {
     }
 }
 
-/// E-P14, and the same bits on any number of threads.
+/// Dense and sparse layouts agree, with the same bits on any number of threads.
 #[test]
 fn layouts_and_threads_do_not_matter() {
     let (x, y) = (outputs(120, 50, 0.1, false, 5), outputs(120, 45, 0.1, true, 6));

@@ -23,7 +23,7 @@ fn worst(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// E-P5, on sparse and dense features, with more targets than a panel has columns.
+/// On sparse and dense features, with more targets than a panel has columns.
 #[test]
 fn iterative_solvers_agree_with_the_factor() {
     for (n, p, density) in [(60, 9, 1.0), (80, 40, 0.2), (20, 33, 0.5)] {

@@ -30,7 +30,7 @@ fn kernel_estimate(u: ArrayView1<'_, f32>, v: ArrayView1<'_, f32>) -> f64 {
     2.0 * sum / u.len() as f64
 }
 
-/// E-P7 and E-P8: the estimate approximates the kernel of the difference, whatever the position of the pair.
+/// The estimate approximates the kernel of the difference, whatever the position of the pair.
 #[test]
 fn inner_products_approximate_the_kernel() {
     let (k, s) = (4, 40_000);
@@ -53,7 +53,7 @@ fn inner_products_approximate_the_kernel() {
     }
 }
 
-/// E-P9: phases on any interval whose length is a multiple of π give the same kernel.
+/// Phases on any interval whose length is a multiple of π give the same kernel.
 #[test]
 fn half_a_turn_of_phases_gives_the_same_kernel() {
     let (k, s) = (3, 40_000);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     proptest! {
-        /// F-P2: the gain is |S| Var(S) - |S_l| Var(S_l) - |S_r| Var(S_r), in both layouts, and for 0/1 targets
+        /// The gain is |S| Var(S) - |S_l| Var(S_l) - |S_r| Var(S_r), in both layouts, and for 0/1 targets
         /// with integer weights the layouts agree bit for bit.
         #[test]
         fn gain_is_the_decrease_of_variance(

@@ -122,7 +122,7 @@ impl CheckParams for HellingerParams {
 mod tests {
     use super::*;
 
-    /// H-P12.
+    /// The schedule of the paper.
     #[test]
     fn alpha_grows_by_half_every_ten_steps_up_to_four() {
         let sharpness = Sharpness::default();

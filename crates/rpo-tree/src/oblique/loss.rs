@@ -121,7 +121,6 @@ mod tests {
     }
 
     proptest! {
-        /// H-P1.
         #[test]
         fn slopes_are_central_differences((margins, positive) in rows(), alpha in prop::sample::select(vec![0.1, 1.0, 4.0])) {
             let slopes = loss_slopes(alpha, &margins, &positive);
@@ -136,7 +135,7 @@ mod tests {
             }
         }
 
-        /// H-P2.
+        /// Both are in [0, 2].
         #[test]
         fn both_forms_of_the_distance_agree(t in 0.0..=1.0, f in 0.0..=1.0) {
             let (t, f): (f64, f64) = (t, f);
@@ -146,7 +145,7 @@ mod tests {
             prop_assert!((0.0..=2.0).contains(&distance));
         }
 
-        /// H-P3.
+        /// Neither that of the classes nor that of the margins.
         #[test]
         fn signs_do_not_matter((margins, positive) in rows(), alpha in 0.05..4.0) {
             let expected = loss(alpha, &margins, &positive);
@@ -156,7 +155,7 @@ mod tests {
             prop_assert!((loss(alpha, &negated, &positive) - expected).abs() < 1e-12);
         }
 
-        /// H-P5: repeating the rows of a class changes neither the loss nor the sum of their slopes.
+        /// Repeating the rows of a class changes neither the loss nor the sum of their slopes.
         #[test]
         fn skew_does_not_matter((margins, positive) in rows(), times in 2_usize..6, alpha in 0.05..4.0) {
             let repeat = |i: usize| if positive[i] { times } else { 1 };
@@ -172,7 +171,6 @@ mod tests {
         }
     }
 
-    /// H-P4.
     #[test]
     fn the_distance_is_symmetric_and_has_its_extremes_in_the_corners() {
         assert_eq!(squared_distance(1.0, 0.0).sqrt(), 2.0_f64.sqrt());
@@ -183,7 +181,7 @@ mod tests {
         }
     }
 
-    /// H-P13, second half: saturated rows have slope 0, not NaN.
+    /// Saturated rows have slope 0, not NaN.
     #[test]
     fn saturation_gives_no_nan() {
         for size in [30.0, 1e5, 1e300] {

@@ -32,7 +32,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// H-P6.
+        /// Above the magnitude by 2 ln 2 / η at most, and even.
         #[test]
         fn close_to_the_absolute_value(w in -4.0_f64..4.0, eta in 1.0_f64..1e6) {
             let phi = SmoothAbs { eta };
@@ -41,7 +41,7 @@ mod tests {
             prop_assert_eq!(phi.value(w), phi.value(-w));
         }
 
-        /// H-P6: where Φ bends, its derivative equals the difference quotient.
+        /// Where Φ bends, its derivative equals the difference quotient.
         #[test]
         fn the_derivative_is_the_slope(t in -8.0_f64..8.0, eta in 1.0_f64..100.0) {
             let phi = SmoothAbs { eta };

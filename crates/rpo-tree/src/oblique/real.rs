@@ -109,7 +109,7 @@ impl Real for f32 {
 mod tests {
     use super::*;
 
-    /// H-P7: φ(−z) = 1 − φ(z), and nothing overflows.
+    /// φ(−z) = 1 − φ(z), and nothing overflows.
     #[test]
     fn sigmoids_are_symmetric_and_bounded() {
         for x in [0.0, 1e-3, 0.7, 5.0, 40.0, 800.0, 1e30, 1e308, f64::INFINITY] {

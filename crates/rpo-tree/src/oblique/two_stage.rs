@@ -188,7 +188,7 @@ mod tests {
         (design, positive)
     }
 
-    /// H-P13: the first stage increases the distance, in batches too; the penalty concentrates the weight on what
+    /// The first stage increases the distance, in batches too; the penalty concentrates the weight on what
     /// matters.
     #[test]
     fn the_stages_part_the_classes_and_then_shed_weights() {

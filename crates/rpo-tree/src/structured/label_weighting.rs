@@ -144,7 +144,8 @@ mod tests {
     }
 
     proptest! {
-        /// H-P8, and the first half of H-P9.
+        /// A label rarer both in the sample of the tree and in the node never has the smaller weight; repeating the data
+        /// changes no weight, and permuting the labels permutes them.
         #[test]
         fn rarer_labels_never_weigh_less(
             counts in prop::collection::vec((0_u32..40, 0_u32..20), 1..8),

@@ -44,7 +44,7 @@ fn descend(
 }
 
 proptest! {
-    /// F-P9: leaves predict the weighted means of their rows, in every storage; labels lie in [0, 1]; the mean of the
+    /// Leaves predict the weighted means of their rows, in every storage; labels lie in [0, 1]; the mean of the
     /// predictions for the training rows is the mean of their outputs.
     #[test]
     fn leaves_answer_weighted_means(data in any_data(30), max_depth in 0_u32..5, sparse_y in any::<bool>()) {
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    /// F-P15 without a projection: a fully developed tree on distinct rows reproduces its training set, if targets
+    /// Without a projection: a fully developed tree on distinct rows reproduces its training set, if targets
     /// differ by more than the purity tolerance.
     #[test]
     fn distinct_rows_are_learnt_by_heart(

@@ -59,7 +59,7 @@ fn relative_variance(data: &Data, rows: &[u32]) -> f64 {
 }
 
 proptest! {
-    /// F-P18: sparse and dense features grow the same tree, and so do sparse and dense targets if they are whole
+    /// Sparse and dense features grow the same tree, and so do sparse and dense targets if they are whole
     /// numbers.
     #[test]
     fn layouts_grow_the_same_tree(
@@ -76,7 +76,7 @@ proptest! {
         prop_assert_eq!(grow(&whole, false, false), grow(&whole, true, true));
     }
 
-    /// F-P10: every row used for growth is in one leaf, the one it is routed to, in both layouts.
+    /// Every row used for growth is in one leaf, the one it is routed to, in both layouts.
     #[test]
     fn rows_reach_the_leaf_that_holds_them(
         data in any_data(30),
@@ -187,7 +187,7 @@ proptest! {
         }
     }
 
-    /// F-P11: the order of the training rows does not matter.
+    /// The order of the training rows does not matter.
     #[test]
     fn rows_may_be_permuted(
         (data, order) in any_cells()
@@ -207,7 +207,7 @@ proptest! {
         }
     }
 
-    /// F-P11: the order of the outputs does not matter.
+    /// The order of the outputs does not matter.
     #[test]
     fn outputs_may_be_permuted(data in any_cells().prop_flat_map(|cells| data(25, cells, Targets::Whole))) {
         let reversed: Vec<usize> = (0..data.y.ncols()).rev().collect();
@@ -220,7 +220,7 @@ proptest! {
         prop_assert_eq!(permute(predict(&data, &a)), predict(&permuted, &b));
     }
 
-    /// F-P12: a strictly increasing transform of the features does not change the partition, even one that moves values
+    /// A strictly increasing transform of the features does not change the partition, even one that moves values
     /// across zero.
     #[test]
     fn features_may_be_transformed(
@@ -246,7 +246,7 @@ proptest! {
         }
     }
 
-    /// F-P8: the unit of the targets does not matter, nor (F-P7) does an orthogonal transform of them; the one here,
+    /// The unit of the targets does not matter, nor does an orthogonal transform of them; the one here,
     /// half a Hadamard matrix, is exact in binary.
     #[test]
     fn targets_may_be_rescaled_and_rotated(
@@ -315,7 +315,7 @@ proptest! {
     }
 }
 
-/// F-P18 with sparse features gathered in every way: many and few rows, entries or bits, one value or more.
+/// With sparse features gathered in every way: many and few rows, entries or bits, one value or more.
 #[test]
 fn layouts_grow_the_same_tree_at_every_density() {
     let mut rng = Seed::new(11).stream();

@@ -128,7 +128,8 @@ fn problems() -> impl Strategy<Value = Problem> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// H-P11, and both layouts of the features give the same tree.
+    /// Children have three rows or more, every row is where the stored rules route it, and both layouts of the features
+    /// give the same tree.
     #[test]
     fn rows_follow_the_stored_partition(problem in problems(), variant in prop::sample::select(VARIANTS.to_vec())) {
         let grown = problem.grow(variant, (&problem.x).into());
@@ -155,7 +156,7 @@ proptest! {
         }
     }
 
-    /// H-P9: the order of the labels does not matter.
+    /// The order of the labels does not matter.
     #[test]
     fn labels_may_be_permuted(problem in problems()) {
         let d = problem.y.ncols();
