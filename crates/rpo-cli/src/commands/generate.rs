@@ -10,7 +10,7 @@ use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::{FeatureStyle, Friedman, FriedmanKind, GenerateError, Generator, MultiLabelSet};
 
-/// Write a generated data set: the same seed gives the same file.
+/// Write a generated data set: the same seed gives the same file on one machine.
 ///
 /// multi-label has sparse features like words, and labels with power-law frequencies; the friedman sets are regression
 /// problems whose best prediction is known (Friedman's first function, with many outputs).
