@@ -46,13 +46,14 @@ from ._frames import (
     without_batches,
 )
 from ._matrix import check_finite, check_real
+from ._memory import check_memory
 from ._parameters import in_own_terms
 from ._precision import check_features, weights_in_single
 from ._samples import Samples, Work, fitter
 from ._seeds import seed_of
 from ._state import check_same_data, digests, unchanged_by_failure
 from ._types import ClassColumn
-from .model import Model, check_memory
+from .model import Model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -359,7 +360,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _scores(self, X: Any, memory_limit: int | None = None, *, size: int = 4) -> NDArray[np.float32]:
         """Return the predictions of the model, of which as many numbers of this size in bytes are within the limit."""
         X = self._fitted_features(X)
-        check_memory(X.shape[0], self.model_.n_outputs, size, memory_limit)
+        n, n_outputs = X.shape[0], self.model_.n_outputs
+        check_memory(f"predictions for {n} samples and {n_outputs} outputs", n * n_outputs * size, memory_limit)
         return self.model_.predict(X, n_threads=self._n_threads(), memory_limit=memory_limit)
 
 

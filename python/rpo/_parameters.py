@@ -22,6 +22,24 @@ def as_json(value: Any) -> Any:
     raise TypeError
 
 
+def parameters_as_json(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as JSON for the extension module.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a value that JSON does not have, with the name of the parameter.
+    """
+    for name, value in parameters.items():
+        try:
+            json.dumps(value, default=as_json, allow_nan=False)
+        except TypeError:
+            raise TypeError(f"`{name}` cannot be {value!r}") from None
+        except ValueError:
+            raise ValueError(f"`{name}` must be finite, got {value!r}") from None
+    return json.dumps(parameters, default=as_json)
+
+
 _PARAMETER = re.compile(r"`(\w+)`")
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._matrix import borrow
+from ._parameters import parameters_as_json
 from ._types import ClassColumn
-from .model import Model, parameters_as_json
+from .model import Model
 
 
 class Samples(NamedTuple):

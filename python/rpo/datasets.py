@@ -13,8 +13,8 @@ from sklearn.utils import Bunch
 
 from . import _native
 from ._matrix import handed
+from ._parameters import parameters_as_json
 from ._types import Path
-from .model import parameters_as_json
 
 __all__ = ["load_arff", "load_csv", "load_svmlight", "load_xc"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any, ClassVar, cast
@@ -18,17 +17,15 @@ from ._arguments import flag, names_of, numbers_of, threads, whole
 from ._frames import column_names, is_frame, numbered, read_frame, selected
 from ._groups import group_numbers
 from ._matrix import borrow, check_finite, csr, dense
+from ._memory import check_memory, limited
 from ._outputs import as_columns, check_outputs, outputs_as_array
 from ._outputs import output_names as names_of_outputs
-from ._parameters import as_json
+from ._parameters import parameters_as_json
 from ._precision import check_features, check_precision, weights_in_single
 from ._types import Borrowed, Path
 
 # The parameters A and B of the propensity model.
 PROPENSITY = (0.55, 1.5)
-
-_MEMORY_LIMIT = 4 << 30
-"""Largest size of predictions in bytes, by default."""
 
 _BYTES = (bytes, bytearray, memoryview)
 
@@ -193,7 +190,7 @@ class Model:
             For a result over the memory limit; `predict_top_k` needs no array of that size.
         """
         x = self._features(X)
-        with _limited(memory_limit) as limit:
+        with limited(memory_limit) as limit:
             return self._native.predict(x, n_threads=threads(n_threads), **limit)
 
     def predict_top_k(
@@ -355,6 +352,8 @@ class Model:
         ------
         ValueError
             For another model than a forest, boosting or a linear model; for no background sample.
+        MemoryError
+            For contributions that are larger than the limit.
 
         Examples
         --------
@@ -379,12 +378,8 @@ class Model:
         if chosen.ndim == 2 and len(chosen) != n:
             raise ValueError(f"outputs has {len(chosen)} rows; X has {n}")
         k, p = chosen.shape[-1], self.n_features
-        limit = _MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit)
-        if (size := n * p * k * 4) > limit:
-            raise ValueError(
-                f"contributions of {n} samples, {p} features and {k} outputs take {size} bytes, more than memory_limit"
-                f" = {limit}; name fewer outputs, or explain fewer samples at a time"
-            )
+        what = f"contributions of {n} samples, {p} features and {k} outputs"
+        check_memory(what, n * p * k * 4, memory_limit, ", or name fewer outputs or samples")
         of_samples = np.broadcast_to(chosen, (n, k)).tolist()
         found, base = self._native.contributions(x, of_samples, usual, n_threads=threads(n_threads))
         values = csr(found, (n * k, p)).toarray().reshape(n, k, p)
@@ -448,7 +443,7 @@ class Model:
         first = self._native.default_metric()
         names = names_of("metrics", metrics) or (["lrap", "p@1"] if first == "lrap" else [first])
         data = self._dataset(X, Y)
-        with _limited(memory_limit) as limit:
+        with limited(memory_limit) as limit:
             values = self._native.evaluate(
                 data,
                 names,
@@ -653,18 +648,9 @@ class Model:
     def importances(self) -> NDArray[np.float64] | None:
         """The importances of the features, which sum to 1; None if the model has none.
 
-        That of a category is the sum of those of the columns that encode it.
+        That of a category, or of a column of texts, is the sum of those of the columns that encode it.
         """
-        of_columns = self._native.importances()
-        if of_columns is None or len(of_columns) == self.n_features:
-            return of_columns
-        # Only categories of three or more values are encoded, in their places, and with equally many means each.
-        encoded = {j: len(values) for j, values in self._native.nominal.items() if len(values) > 2}
-        if self.parameters.get("nominal") == "target":
-            n_means = (len(of_columns) - self.n_features) // len(encoded) + 1
-            encoded = dict.fromkeys(encoded, n_means)
-        widths = [encoded.get(j, 1) for j in range(self.n_features)]
-        return np.add.reduceat(of_columns, np.cumsum([0, *widths[:-1]]))
+        return self._native.importances()
 
     @property
     def feature_names(self) -> list[str]:
@@ -817,33 +803,6 @@ def methods() -> dict[str, dict[str, Any]]:
     return described
 
 
-def check_memory(n_samples: int, n_outputs: int, size: int, memory_limit: int | None) -> None:
-    """Refuse predictions of numbers of this size that are larger than the limit, 4 GiB by default.
-
-    Raises
-    ------
-    MemoryError
-        With the sizes.
-    """
-    limit = _MEMORY_LIMIT if memory_limit is None else whole("memory_limit", memory_limit)
-    n_bytes = n_samples * n_outputs * size
-    if n_bytes > limit:
-        raise MemoryError(
-            f"predictions for {n_samples} samples and {n_outputs} outputs would take {n_bytes} bytes of memory; the "
-            f"limit is {limit}; memory_limit raises the limit"
-        )
-
-
-@contextmanager
-def _limited(memory_limit: int | None) -> Iterator[dict[str, int]]:
-    """Give the limit as an argument, if it is set; say that it can be raised if it is exceeded."""
-    limit = {} if memory_limit is None else {"memory_limit": whole("memory_limit", memory_limit)}
-    try:
-        yield limit
-    except MemoryError as error:
-        raise MemoryError(f"{error}; memory_limit raises the limit") from None
-
-
 def _model(given: Any) -> Model:
     """Return a model; refuse anything else, and say where an estimator has its model."""
     if isinstance(given, Model):
@@ -856,24 +815,6 @@ def _as_bytes(data: bytes | bytearray | memoryview) -> bytes:
     if not isinstance(data, _BYTES):
         raise TypeError(f"the content of a model file is bytes, not {type(data).__name__}; Model.load reads a path")
     return bytes(data)
-
-
-def parameters_as_json(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as JSON for the extension module.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a value that JSON does not have, with the name of the parameter.
-    """
-    for name, value in parameters.items():
-        try:
-            json.dumps(value, default=as_json, allow_nan=False)
-        except TypeError:
-            raise TypeError(f"`{name}` cannot be {value!r}") from None
-        except ValueError:
-            raise ValueError(f"`{name}` must be finite, got {value!r}") from None
-    return json.dumps(parameters, default=as_json)
 
 
 def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float, float] | None:

@@ -5,6 +5,7 @@
 //!
 //! Every computation releases the interpreter's lock and runs on a thread pool of this process ([`threads`]).
 
+mod blocks;
 mod dataset;
 mod error;
 mod fit;

@@ -1,17 +1,18 @@
 //! Fitted models.
 
+use crate::blocks::{CsrRows, FIRST_BLOCK, Pace, Rows};
 use crate::dataset::{Dataset, given};
 use crate::error::{file_error, model_error, value_error};
 use crate::fit::fit;
 use crate::matrix::{Borrowed, CsrArrays, hand_csr};
 use crate::stages::Stages;
 use crate::threads;
-use ndarray::{Array2, Axis};
+use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use rpo::core::{CsrMatrix, MatrixView, Propensity};
+use rpo::core::{MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::ensemble::LeafSamples;
 use rpo::metrics::Metric;
@@ -22,18 +23,8 @@ use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Number of samples that are predicted at once, at first; the number grows until a block takes long enough.
-const FIRST_BLOCK: usize = 1 << 12;
-
 /// Number of samples that each thread explains at once, at first: as many as share the values of leaves.
 const FIRST_EXPLAINED: usize = 8;
-
-/// Largest factor by which a block has more samples than the one before.
-const MOST_GROWTH: f64 = 8.0;
-
-/// Time that a block of samples should take: short for whoever presses Ctrl-C, and long compared with what a block
-/// costs beside its samples.
-const LONG: Duration = Duration::from_millis(200);
 
 /// A fitted model with the names and kinds of its columns.
 #[pyclass(frozen, eq, module = "rpo._native")]
@@ -120,92 +111,9 @@ impl Model {
     }
 }
 
-/// The sizes of blocks of samples.
-struct Pace {
-    /// Number of samples of the first block.
-    first: usize,
-    /// What a block costs beside its samples.
-    cost: Duration,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        let (first, cost) = (FIRST_BLOCK, Duration::ZERO);
-        Self { first, cost }
-    }
-}
-
-impl Pace {
-    /// The size of the block after one that took some time: blocks should take [`LONG`], and most of their time for their
-    /// samples.
-    fn next(&self, size: usize, elapsed: Duration) -> usize {
-        let wanted = LONG.max(4 * self.cost).saturating_sub(self.cost);
-        let taken = elapsed.saturating_sub(self.cost);
-        let growth = wanted.as_secs_f64() / taken.as_secs_f64().max(1e-9);
-        size.saturating_mul(growth.clamp(1.0, MOST_GROWTH) as usize)
-    }
-}
-
 /// The propensity model with parameters A and B.
 fn propensity((a, b): (f64, f64)) -> Propensity {
     Propensity { a, b }
-}
-
-/// The rows of a matrix that is computed in blocks.
-struct Rows<T> {
-    n: usize,
-    all: Array2<T>,
-}
-
-impl<T: Copy + Default> Rows<T> {
-    fn new(n: usize) -> Self {
-        let all = Array2::default((0, 0));
-        Self { n, all }
-    }
-
-    /// Puts a block in its place; one of all rows is not copied.
-    fn put(&mut self, start: usize, block: Array2<T>) {
-        if block.nrows() == self.n {
-            self.all = block;
-            return;
-        }
-        if start == 0 {
-            self.all = Array2::default((self.n, block.ncols()));
-        }
-        let rows = start..start + block.nrows();
-        self.all.slice_axis_mut(Axis(0), rows.into()).assign(&block);
-    }
-}
-
-/// The rows of a CSR matrix that is computed in blocks.
-struct CsrRows {
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl CsrRows {
-    fn new() -> Self {
-        Self {
-            starts: vec![0],
-            columns: Vec::new(),
-            values: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, block: CsrMatrix) {
-        let before = self.columns.len();
-        let (starts, columns, values) = block.into_raw_storage();
-        self.starts
-            .extend(starts.iter().skip(1).map(|start| before + start));
-        self.columns.extend(columns);
-        self.values.extend(values);
-    }
-
-    fn finish(self, n_columns: usize) -> CsrMatrix {
-        let shape = (self.starts.len() - 1, n_columns);
-        CsrMatrix::new(shape, self.starts, self.columns, self.values)
-    }
 }
 
 #[pymethods]
@@ -538,14 +446,10 @@ impl Model {
         Ok(groups.into_iter().map(of_group).collect())
     }
 
-    /// The importances of the predictor's columns (p values that sum to 1); `None` if there are none.
+    /// The importances of the features (p values that sum to 1); `None` if there are none.
     fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        let found = self.0.predictor().importances();
-        let mut all = vec![0.0; self.0.predictor().n_features()];
-        found
-            .iter()
-            .for_each(|&(j, importance)| all[j as usize] = importance);
-        Some(all.into_pyarray(py)).filter(|_| !found.is_empty())
+        let found = self.0.importances();
+        (!found.is_empty()).then(|| found.into_pyarray(py))
     }
 
     /// Describes the model and how it was made, as JSON.

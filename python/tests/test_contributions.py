@@ -70,7 +70,7 @@ def test_what_cannot_be_explained_is_refused():
             model.contributions(X[:3], X, outputs=outputs)
     with pytest.raises(ValueError, match="background"):
         model.contributions(X[:3], X[:0])
-    with pytest.raises(ValueError, match="memory_limit"):
+    with pytest.raises(MemoryError, match="memory_limit"):
         model.contributions(X[:3], X, memory_limit=100)
     craftml = rpo.Model.fit(X, (Y > 0.5).astype(int), labels=True, method="craftml", trees=2)
     with pytest.raises(ValueError, match="craftml"):

@@ -1,9 +1,28 @@
 //! What features contribute to the predictions of a model.
 
 use crate::{Model, ModelError};
-use rpo_core::{Contributions, MatrixView, csr_of_rows};
+use rpo_core::{Contributions, MatrixView, Predictor, csr_of_rows};
 
 impl Model {
+    /// Returns how much each feature of the schema (p values that sum to 1) contributes to the trees of the model, by the
+    /// decrease of the criterion at its splits; empty if the method has no importances.
+    ///
+    /// A feature that the pipeline replaces by several columns has the sum of their importances;
+    /// [`Predict::importances`](crate::Predict::importances) has those of the columns.
+    pub fn importances(&self) -> Vec<f64> {
+        let of_columns = self.predictor().importances();
+        if of_columns.is_empty() {
+            return Vec::new();
+        }
+        let sources = self.pipeline().map(|pipeline| pipeline.sources());
+        let mut sums = vec![0.0; self.n_features()];
+        for (column, importance) in of_columns {
+            let column = column as usize;
+            sums[sources.as_ref().map_or(column, |sources| sources[column])] += importance;
+        }
+        sums
+    }
+
     /// Returns what each feature of the schema contributes to some scores of each sample of `x` (n x p): Shapley values
     /// relative to `background` (any number of rows x p), for instance samples of the training. `outputs` lists the
     /// outputs of each sample. A score is the base, its mean over the background, plus the contributions of all

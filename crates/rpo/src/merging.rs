@@ -1,6 +1,96 @@
-//! Merges the parts of a forest one by one as they arrive.
+//! Merges the parts of a forest, two of them or one by one as they arrive.
 
+use crate::combine::Ensemble;
+use crate::method::{Difference, trees_of};
+use crate::training::TrainingDifference;
 use crate::{Model, ModelError};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+impl Model {
+    /// Merges two models that were trained on the same data, for instance parts of a forest grown separately. Forests
+    /// grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree) may come in either order and become
+    /// exactly the model, with its parameters, that one training would have produced.
+    ///
+    /// # Errors
+    /// [`ModelError::Merge`] if columns, outputs of training samples or their weights differ, decision thresholds are set
+    /// (they belong to the scores of one model), or both contain the same tree; [`ModelError::MergeParameters`] if a
+    /// parameter other than `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are missing trees between
+    /// the two; [`ModelError::Ensemble`] if the forests are incompatible.
+    pub fn merge(self, other: Self) -> Result<Self, ModelError> {
+        self.check_part(&other)?;
+        if self.check_order(&other)? == Ordering::Greater {
+            return other.append(self);
+        }
+        self.append(other)
+    }
+
+    /// The order of the first trees of two parts; equal if a part does not record them.
+    fn check_order(&self, other: &Self) -> Result<Ordering, ModelError> {
+        let (Some(ours), Some(theirs)) = (self.trees(), other.trees()) else {
+            return Ok(Ordering::Equal);
+        };
+        let order = ours.start.cmp(&theirs.start);
+        let (before, after) = match order {
+            Ordering::Greater => (theirs, ours),
+            _ => (ours, theirs),
+        };
+        match before.end.cmp(&after.start) {
+            Ordering::Less => Err(ModelError::MergeGap {
+                missing: before.end..after.start,
+            }),
+            // A tree that both contain is detected by its seed.
+            Ordering::Equal | Ordering::Greater => Ok(order),
+        }
+    }
+
+    /// The indices of its trees, if recorded.
+    fn trees(&self) -> Option<Range<u64>> {
+        trees_of(&self.parameters)
+    }
+
+    /// Checks that another model was fitted to the same data with the same parameters, and that neither has its own
+    /// decisions.
+    fn check_part(&self, other: &Self) -> Result<(), ModelError> {
+        let refuse = |why| Err(ModelError::Merge(why));
+        if self.predictor().downcast_ref::<Ensemble>().is_some() {
+            return refuse(
+                "an ensemble is not part of a forest; `rpo combine` and `Model::combine` average models of any methods",
+            );
+        }
+        if self.schema() != other.schema() {
+            return refuse("they differ in task, features or outputs");
+        }
+        if self.pipeline() != other.pipeline() {
+            return refuse("features are prepared for them in different ways");
+        }
+        if let Some(difference) = self.training().difference(other.training()) {
+            return refuse(match difference {
+                TrainingDifference::Summary => "they were trained on different data",
+                TrainingDifference::Outputs => {
+                    "they were trained on other outputs, or on the samples in another order"
+                }
+                TrainingDifference::Weights => "they were trained with other weights of the samples",
+            });
+        }
+        if self.decision != other.decision {
+            return refuse("they decide labels by different rules");
+        }
+        if self.thresholds().is_some() || other.thresholds().is_some() {
+            return refuse(
+                "decision thresholds belong to the scores of one model; set `thresholds` = none to train its parts",
+            );
+        }
+        if self.intervals().is_some() || other.intervals().is_some() {
+            return refuse(
+                "prediction intervals belong to the predictions of one model; train its parts without `intervals`",
+            );
+        }
+        let of_trees = |name: &str| matches!(name, "first_tree" | "trees");
+        let difference = Difference::first(&self.parameters, &other.parameters, of_trees);
+        difference.map_or(Ok(()), |difference| Err(ModelError::MergeParameters(difference)))
+    }
+}
 
 /// Merges the parts of a forest as they arrive. This is fastest in the order of their trees: first the part of the
 /// first job of an array, then that of the second. Parts that record their trees may arrive in any order, but no tree

@@ -1,8 +1,5 @@
 //! A fitted model with everything needed to serve it.
 
-use crate::combine::Ensemble;
-use crate::method::{Difference, trees_of};
-use crate::training::TrainingDifference;
 use crate::{
     Decision, Estimator, FitContext, Intervals, ModelError, OnCheckpoint, OobPredictions, Predict, Schema,
     Stages, StreamDestination, ThresholdSource, TrainingSummary,
@@ -16,7 +13,6 @@ use rpo_linear::LinearError;
 use rpo_tree::TreeError;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -507,60 +503,8 @@ impl Model {
         }
     }
 
-    /// Checks that some outputs of the model are labels.
-    pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
-        match self.schema.task {
-            expected @ Task::Regression if self.labels().is_empty() => Err(ModelError::Task {
-                expected,
-                given: Task::MultiLabel,
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Merges two models that were trained on the same data, for instance parts of a forest grown separately. Forests
-    /// grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree) may come in either order and become
-    /// exactly the model, with its parameters, that one training would have produced.
-    ///
-    /// # Errors
-    /// [`ModelError::Merge`] if columns, outputs of training samples or their weights differ, decision thresholds are set
-    /// (they belong to the scores of one model), or both contain the same tree; [`ModelError::MergeParameters`] if a
-    /// parameter other than `first_tree` and `trees` differs, [`ModelError::MergeGap`] if there are missing trees between
-    /// the two; [`ModelError::Ensemble`] if the forests are incompatible.
-    pub fn merge(self, other: Self) -> Result<Self, ModelError> {
-        self.check_part(&other)?;
-        if self.check_order(&other)? == Ordering::Greater {
-            return other.append(self);
-        }
-        self.append(other)
-    }
-
-    /// The order of the first trees of two parts; equal if a part does not record them.
-    fn check_order(&self, other: &Self) -> Result<Ordering, ModelError> {
-        let (Some(ours), Some(theirs)) = (self.trees(), other.trees()) else {
-            return Ok(Ordering::Equal);
-        };
-        let order = ours.start.cmp(&theirs.start);
-        let (before, after) = match order {
-            Ordering::Greater => (theirs, ours),
-            _ => (ours, theirs),
-        };
-        match before.end.cmp(&after.start) {
-            Ordering::Less => Err(ModelError::MergeGap {
-                missing: before.end..after.start,
-            }),
-            // A tree that both contain is detected by its seed.
-            Ordering::Equal | Ordering::Greater => Ok(order),
-        }
-    }
-
-    /// The indices of its trees, if recorded.
-    pub(crate) fn trees(&self) -> Option<Range<u64>> {
-        trees_of(&self.parameters)
-    }
-
     /// Appends the trees of a part that follows.
-    fn append(self, other: Self) -> Result<Self, ModelError> {
+    pub(crate) fn append(self, other: Self) -> Result<Self, ModelError> {
         let predictor = self.predictor.merge(other.predictor)?;
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
@@ -574,45 +518,14 @@ impl Model {
         })
     }
 
-    /// Checks that another model was fitted to the same data with the same parameters, and that neither has its own
-    /// decisions.
-    pub(crate) fn check_part(&self, other: &Self) -> Result<(), ModelError> {
-        let refuse = |why| Err(ModelError::Merge(why));
-        if self.predictor.downcast_ref::<Ensemble>().is_some() {
-            return refuse(
-                "an ensemble is not part of a forest; `rpo combine` and `Model::combine` average models of any methods",
-            );
+    /// Checks that some outputs of the model are labels.
+    pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
+        match self.schema.task {
+            expected @ Task::Regression if self.labels().is_empty() => Err(ModelError::Task {
+                expected,
+                given: Task::MultiLabel,
+            }),
+            _ => Ok(()),
         }
-        if self.schema != other.schema {
-            return refuse("they differ in task, features or outputs");
-        }
-        if self.pipeline != other.pipeline {
-            return refuse("features are prepared for them in different ways");
-        }
-        if let Some(difference) = self.training.difference(&other.training) {
-            return refuse(match difference {
-                TrainingDifference::Summary => "they were trained on different data",
-                TrainingDifference::Outputs => {
-                    "they were trained on other outputs, or on the samples in another order"
-                }
-                TrainingDifference::Weights => "they were trained with other weights of the samples",
-            });
-        }
-        if self.decision != other.decision {
-            return refuse("they decide labels by different rules");
-        }
-        if self.thresholds.is_some() || other.thresholds.is_some() {
-            return refuse(
-                "decision thresholds belong to the scores of one model; set `thresholds` = none to train its parts",
-            );
-        }
-        if self.intervals.is_some() || other.intervals.is_some() {
-            return refuse(
-                "prediction intervals belong to the predictions of one model; train its parts without `intervals`",
-            );
-        }
-        let of_trees = |name: &str| matches!(name, "first_tree" | "trees");
-        let difference = Difference::first(&self.parameters, &other.parameters, of_trees);
-        difference.map_or(Ok(()), |difference| Err(ModelError::MergeParameters(difference)))
     }
 }

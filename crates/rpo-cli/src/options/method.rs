@@ -115,8 +115,12 @@ fn join(known: &mut ParameterInfo, other: &ParameterInfo) {
         known.default = SEE.into();
         known.label_default = None;
     }
-    if known.help != other.help {
-        known.help = in_general(&known.name).to_owned();
+    if known.help != other.help && !known.is_common {
+        known.is_common = other.is_common;
+        known.help = match other.is_common {
+            true => other.help.clone(),
+            false => in_general(&known.name).to_owned(),
+        };
     }
     if known.range != other.range {
         known.range.clear();
@@ -134,16 +138,10 @@ fn join(known: &mut ParameterInfo, other: &ParameterInfo) {
     known.choices.extend(new);
 }
 
-/// The effect of a parameter that methods describe differently.
+/// The effect of a parameter that methods describe differently, without one description for those that have no version
+/// of it.
 fn in_general(name: &str) -> &'static str {
     match name {
-        "thresholds" => {
-            "Finds decision thresholds of the labels and keeps them in the model: macro-f, the threshold with the \
-             largest F-measure of the label among those that predict it at most five times as often as it occurs; label-f, \
-             the same without this bound; micro-f, one for all labels; rate, the threshold that predicts the label as often \
-             as it occurs; none, a threshold of 0.5 for all labels. With macro-f and rate, labels of less than five samples \
-             share one threshold, at which they are together predicted as often as they occur."
-        }
         "max_features" => {
             "Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1."
         }

@@ -69,11 +69,6 @@ impl WeightOptions {
             return Ok(data);
         };
         if let Some(of) = self.by_name() {
-            if data.task() == Task::Regression {
-                let problem = format!("--output-weights {of} is for labels: the outputs are numbers");
-                let data = name.to_owned();
-                return Err(CliError::Data { data, problem });
-            }
             let weighting = match of {
                 BALANCED => Weighting::Balanced,
                 of => Weighting::Propensity {

@@ -76,6 +76,9 @@ pub enum DatasetError {
     /// An invalid sample weight.
     #[error(transparent)]
     Weight(#[from] WeightError),
+    /// Weights that follow from the frequencies of labels, for outputs that are numbers.
+    #[error("weights by the frequencies of labels are for labels: the outputs are numbers")]
+    LabelWeightsOfNumbers,
     /// A sample, feature or output that does not exist.
     #[error("{what} {index} does not exist, there are {count}")]
     OutOfRange {

@@ -1,7 +1,8 @@
 //! Weights of samples, and of individual outputs of samples.
 
 use super::{Dataset, DatasetError, check_range};
-use ndarray::{Array2, ArrayView1, Axis, CowArray, Ix2, concatenate};
+use crate::Task;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, CowArray, Ix2, concatenate};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -238,13 +239,7 @@ impl Dataset {
             self.n_outputs(),
             weights.ncols(),
         )?;
-        WeightError::check(weights.iter().copied()).map_err(|error| match error {
-            WeightError::OutOfRange { sample: cell, value } => WeightError::OutOfRange {
-                sample: cell / weights.ncols(),
-                value,
-            },
-            all_zero => all_zero,
-        })?;
+        check_cells(weights.view())?;
         let weights = match weights.is_standard_layout() {
             true => weights,
             false => weights.as_standard_layout().into_owned(),
@@ -261,10 +256,13 @@ impl Dataset {
 
     /// Adds a rule, if it gives these samples valid weights.
     fn with_rule(mut self, rule: LabelRule) -> Result<Self, DatasetError> {
+        if self.task() == Task::Regression {
+            return Err(DatasetError::LabelWeightsOfNumbers);
+        }
         self.weights.rules.push(rule);
-        let weights = self.cell_weights()?;
-        let weights = weights.iter().flatten().copied();
-        WeightError::check(weights)?;
+        if let Some(weights) = self.cell_weights()? {
+            check_cells(weights.view())?;
+        }
         Ok(self)
     }
 
@@ -322,10 +320,21 @@ impl Dataset {
     }
 }
 
+/// Checks weights of outputs. An error names the sample.
+fn check_cells(weights: ArrayView2<'_, f32>) -> Result<(), WeightError> {
+    WeightError::check(weights.iter().copied()).map_err(|error| match error {
+        WeightError::OutOfRange { sample: cell, value } => WeightError::OutOfRange {
+            sample: cell / weights.ncols(),
+            value,
+        },
+        all_zero => all_zero,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClassColumn, Task};
+    use crate::ClassColumn;
     use ndarray::array;
 
     fn data() -> Dataset {
@@ -524,6 +533,26 @@ mod tests {
         assert!(matches!(
             data().with_weights(Array2::zeros((3, 2))),
             Err(DatasetError::Weight(WeightError::AllZero))
+        ));
+        // The product of two weights may be too large.
+        let huge = array![[1.0, 1.0], [f32::MAX, 1.0], [1.0, 1.0]];
+        let (model, unbiased) = (Propensity::default(), false);
+        let found = data()
+            .with_weights(huge)
+            .unwrap()
+            .with_weights(Weighting::Propensity { model, unbiased });
+        assert!(matches!(
+            found,
+            Err(DatasetError::Weight(WeightError::OutOfRange { sample: 1, .. }))
+        ));
+        let numbers = Dataset::new(
+            Array2::zeros((2, 1)).into(),
+            Array2::ones((2, 1)).into(),
+            Task::Regression,
+        );
+        assert!(matches!(
+            numbers.unwrap().with_weights(Weighting::Balanced),
+            Err(DatasetError::LabelWeightsOfNumbers)
         ));
         assert!(matches!(
             data().with_weights(Array2::ones((3, 1))),

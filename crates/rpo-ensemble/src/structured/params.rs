@@ -119,10 +119,11 @@ pub struct StructuredForestParams {
     /// units.
     pub scaling: Option<FeatureScaling>,
     /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub l2: Option<f64>,
-    /// Strength of the sparsity penalty on the weights of a split, at least 0 and below 1: where the second stage
+    /// Strength of the sparsity penalty on the weights of a split: where the second stage
     /// starts, the penalty is at most this fraction of the Hellinger distance. 0.4 by default. For sf-h.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub rho: Option<f64>,
     /// Descent steps of each of the two stages; 200 by default. For sf-h.
     #[schemars(range(min = 1, max = 100_000))]
@@ -131,6 +132,7 @@ pub struct StructuredForestParams {
     #[schemars(range(min = 2))]
     pub batch_size: Option<usize>,
     /// Step size of the descent; 0.05 by default. For sf-h.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub step_size: Option<f64>,
     /// Magnitude up to which weights are set to 0 if no sample changes sides; 0.01 by default, 0 keeps all. For sf-h.
     #[schemars(range(min = 0.0))]

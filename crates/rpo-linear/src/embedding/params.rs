@@ -103,6 +103,7 @@ pub struct LabelEmbeddingParams {
     /// c in σ⁻¹ = c √(2/D), where D is the median squared distance ([`SpectralLaw::inverse_bandwidth`]): smaller is
     /// wider. An embedding is linear in what can be predicted, so that a wide kernel suits it. Not for linear and
     /// cs-linear.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub bandwidth: Option<f64>,
     /// Loss of the final fit: logistic, squared, or softmax for exactly one class per sample.
     pub link_loss: LinkLoss,
@@ -117,24 +118,29 @@ pub struct LabelEmbeddingParams {
     /// Step length of gradient descent; 1 by default.
     ///
     /// η; 1 is a Newton step if all probabilities have the variance that least squares assumes.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub rate: Option<f64>,
-    /// Momentum of gradient descent, in [0, 1); 0.5 by default.
+    /// Momentum of gradient descent; 0.5 by default.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub momentum: Option<f64>,
-    /// Factor, in (0, 1], on step length and momentum after each epoch; 1 by default.
+    /// Factor on step length and momentum after each epoch; 1 by default.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub decay: Option<f64>,
-    /// Target of a present label, in (0.5, 1]; that of an absent one is 1 minus it. 1 by default.
+    /// Target of a present label; that of an absent one is 1 minus it. 1 by default.
     ///
     /// Softmax allows 1 only.
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.5))]
     pub smoothing: Option<f64>,
     /// Number of samples per step; a tenth of them by default.
     ///
     /// By default ⌈n/10⌉, but at most the number that gives 10⁸ activations or features.
     #[schemars(range(min = 1))]
     pub batch: Option<usize>,
-    /// Fraction of the samples, in [0, 1), withheld to choose the number of epochs; 0 by default.
+    /// Fraction of the samples withheld to choose the number of epochs; 0 by default.
     ///
     /// The whole model is first fitted to the other samples, then to all samples with the best number of epochs. With
     /// 0, the epoch of the smallest training loss is kept.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 1.0))]
     pub withhold: Option<f64>,
     /// Penalty on the weights: variance:ALPHA, in units of the variance of the weighted terms, or a number, in units of
     /// their mean square.
@@ -152,6 +158,7 @@ pub struct LabelEmbeddingParams {
     /// Penalty of the regression onto the embedding, as a multiple of that of the embedding; 1 by default.
     ///
     /// The software of the paper's authors uses 1e-6. Not for kernel.
+    #[schemars(range(min = 0.0))]
     pub final_lambda_ratio: Option<f64>,
     /// Number of passes of the range finder that learns the embedding; 1 by default.
     ///

@@ -51,7 +51,7 @@ pub struct LogisticRegressionParams {
     /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
     /// loss is at most ¼.
     pub lambda: Penalty,
-    /// Tolerance of convergence, in (0, 1): smaller is more exact and slower. Newton's method ends where the gradient
+    /// Tolerance of convergence: smaller is more exact and slower. Newton's method ends where the gradient
     /// of a label is this fraction of that at weights of 0; coordinate descent (sparse features) where the violations
     /// of the optimality conditions sum to 200 times this number for each sample with the label.
     ///

@@ -140,8 +140,19 @@ impl Pool<'_> {
         candidates: &[usize],
         sets: Vec<Vec<usize>>,
     ) -> Result<Vec<Choice>, ModelError> {
-        let on = |parts: &Vec<usize>| self.choose_on(rule, grams, candidates, parts);
-        let mut choices: Vec<Choice> = sets.iter().map(on).collect::<Result<_, _>>()?;
+        let mut choices = match (rule, self.task()) {
+            (CombineRule::Stack, Task::MultiLabel) => {
+                let stacked = self.stack(candidates, &sets)?.into_iter();
+                let choice = |(weights, intercept)| {
+                    self.choice(Link::LogOdds { intercept }, candidates, weights, None)
+                };
+                stacked.map(choice).collect()
+            }
+            _ => {
+                let on = |parts: &Vec<usize>| self.choose_on(rule, grams, candidates, parts);
+                sets.iter().map(on).collect::<Result<Vec<_>, _>>()?
+            }
+        };
         if or_best {
             let scores = self.scores_on_parts(&choices, candidates)?;
             for ((choice, scores), parts) in choices.iter_mut().zip(scores).zip(sets) {
@@ -153,7 +164,7 @@ impl Pool<'_> {
         Ok(choices)
     }
 
-    /// Finds the weights on the samples of some parts.
+    /// Finds the weights on the samples of some parts, except those of stacked labels.
     fn choose_on(
         &self,
         rule: CombineRule,
@@ -161,37 +172,39 @@ impl Pool<'_> {
         candidates: &[usize],
         parts: &[usize],
     ) -> Result<Choice, ModelError> {
-        let (of_outputs, of_labels) = grams.on(parts, candidates);
-        let (link, found, found_of_labels) = match (rule, self.task()) {
-            _ if !self.levels().is_empty() => {
-                let found = self.weights_of_quantiles(rule, candidates, parts)?;
-                (Link::Mean, found, None)
-            }
-            (CombineRule::Stack, Task::MultiLabel) => {
-                let (weights, intercept) = self.stack(candidates, parts)?;
-                (Link::LogOdds { intercept }, weights, None)
-            }
-            _ => {
-                let link = match rule {
-                    CombineRule::Stack => Link::Distances,
-                    _ => Link::Mean,
-                };
-                let of_labels = of_labels.as_ref().map(|gram| rule.weights(gram));
-                (link, rule.weights(&of_outputs), of_labels)
-            }
+        if !self.levels().is_empty() {
+            let found = self.weights_of_quantiles(rule, candidates, parts)?;
+            return Ok(self.choice(Link::Mean, candidates, found, None));
+        }
+        let link = match rule {
+            CombineRule::Stack => Link::Distances,
+            _ => Link::Mean,
         };
+        let (of_outputs, of_labels) = grams.on(parts, candidates);
+        let of_labels = of_labels.as_ref().map(|gram| rule.weights(gram));
+        Ok(self.choice(link, candidates, rule.weights(&of_outputs), of_labels))
+    }
+
+    /// The choice with these weights of some candidates.
+    fn choice(
+        &self,
+        link: Link,
+        candidates: &[usize],
+        of_outputs: Vec<f64>,
+        of_labels: Option<Vec<f64>>,
+    ) -> Choice {
         let mut weights = vec![Weight::default(); self.n_candidates()];
         for (place, &candidate) in candidates.iter().enumerate() {
             weights[candidate] = Weight {
-                of_outputs: found[place],
-                of_labels: found_of_labels.as_ref().map(|found| found[place]),
+                of_outputs: of_outputs[place],
+                of_labels: of_labels.as_ref().map(|found| found[place]),
             };
         }
-        Ok(Choice {
+        Choice {
             link,
             weights,
             is_better_alone: false,
-        })
+        }
     }
 
     /// The best of some candidates on some parts, if it is better on each of them than a combination with these scores.

@@ -18,23 +18,34 @@ const STEPS: usize = 50;
 const HALVINGS: u32 = 30;
 
 impl Pool<'_> {
-    /// The weights w of the candidates and the intercept b of labels on the samples of some parts, jointly for all
-    /// labels.
+    /// The weights w of the candidates and the intercept b of labels, jointly for all labels, on the samples of each of
+    /// several sets of parts. The candidates are scored once for a step of all of them.
     ///
     /// # Errors
     /// None beyond those of scoring the candidates.
-    pub(super) fn stack(&self, candidates: &[usize], parts: &[usize]) -> Result<(Vec<f64>, f64), ModelError> {
-        minimum(candidates.len(), |at| {
-            let mut sums = Sums::new(at.len());
+    pub(super) fn stack(
+        &self,
+        candidates: &[usize],
+        sets: &[Vec<usize>],
+    ) -> Result<Vec<(Vec<f64>, f64)>, ModelError> {
+        let mut searches: Vec<_> = sets.iter().map(|_| Search::new(candidates.len())).collect();
+        while searches.iter().any(|search| search.next.is_some()) {
+            let mut sums: Vec<_> = sets.iter().map(|_| Sums::new(candidates.len() + 1)).collect();
             self.for_each_block(candidates, |part, mut scores, truth| {
-                if parts.contains(&part) {
-                    scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
-                    sums.add(&scores, truth.view(), at);
+                scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
+                for ((search, parts), sums) in searches.iter().zip(sets).zip(&mut sums) {
+                    if let Some(at) = search.next.as_ref().filter(|_| parts.contains(&part)) {
+                        sums.add(&scores, truth.view(), at);
+                    }
                 }
                 Ok(())
             })?;
-            Ok(sums)
-        })
+            searches
+                .iter_mut()
+                .zip(sums)
+                .for_each(|(search, sums)| search.advance(sums));
+        }
+        Ok(searches.into_iter().map(Search::minimum).collect())
     }
 }
 
@@ -43,50 +54,100 @@ impl Pool<'_> {
 /// `Σ [ln(1 + e^s) − y s] + (N/2) (10⁻³ ‖w − 1/M‖² + 10⁻⁶ b²)` with `s = z·w + b`,
 ///
 /// by Newton steps from equal weights, each halved until it descends. Full steps diverge where the members are
-/// overconfident, as the loss has next to no curvature there. `sums_at` adds up the loss at a point [w, b].
-fn minimum<E>(m: usize, mut sums_at: impl FnMut(&[f64]) -> Result<Sums, E>) -> Result<(Vec<f64>, f64), E> {
-    let mut at = [rules::mean(m), vec![0.0]].concat();
-    let mut sums = sums_at(&at)?.penalized(&at);
-    for _ in 0..STEPS {
-        // Members that agree leave directions of little curvature, in which an iteration would hardly move.
-        let curvature = Array2::from_shape_fn((m + 1, m + 1), |(k, l)| sums.curvature[k * (m + 1) + l]);
-        let mut step = Array2::from_shape_fn((1, m + 1), |(_, k)| -sums.slope[k]);
-        let solved = Cholesky::try_from(curvature).and_then(|l| l.solve_rows(System::Whole, step.view_mut()));
-        // Rounding hides the curvature.
-        if solved.is_err() {
-            break;
-        }
-        let decrease: f64 = -step
-            .iter()
-            .zip(&sums.slope)
-            .map(|(step, slope)| step * slope)
-            .sum::<f64>();
-        let mut next = None;
-        for halvings in 0..HALVINGS {
-            let factor = math::powi(0.5, halvings);
-            let moved: Vec<f64> = at
-                .iter()
-                .zip(&step)
-                .map(|(at, step)| at + factor * step)
-                .collect();
-            let there = sums_at(&moved)?.penalized(&moved);
-            if there.loss < sums.loss && there.loss <= sums.loss - 1e-4 * factor * decrease {
-                next = Some((moved, there));
-                break;
-            }
-            // Rounding hides the descent: this is the minimum.
-            if decrease <= 1e-14 * sums.n {
-                break;
-            }
-        }
-        let Some(next) = next else { break };
-        (at, sums) = next;
-        if step.iter().all(|step| step.abs() < 1e-9) {
-            break;
+/// overconfident, as the loss has next to no curvature there. Whoever drives the search adds up the loss at `next` and
+/// [advances](Self::advance) with it.
+struct Search {
+    /// The point [w, b] at which the loss is needed; `None` at the end.
+    next: Option<Vec<f64>>,
+    /// The best point so far.
+    at: Vec<f64>,
+    /// The loss there; `None` before the first one is known.
+    sums: Option<Sums>,
+    step: Vec<f64>,
+    /// By which a whole step would decrease a linear loss.
+    decrease: f64,
+    n_steps: usize,
+    halvings: u32,
+}
+
+impl Search {
+    /// Begins with equal weights of `m` members.
+    fn new(m: usize) -> Self {
+        let start = [rules::mean(m), vec![0.0]].concat();
+        Self {
+            next: Some(start.clone()),
+            at: start,
+            sums: None,
+            step: Vec::new(),
+            decrease: 0.0,
+            n_steps: 0,
+            halvings: 0,
         }
     }
-    let intercept = at.pop().unwrap_or_default();
-    Ok((at, intercept))
+
+    /// Takes the loss at `next`, without the penalty. Does nothing after the end.
+    fn advance(&mut self, there: Sums) {
+        let Some(moved) = self.next.take() else { return };
+        let there = there.penalized(&moved);
+        let enough = 1e-4 * self.factor() * self.decrease;
+        match &self.sums {
+            Some(here) if !(there.loss < here.loss && there.loss <= here.loss - enough) => self.halve(here.n),
+            here => {
+                let is_close = here.is_some() && self.step.iter().all(|step| step.abs() < 1e-9);
+                self.at = moved;
+                if !is_close {
+                    self.turn(&there);
+                }
+                self.sums = Some(there);
+            }
+        }
+    }
+
+    /// Begins a step.
+    fn turn(&mut self, here: &Sums) {
+        let width = self.at.len();
+        // Members that agree leave directions of little curvature, in which an iteration would hardly move.
+        let curvature = Array2::from_shape_fn((width, width), |(k, l)| here.curvature[k * width + l]);
+        let mut step = Array2::from_shape_fn((1, width), |(_, k)| -here.slope[k]);
+        let solved = Cholesky::try_from(curvature).and_then(|l| l.solve_rows(System::Whole, step.view_mut()));
+        // Rounding hides the curvature.
+        if solved.is_err() || self.n_steps == STEPS {
+            return;
+        }
+        self.step = step.into_iter().collect();
+        let products = self
+            .step
+            .iter()
+            .zip(&here.slope)
+            .map(|(step, slope)| step * slope);
+        self.decrease = -products.sum::<f64>();
+        (self.n_steps, self.halvings) = (self.n_steps + 1, 0);
+        self.next = Some(self.moved());
+    }
+
+    /// Goes half as far.
+    fn halve(&mut self, n: f64) {
+        self.halvings += 1;
+        // Rounding hides the descent: this is the minimum.
+        if self.decrease > 1e-14 * n && self.halvings < HALVINGS {
+            self.next = Some(self.moved());
+        }
+    }
+
+    fn factor(&self) -> f64 {
+        math::powi(0.5, self.halvings)
+    }
+
+    fn moved(&self) -> Vec<f64> {
+        let moved = self.at.iter().zip(&self.step);
+        moved.map(|(at, step)| at + self.factor() * step).collect()
+    }
+
+    /// The weights and the intercept.
+    fn minimum(mut self) -> (Vec<f64>, f64) {
+        let intercept = self.at.pop().unwrap_or_default();
+        (self.at, intercept)
+    }
 }
 
 /// The loss at a point, its gradient and its Hessian.
@@ -166,7 +227,6 @@ impl Sums {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::convert::Infallible;
 
     proptest! {
         /// The objective is convex: where its slope, here by differences, is 0, is the minimum. Half of the members
@@ -180,11 +240,6 @@ mod tests {
             let members: Vec<Array2<f32>> =
                 (0..m).map(|k| Array2::from_shape_fn((n, 1), |(i, _)| odds[40 * k + i])).collect();
             let truth = Array2::from_shape_vec((n, 1), labels[..n].to_vec()).unwrap();
-            let sums_at = |at: &[f64]| {
-                let mut sums = Sums::new(at.len());
-                sums.add(&members, (&truth).into(), at);
-                Ok::<_, Infallible>(sums)
-            };
             let observed = labels[..n].iter().filter(|y| !y.is_nan()).count() as f64;
             let objective = |at: &[f64]| {
                 let entries = (0..n).filter(|&i| !labels[i].is_nan());
@@ -196,8 +251,13 @@ mod tests {
                 loss.sum::<f64>() + observed / 2.0 * (1e-3 * distance + 1e-6 * at[m] * at[m])
             };
             let start = [rules::mean(m), vec![0.0]].concat();
-            let Ok((mut at, intercept)) = minimum(m, sums_at);
-            at.push(intercept);
+            let mut search = Search::new(m);
+            while let Some(next) = &search.next {
+                let mut sums = Sums::new(m + 1);
+                sums.add(&members, (&truth).into(), next);
+                search.advance(sums);
+            }
+            let at = search.at;
             prop_assert!(objective(&at) <= objective(&start));
             for k in 0..=m {
                 let moved = |by: f64| {

@@ -1,11 +1,13 @@
 //! Parameters of decisions on labels and of prediction intervals, with what is found during training beside the model.
 
-use super::MethodError;
+use super::{MethodError, parameters_of};
 use crate::Decision;
 use rpo_core::{Domain, ParameterError};
 use rpo_ensemble::thresholds::ThresholdRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// Parameters of which labels are predicted, and how far numbers may be from predictions; every method has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,9 +38,11 @@ pub struct DecisionParams {
     ///
     /// Intervals have the same width for all samples; with the loss quantile and two levels or more they reach from the
     /// first to the last quantile, moved by the same amount.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub intervals: Option<f64>,
-    /// Fraction of the samples that are withheld to find thresholds or intervals, between 0 and 1; for samples with groups
-    /// and for methods without out-of-bag predictions, default 0.2.
+    /// Fraction of the samples that are withheld to find thresholds or intervals; for samples with groups and for methods
+    /// without out-of-bag predictions, default 0.2.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub calibration_share: Option<f64>,
 }
 
@@ -48,7 +52,9 @@ pub(super) const WITHHELD: f64 = 0.2;
 impl DecisionParams {
     /// Returns true for the name of one of these parameters.
     pub(crate) fn has(name: &str) -> bool {
-        matches!(name, "decide" | "thresholds" | "intervals" | "calibration_share")
+        static NAMES: LazyLock<Map<String, Value>> =
+            LazyLock::new(|| parameters_of(&DecisionParams::default()));
+        NAMES.contains_key(name)
     }
 
     /// Checks the parameters.

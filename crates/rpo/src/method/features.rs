@@ -1,11 +1,13 @@
 //! Prepares features before a method is fitted to them.
 
-use super::MethodError;
+use super::{MethodError, parameters_of};
 use rpo_core::{Domain, Matrix, ParameterError};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Encoding, FeatureWeights, Fill, Normalization, Steps, TextWeighting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// Parameters that prepare features before a method is fitted; every method has them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -82,16 +84,9 @@ pub enum NominalEncoding {
 impl FeatureParams {
     /// Returns true for the name of one of these parameters.
     pub(super) fn has(name: &str) -> bool {
-        matches!(
-            name,
-            "text_weights"
-                | "impute"
-                | "nominal"
-                | "nominal_components"
-                | "standardize"
-                | "feature_weights"
-                | "normalize"
-        )
+        static NAMES: LazyLock<Map<String, Value>> =
+            LazyLock::new(|| parameters_of(&FeatureParams::default()));
+        NAMES.contains_key(name)
     }
 
     /// Checks that the parameters are compatible, for a method with this default encoding of nominal features.

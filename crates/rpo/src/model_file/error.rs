@@ -130,7 +130,7 @@ impl ModelFileErrorKind {
 /// The remedy for a file of another version.
 fn remedy(found: u64, supported: u64) -> &'static str {
     if found < supported {
-        "train the model again, or use rpo 0.1.0"
+        "train the model again"
     } else {
         "use a newer release"
     }

@@ -153,7 +153,7 @@ fn other_versions_and_formats_are_refused_by_name() {
         Model::from_bytes(&bytes).unwrap_err().kind
     };
     for (found, remedy) in [
-        (1, "train the model again, or use rpo 0.1.0"),
+        (1, "train the model again"),
         (3, "use a newer release"),
     ] {
         let error = with(r#"\"version\":2"#, &format!(r#"\"version\":{found}"#));

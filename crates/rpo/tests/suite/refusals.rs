@@ -1,13 +1,13 @@
 //! Bad input gives an error that names what is wrong and where, not a panic or a silent result.
 
 use ndarray::{Array2, array};
-use rpo::Estimator;
 use rpo::core::{CsrMatrix, Learner, Matrix, MatrixView, MemoryLimit, Mismatch};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::EnsembleError;
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
 use rpo::ensemble::thresholds::{ThresholdRule, find};
 use rpo::prelude::*;
+use rpo::{Estimator, Registry};
 
 fn labels(n: usize) -> Dataset {
     let x = Array2::from_shape_fn((n, 2), |(i, j)| ((i * (j + 3)) % 7) as f32);
@@ -393,4 +393,34 @@ fn values_too_far_from_those_of_training_are_named() {
         matches!(refused, ModelError::MissingFeature { row: 8, .. }),
         "{refused}"
     );
+}
+
+/// Help texts, forms in other languages and error messages show `range`, which is written apart from the check.
+#[test]
+fn ranges_that_are_checked_are_stated() {
+    let mut unstated = Vec::new();
+    for entry in Registry::standard() {
+        for parameter in entry
+            .parameters()
+            .iter()
+            .filter(|p| p.range.is_empty() && p.choices.is_empty())
+        {
+            let problems = ["-1", "0", "1.5"].iter().filter_map(|value| {
+                let method = Method::named(entry.name)
+                    .unwrap()
+                    .with(&parameter.name, value)
+                    .ok()?;
+                Some(method.check().err()?.to_string())
+            });
+            let of_range = format!("`{}` must be ", parameter.name);
+            let starts = ["at least", "positive", "in [", "in ("];
+            let mut expected =
+                problems.filter_map(|problem| Some(problem.split_once(&of_range)?.1.to_owned()));
+            if expected.any(|range| starts.iter().any(|start| range.starts_with(start))) {
+                unstated.push(format!("{} {}", entry.name, parameter.name));
+            }
+        }
+    }
+    // Penalties are written in two ways, and their documentation states the range of both.
+    assert_eq!(unstated, ["label-embedding lambda", "logistic-regression lambda"]);
 }

@@ -46,6 +46,7 @@ pub struct AutoParams {
     /// The first configuration is always tried. Another one is left out if its expected time, from its cost and the
     /// times so far, would not leave enough time to fit members to all samples, and one that takes four times as
     /// long as expected, and a third of the time that was left, is stopped.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub time: Option<f64>,
     /// Number of configurations to try, in the order of the portfolio, instead of a time limit. The model then depends
     /// only on the data and the seed.

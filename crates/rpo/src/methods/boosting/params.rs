@@ -13,10 +13,12 @@ pub(super) struct Boosting {
     pub(super) params: BoostingParams,
     /// Stops after this number of seconds, but not before the first step; the model then depends on the machine. Where
     /// intervals or thresholds need another fit on withheld samples, both fits have half of the time.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub(super) time_limit: Option<f64>,
-    /// Fraction of the samples to withhold, between 0 and 1; every step is scored on them, and the model keeps the
+    /// Fraction of the samples to withhold; every step is scored on them, and the model keeps the
     /// steps up to the best. Default 0.2 with `early_stopping`, otherwise no samples are withheld. A search scores
     /// steps on the samples that it withholds itself.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub(super) validation: Option<f64>,
     /// Stops after this number of steps without a better score on the withheld samples.
     #[schemars(range(min = 1))]
