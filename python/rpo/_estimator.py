@@ -192,7 +192,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
             frame = read_frame(X, None if reset else nominal, mask, refuse_unseen=not self._takes_missing)
             _check_n_features(self, frame.values, reset=reset)
             if reset:
-                self._nominal = frame.nominal
+                self._nominal, self._of_numbers = frame.nominal, {}
             check_finite(frame.values, "X", frame.names, allow_nan=self._takes_missing)
             return check_array(frame.values, dtype=np.float32, ensure_all_finite=False, estimator=self, input_name="X")
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": False}
@@ -202,12 +202,19 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         check_finite(X, "X", column_names(given) if is_frame(given) else None, allow_nan=self._takes_missing)
         if reset:
             mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
-            self._nominal = {}
+            self._nominal, self._of_numbers = {}, {}
             columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
         else:
             # Numbers in place of words are positions of them.
-            columns = [j for j, values in nominal.items() if j in words or are_numbers(values)]
+            columns = [j for j in nominal if j in words or self._is_of_numbers(j)]
         return self._encoded(X, given, words, columns, reset=reset) if columns else X
+
+    def _is_of_numbers(self, j: int) -> bool:
+        """Return true if all categories of a column are numbers, which takes long to find out for many."""
+        found = self._of_numbers.get(j)
+        if found is None:
+            found = self._of_numbers[j] = are_numbers(self._nominal[j])
+        return found
 
     def _words(self, X: Any, *, reset: bool) -> dict[int, NDArray[Any]]:
         """Return the columns of an array that are categories and hold words."""

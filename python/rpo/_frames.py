@@ -177,6 +177,8 @@ def read_frame(
             if declared is None and nominal is not None and _has_numbers(read) and not has_numbers(nominal[j]):
                 raise ValueError(f"column {name!r} is a number; it was a category in training")
             named = repr(name)
+            if declared is not None and nominal is not None:
+                read, declared = _occurring(read, declared)
             column = categories_of(read, named) if declared is None else declared_categories(read, declared, named)
             found[j] = column.values if nominal is None else nominal[j]
             values[:, j] = column.positions(named, found[j], refuse=refuse_unseen)
@@ -194,6 +196,14 @@ def read_frame(
                 values[:, j] = numbers
             check_single(numbers, values[:, j], f"column {name!r}")
     return Frame(values, names, found)
+
+
+def _occurring(codes: NDArray[Any], declared: list[Any]) -> tuple[NDArray[Any], list[Any]]:
+    """Return a category with only the values that occur: a few rows need not pay for thousands of categories."""
+    used = np.unique(codes[codes >= 0])
+    places = np.searchsorted(used, codes)
+    places[codes < 0] = -1
+    return places, [declared[k] for k in used]
 
 
 def _first_other(read: NDArray[Any]) -> str:

@@ -379,7 +379,7 @@ class Regressor(RegressorMixin, Supervised):
         """
         return self._decoded(self._scores(X, memory_limit, size=8))
 
-    def predict_intervals(self, X: Any) -> NDArray[np.float64]:
+    def predict_intervals(self, X: Any, *, memory_limit: int | None = None) -> NDArray[np.float64]:
         """Return the lower and the upper bound of each number, of shape (n_samples, 2) or (n_samples, n_outputs, 2).
 
         For regressors with `params={"intervals": 0.9}`: the true value of nine of ten new samples, if they are like
@@ -389,14 +389,18 @@ class Regressor(RegressorMixin, Supervised):
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Features.
+        memory_limit : int or None, default=None
+            Largest size of the bounds in bytes; None means 4 GiB.
 
         Raises
         ------
         ValueError
             For a regressor without intervals.
+        MemoryError
+            For bounds that are larger than the limit.
         """
         check_is_fitted(self, "model_")
-        bounds = self.model_._native.bounds(self._scores(X)).astype(np.float64)
+        bounds = self.model_._native.bounds(self._scores(X, memory_limit, size=16)).astype(np.float64)
         bounds = bounds.reshape(len(bounds), bounds.shape[1] // 2, 2)
         return bounds[:, 0] if self._is_vector else bounds
 

@@ -460,7 +460,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Stops after this number of steps without a better score on the withheld samples.
     alpha : float or sequence of float, default=0.9
         The level of the quantile loss, in (0, 1); several increasing levels have a column of predictions each. The
-        distance of the Huber loss is the `alpha`-quantile of the distances of y from the medians of its outputs;
+        distance of the Huber loss is the `alpha`-quantile of the distances of y from the medians of its outputs, one
+        for all outputs with this loss: give outputs in different units the same scale first.
         `params={"huber_delta": ...}` sets another.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them. The model does not depend on it.
@@ -660,7 +661,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
     def _huber_distance(self, y: Any, weights: NDArray[Any] | None) -> float | None:
         """Return the distance from which the Huber loss is linear, unless it is set in `params`.
 
-        It is a quantile of the distances of the weighted outputs from their medians.
+        It is a quantile of the distances of the weighted outputs from their medians, over the outputs with this loss.
         """
         if "huber_delta" in (self.params or {}):
             return None
@@ -669,6 +670,11 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         y = np.asarray(y if isinstance(y, np.ndarray) else y.toarray(), np.float64)
         y = y.reshape(len(y), -1)
         of_cells = np.ones_like(y) if weights is None else np.broadcast_to(weights.reshape(len(y), -1), y.shape)
+        # The distances of outputs with another loss do not matter; a list of another length is refused by the fit.
+        losses = self._loss_names()
+        if len(losses) == y.shape[1]:
+            of_huber = [loss == "huber" for loss in losses]
+            y, of_cells = y[:, of_huber], of_cells[:, of_huber]
         medians = [_quantile(column, of_column, 0.5) for column, of_column in zip(y.T, of_cells.T, strict=True)]
         distance = _quantile(np.abs(y - medians).ravel(), of_cells.ravel(), float(np.asarray(self.alpha)))
         if not distance > 0.0:

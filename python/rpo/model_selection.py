@@ -28,8 +28,8 @@ class IterativeStratifiedKFold(BaseCrossValidator):
     ----------
     n_splits : int, default=5
         Number of folds.
-    random_state : int, RandomState or None, default=None
-        Seed for choices that the method leaves open.
+    random_state : int, RandomState or None, default=0
+        Seed for choices that the method leaves open. With a number, every call of `split` returns the same folds.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
     [1, 1, 1, 1]
     """
 
-    def __init__(self, n_splits: int = 5, *, random_state: Any = None):
+    def __init__(self, n_splits: int = 5, *, random_state: Any = 0):
         self.n_splits: int = whole("n_splits", n_splits, least=2)
         self.random_state = random_state
 
@@ -59,8 +59,15 @@ class IterativeStratifiedKFold(BaseCrossValidator):
             Indicators of labels (0 and 1), or one or more columns of classes, whose frequencies are kept like those of
             labels. A missing label or class counts as absent.
         groups : None
-            Not used.
+            Refused: folds that keep groups together are those of `sklearn.model_selection.GroupKFold`.
+
+        Raises
+        ------
+        ValueError
+            For groups, and for fewer samples than folds.
         """
+        if groups is not None:
+            raise ValueError("these folds do not keep groups together; sklearn.model_selection.GroupKFold does")
         y = _indicators(outputs_as_array(y))
         if X is not None:
             check_consistent_length(X, y)

@@ -151,6 +151,9 @@ def test_the_distance_of_huber(noisy):
     model = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, y)
     expected = np.quantile(np.abs(y - np.median(y)), 0.8)
     assert model.model_.parameters["huber_delta"] == pytest.approx(expected)
+    both = rpo.GradientBoostingRegressor(5, loss=["huber", "squared_error"], alpha=0.8)
+    both.fit(X, np.column_stack([y, 1000 * y]))
+    assert both.model_.parameters["huber_delta"] == pytest.approx(expected)
     # A weight of 2 is two samples, and one of 0 is none.
     weights = np.arange(len(y)) % 3
     weighted = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, y, sample_weight=weights)

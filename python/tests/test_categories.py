@@ -280,3 +280,14 @@ def test_numbers_that_are_no_positions_are_refused_in_prediction():
                     call(wrong)
         positions[7, 1] = np.nan
         assert model.predict(positions).shape[0] == 90
+
+
+def test_rows_with_few_of_the_categories_are_read_like_all():
+    rng = np.random.default_rng(0)
+    names = [str(i) for i in range(300)]
+    column = pd.Categorical(rng.choice(names, 500), categories=names)
+    table = pd.DataFrame({"c": column, "x": rng.random(500)})
+    model = rpo.ExtraTreesRegressor(5, random_state=0).fit(table, table.x)
+    expected = model.predict(table)
+    for row in range(0, 500, 50):
+        np.testing.assert_array_equal(model.predict(table[row : row + 1]), expected[row : row + 1])

@@ -33,6 +33,8 @@ def test_intervals_cover_as_often_as_they_say(regressor):
     values = regressor.model_.evaluate(X_new, Y_new, ["interval-coverage", "interval-width"])
     np.testing.assert_allclose(values["interval-coverage"], covered.mean(), atol=1e-3)
     assert regressor.model_.inspect()["interval_level"] == 0.8
+    with pytest.raises(MemoryError, match="memory_limit"):
+        regressor.predict_intervals(X_new, memory_limit=2000 * 2 * 16 - 1)
     regressor.fit(X, Y[:, 0])
     assert regressor.predict_intervals(X_new).shape == (2000, 2)
 

@@ -159,6 +159,11 @@ def test_folds_keep_the_frequency_of_labels(labels, sparse):
     folds = IterativeStratifiedKFold(3, random_state=0)
     assert len(cross_val_score(rpo.ExtraTreesClassifier(3), X, Y, cv=folds, scoring="average_precision")) == 3
     assert sum(len(test) for _, test in folds.split(*sparse)) == 300
+    assert all(
+        np.array_equal(a[1], b[1]) for a, b in zip(*(IterativeStratifiedKFold().split(X, Y) for _ in "ab"), strict=True)
+    )
+    with pytest.raises(ValueError, match="GroupKFold"):
+        next(folds.split(X, Y, groups=np.arange(len(Y))))
     for n_splits in (1, 2.5, "3"):
         with pytest.raises(ValueError, match="n_splits must be a whole number, at least 2"):
             IterativeStratifiedKFold(n_splits)

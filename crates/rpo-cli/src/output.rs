@@ -90,6 +90,9 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     out.finish()
 }
 
+/// One sample in this many may be a copy without a note.
+const MOST_COPIES: usize = 100;
+
 /// Writes a note, which is not a result, to standard error.
 pub(crate) fn note(text: &str) {
     // A note that cannot be written is not an error.
@@ -102,6 +105,23 @@ pub(crate) fn note_fitted(model: &Model) {
     note_constant(model);
     note_rare_categories(model);
     note_unsettled(model);
+}
+
+/// Notes that samples repeat earlier ones, where scores or intervals are found on withheld samples.
+pub(crate) fn note_copies(data: &Dataset) {
+    let n = data.n_samples();
+    // Groups keep copies together.
+    let n_copies = if data.groups().is_none() {
+        data.n_duplicates()
+    } else {
+        0
+    };
+    if n_copies > n / MOST_COPIES {
+        note(&format!(
+            "{n_copies} of {n} samples equal earlier ones, so that withheld samples have copies among the others: scores \
+             and intervals found on them are too good, unless copies are left out or have one --group"
+        ));
+    }
 }
 
 /// Notes weights that are further from the optimum than the tolerance allows.

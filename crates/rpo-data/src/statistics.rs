@@ -2,8 +2,10 @@
 
 use crate::column_sums::{ColumnSums, column_sums};
 use crate::dataset::Dataset;
+use rayon::prelude::*;
 use rpo_core::{MatrixView, Mismatch, math};
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Statistics of the labels of a multi-label set; in a regression set, a nonzero output counts as a label.
 #[derive(Debug, Clone, PartialEq)]
@@ -224,17 +226,33 @@ impl Dataset {
     }
 
     /// Returns the number of samples whose features and outputs equal those of an earlier sample, bit by bit.
-    pub(crate) fn n_duplicates(&self) -> usize {
-        let (features, outputs) = (self.features().view(), self.outputs().view());
-        let key = |row: usize| {
+    pub fn n_duplicates(&self) -> usize {
+        let entries = |sample: usize| {
             let mut entries = Vec::new();
-            features.for_each_in_row(row, |j, v| entries.push((false, j, v.to_bits())));
-            outputs.for_each_in_row(row, |j, v| entries.push((true, j, v.to_bits())));
+            let (features, outputs) = (self.features().view(), self.outputs().view());
+            features.for_each_in_row(sample, |j, v| entries.push((false, j, v.to_bits())));
+            outputs.for_each_in_row(sample, |j, v| entries.push((true, j, v.to_bits())));
             entries
         };
-        let mut keys: Vec<_> = (0..self.n_samples()).map(key).collect();
-        keys.sort_unstable();
-        keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
+        // Entries of all samples at once would take more memory than the data.
+        let hashed = |sample: usize| {
+            let mut hasher = DefaultHasher::new();
+            entries(sample).hash(&mut hasher);
+            (hasher.finish(), sample)
+        };
+        let mut hashes: Vec<(u64, usize)> = (0..self.n_samples()).into_par_iter().map(hashed).collect();
+        hashes.par_sort_unstable();
+        let of_one_hash = |equal: &[(u64, usize)]| {
+            let mut distinct = Vec::new();
+            for &(_, sample) in equal.iter().filter(|_| equal.len() > 1) {
+                let entries = entries(sample);
+                if !distinct.contains(&entries) {
+                    distinct.push(entries);
+                }
+            }
+            equal.len() - distinct.len().max(1)
+        };
+        hashes.chunk_by(|a, b| a.0 == b.0).map(of_one_hash).sum()
     }
 }
 

@@ -6,10 +6,11 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, WithheldOptions};
-use crate::output::{Output, note, print};
+use crate::output::{Output, note, note_copies, print};
 use crate::progress;
 use clap::Args;
 use rpo::core::Seed;
+use rpo::data::split::Withheld;
 use rpo::metrics::{Metric, Score};
 use rpo::{CrossValScores, CrossValidation, EvaluateOptions, Fold, Folds, cross_validate, default_metric};
 use serde_json::{Value, json};
@@ -58,6 +59,13 @@ impl CrossValidate {
         files::check(self.fit.files(), [predictions])?;
         csv_file::check(predictions)?;
         let (data, withheld) = self.withheld.load(&self.fit)?;
+        note_copies(&data);
+        if matches!(withheld, Withheld::Latest(_)) && method.given("intervals").is_some_and(|level| !level.is_null()) {
+            note(
+                "intervals are found on random samples of the training parts, not on the latest ones: where the outputs \
+                 drift in time, they cover less than their level",
+            );
+        }
         let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => {

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, GroupOptions};
-use crate::output::{Report, note, note_fitted};
+use crate::output::{Report, note, note_copies, note_fitted};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
@@ -119,6 +119,10 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_fitted(&model);
+            let is_selected = |ensemble: &Ensemble| ensemble.selection.is_some();
+            if model.intervals().is_some() || model.predictor().downcast_ref().is_some_and(is_selected) {
+                note_copies(&data);
+            }
             let asked = method
                 .given("thresholds")
                 .is_some_and(|rule| !rule.is_null() && rule != "none");

@@ -1,6 +1,7 @@
 //! Columns of classes, of which each sample has one.
 
 use super::{Dataset, DatasetError, check_range};
+use crate::Task;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -97,6 +98,16 @@ impl Dataset {
     /// Returns true if some targets are classes, or labels beside numbers.
     pub fn has_declared_labels(&self) -> bool {
         !self.class_columns.is_empty() || !self.labels_beside.is_empty()
+    }
+
+    /// Returns true if an output is a label or a class.
+    pub fn is_label(&self, output: usize) -> bool {
+        self.task() == Task::MultiLabel
+            || self.labels_beside.binary_search(&output).is_ok()
+            || self
+                .class_columns
+                .iter()
+                .any(|column| column.outputs().contains(&output))
     }
 
     /// Declares outputs of a set of numbers to be labels.

@@ -256,7 +256,7 @@ impl Dataset {
 
     /// Adds a rule, if it gives these samples valid weights.
     fn with_rule(mut self, rule: LabelRule) -> Result<Self, DatasetError> {
-        if self.task() == Task::Regression {
+        if self.task() == Task::Regression && !self.has_declared_labels() {
             return Err(DatasetError::LabelWeightsOfNumbers);
         }
         self.weights.rules.push(rule);
@@ -303,7 +303,8 @@ impl Dataset {
         })
     }
 
-    /// Weights of outputs; `of` returns, for a label and its values, the weights of the samples with it and without it.
+    /// Weights of outputs, 1 for numbers beside labels; `of` returns, for a label and its values, the weights of the samples
+    /// with it and without it.
     fn label_weights(
         &self,
         of: impl Fn(usize, ArrayView1<'_, f32>) -> (f32, f32),
@@ -313,7 +314,10 @@ impl Dataset {
             .to_dense(DEFAULT_MEMORY_LIMIT)
             .map_err(DatasetError::Dense)?;
         for (j, mut weights) in weights.columns_mut().into_iter().enumerate() {
-            let (with, without) = of(j, weights.view());
+            let (with, without) = match self.is_label(j) {
+                true => of(j, weights.view()),
+                false => (1.0, 1.0),
+            };
             weights.mapv_inplace(|label| if label == 1.0 { with } else { without });
         }
         Ok(weights)
@@ -558,5 +562,18 @@ mod tests {
             data().with_weights(Array2::ones((3, 1))),
             Err(DatasetError::Mismatch(_))
         ));
+    }
+
+    #[test]
+    fn numbers_beside_labels_keep_their_weight() {
+        let y = array![[1.0, 1.0], [0.0, 1.0], [0.0, 2.0], [0.0, 0.0]];
+        let data = Dataset::new(Array2::zeros((4, 1)).into(), y.into(), Task::Regression).unwrap();
+        let mixed = data
+            .with_labels_beside(vec![0])
+            .with_weights(Weighting::Balanced)
+            .unwrap();
+        let third = 2.0 / 3.0;
+        let expected = array![[2.0, 1.0], [third, 1.0], [third, 1.0], [third, 1.0]];
+        assert_eq!(mixed.cell_weights().unwrap().unwrap(), expected);
     }
 }

@@ -18,7 +18,8 @@ const NORMALIZE: &str = "normalize_features";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureWeights {
-    /// log(n / nⱼ), the inverse document frequency of a feature that is not 0 in nⱼ of n samples.
+    /// log(n / nⱼ), the inverse document frequency of a feature that is not 0 in nⱼ of n samples, but at least log 2:
+    /// that of a number that is hardly ever 0, such as a measurement, would be 0 and lose the feature.
     Idf,
 }
 
@@ -45,7 +46,7 @@ impl Idf {
             if count == 0 {
                 0.0
             } else {
-                math::ln(n / count as f64) as f32
+                math::ln((n / count as f64).max(2.0)) as f32
             }
         };
         let mut weights: Vec<f32> = count_present(data).into_iter().map(weight).collect();
@@ -166,17 +167,17 @@ mod tests {
             let train = data(x.clone(), layout);
             let idf = Idf::fit(&train).unwrap();
             let (one, two) = (4.0_f32.ln(), 2.0_f32.ln());
-            assert_eq!(idf.weights, [one, two, 0.0, 0.0, one]);
+            assert_eq!(idf.weights, [one, two, 0.0, two, one]);
             let weighted = idf.transform(train.features().view()).unwrap();
             let made = weighted.view().to_dense(usize::MAX).unwrap();
             assert_eq!(made[[0, 0]], 2.0 * one);
             assert_eq!(made[[1, 1]], -3.0 * two);
-            assert!(made[[0, 4]].is_nan() && made.column(3).iter().all(|&v| v == 0.0));
+            assert!(made[[0, 4]].is_nan() && made[[3, 3]] == 3.0 * two);
             let unit = Normalization::L2.transform(weighted.view()).unwrap();
             let unit = unit.view().to_dense(usize::MAX).unwrap();
             assert!((unit[[0, 0]].hypot(unit[[0, 1]]) - 1.0).abs() < 1e-6 && unit[[0, 4]].is_nan());
             assert!((unit[[1, 1]] + 1.0).abs() < 1e-6);
-            assert_eq!(unit.row(3), array![0.0, 0.0, 0.0, 0.0, 0.0]);
+            assert_eq!(unit.row(3), array![0.0, 0.0, 0.0, 1.0, 0.0]);
             // A feature that no training sample had is ignored; the error names a number that is too large.
             let new = data(array![[0.0, 0.0, 7.0, 0.0, f32::MAX]], layout);
             let expected = DatasetError::InfiniteFeature {

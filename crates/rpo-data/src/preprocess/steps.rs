@@ -62,9 +62,9 @@ pub struct Steps<'t> {
     /// numeric, as beside many indicators. A value so far from those of the set that the result would be infinite is an
     /// error. (Daniels and Metaxas 2017, *Experiments and Results*.)
     pub standardize: bool,
-    /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and
-    /// not 0. With [`FeatureWeights::Idf`], a feature that no sample or every sample has becomes 0. Nominal features
-    /// and the terms of texts are left unchanged, missing values stay missing, and sparse features stay sparse.
+    /// Multiplies features by weights based on the number of samples of the set in which a feature is observed and not
+    /// 0. With [`FeatureWeights::Idf`], a feature that no sample has becomes 0. Nominal features and the terms of texts
+    /// are left unchanged, missing values stay missing, and sparse features stay sparse.
     pub weights: Option<FeatureWeights>,
     /// Scales the features of each sample. All features become numeric; sparse ones stay sparse.
     pub normalize: Option<Normalization>,

@@ -45,7 +45,7 @@ pub struct FeatureParams {
     /// .38 instead of .57. Data with `feature_weights` keep their scale.
     pub standardize: Option<bool>,
     /// Multiplies features by weights: idf, the logarithm of the number of samples over the number in which the feature
-    /// is not 0.
+    /// is not 0, but at least log 2.
     ///
     /// Sparse features stay sparse. For counts and other unweighted word features.
     pub feature_weights: Option<FeatureWeights>,

@@ -152,10 +152,7 @@ fn other_versions_and_formats_are_refused_by_name() {
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         Model::from_bytes(&bytes).unwrap_err().kind
     };
-    for (found, remedy) in [
-        (1, "train the model again"),
-        (3, "use a newer release"),
-    ] {
+    for (found, remedy) in [(1, "train the model again"), (3, "use a newer release")] {
         let error = with(r#"\"version\":2"#, &format!(r#"\"version\":{found}"#));
         assert_eq!(error, Kind::Version { found, supported: 2 });
         let expected =

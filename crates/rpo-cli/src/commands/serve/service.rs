@@ -127,7 +127,10 @@ impl Service {
             Pick::Decided => has_numbers && self.model.labels().is_empty(),
         };
         if are_missing {
-            let message = "top_k and decide are for labels; the model predicts numbers";
+            let message = match self.model.labels().is_empty() {
+                true => "top_k and decide are for labels; the model predicts numbers",
+                false => "top_k is for models of labels alone; this one predicts numbers too",
+            };
             return Err(Problem::Request(message.to_owned()));
         }
         if matches!(request.pick, Pick::Decided | Pick::Values) && self.model.decision.is_joint() {

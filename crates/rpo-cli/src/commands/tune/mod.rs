@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::files;
 use crate::interrupt;
 use crate::options::{FitOptions, MemoryOptions, WithheldOptions};
-use crate::output::{note, note_fitted};
+use crate::output::{note, note_copies, note_fitted};
 use crate::progress;
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -135,6 +135,7 @@ impl Tune {
 
         let data;
         (data, tuning.withheld) = self.withheld.load(&self.fit)?;
+        note_copies(&data);
         let refit = if self.refit { Refit::Everything } else { Refit::No };
         tuning.check_refit(refit)?;
         if self.metric.is_none() && data.has_declared_labels() && data.task() == Task::Regression {

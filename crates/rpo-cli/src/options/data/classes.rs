@@ -1,14 +1,15 @@
 //! Notes on targets that are classes, or labels beside numbers.
 
 use crate::output::note;
-use rpo::data::{ClassColumn, Dataset};
+use rpo::data::{ClassColumn, Dataset, Task};
 
 /// Number of classes, or labels, that a note names.
 const NAMED: usize = 5;
 /// Number of samples from which on many classes are no coincidence.
 const FEW: usize = 20;
 
-/// Notes each target of words, and what it may be instead of classes, and the labels beside numbers.
+/// Notes each target of words, and what it may be instead of classes, the labels beside numbers, and numbers that may be
+/// labels.
 pub(super) fn note_classes(data: &Dataset) {
     for ClassColumn { name, classes, .. } in data.class_columns() {
         let n_lists = classes.iter().filter(|class| class.contains([';', ','])).count();
@@ -33,6 +34,36 @@ pub(super) fn note_classes(data: &Dataset) {
             listed(labels.iter().map(name))
         ));
     }
+    for (name, [low, high]) in of_two_values(data) {
+        note(&format!(
+            "target {name:?} is a number with no other values than {low} and {high}; --categorical makes them classes"
+        ));
+    }
+}
+
+/// The numbers with two values, such as -1 and 1, which may be classes, with their values.
+fn of_two_values(data: &Dataset) -> Vec<(String, [f32; 2])> {
+    if data.task() == Task::MultiLabel || data.n_samples() < FEW {
+        return Vec::new();
+    }
+    let mut values = vec![Vec::with_capacity(3); data.n_outputs()];
+    let outputs = data.outputs().view();
+    for row in 0..data.n_samples() {
+        outputs.for_each_in_row(row, |output, value| {
+            let values: &mut Vec<f32> = &mut values[output as usize];
+            if values.len() < 3 && !value.is_nan() && !values.contains(&value) {
+                values.push(value);
+            }
+        });
+    }
+    let found = values.into_iter().enumerate().filter_map(|(output, mut values)| {
+        values.sort_unstable_by(f32::total_cmp);
+        let values: [f32; 2] = values.try_into().ok()?;
+        let is_whole = values.iter().all(|value| value.fract() == 0.0);
+        let name = data.output_names().get(output)?.into_owned();
+        (is_whole && !data.is_label(output)).then_some((name, values))
+    });
+    found.collect()
 }
 
 /// The first names of a list.

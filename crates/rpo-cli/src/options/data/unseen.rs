@@ -1,4 +1,4 @@
-//! Values of categories that are unseen in training.
+//! Features that are unlike those of the training: values of categories that it did not have, and columns without values.
 
 use crate::error::CliError;
 use crate::output::note;
@@ -28,8 +28,10 @@ impl UnseenOptions {
         self.unseen == Unseen::Error
     }
 
-    /// Notes or refuses values unseen in training. They are refused if the model needs every feature.
+    /// Notes or refuses values unseen in training, and notes features without values. Unseen values are refused if the
+    /// model needs every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
+        note_empty(model, data);
         let schema = model.schema();
         let misfit = |source| CliError::Fit {
             data: name.to_owned(),
@@ -67,5 +69,39 @@ impl UnseenOptions {
             ),
         });
         Ok(())
+    }
+}
+
+/// Number of samples from which on a feature without any value is no coincidence.
+const FEW: usize = 20;
+
+/// Notes features of the model that no sample has: a source of data may have failed.
+fn note_empty(model: &Model, data: &Dataset) {
+    let features = data.features().view();
+    if data.n_samples() < FEW || !features.has_missing() {
+        return;
+    }
+    let mut n_missing = vec![0; data.n_features()];
+    for row in 0..data.n_samples() {
+        features.for_each_in_row(row, |feature, value| {
+            n_missing[feature as usize] += usize::from(value.is_nan())
+        });
+    }
+    let empty = n_missing
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| **n == data.n_samples());
+    let names = empty.filter_map(|(feature, _)| data.feature_names().get(feature));
+    let used = names.filter(|name| model.schema().feature_names.position(name).is_some());
+    let names: Vec<_> = used.collect();
+    if let Some(first) = names.first() {
+        let others = match names.len() - 1 {
+            0 => String::new(),
+            n => format!(" (and {n} more)"),
+        };
+        note(&format!(
+            "feature {first:?}{others} has no value in any of the {} samples",
+            data.n_samples()
+        ));
     }
 }

@@ -13,16 +13,24 @@ use serde_json::{Map, Value};
 const OF_LABELS: &str = "craftml --impute median; craftml --feature-weights idf --normalize l2 --impute median; one-vs-rest \
                          --impute median";
 
-/// Members for numbers.
+/// Members for numbers, and for labels some of which are missing, which those for labels do not take.
 const OF_NUMBERS: &str = "extra-trees; random-forest; gbmort";
 
+/// The members for a data set, if none are given.
+fn default_members(data: &Dataset) -> &'static str {
+    match data.task() {
+        Task::MultiLabel if !data.outputs().view().has_missing() => OF_LABELS,
+        _ => OF_NUMBERS,
+    }
+}
+
 impl BlendParams {
-    /// The methods of the members for a task.
+    /// The methods of the members, or of those by default.
     ///
     /// # Errors
     /// Methods and options that do not exist, and values that they cannot have.
-    fn methods(&self, task: Task) -> Result<Vec<Method>, ModelError> {
-        let texts = self.texts(task);
+    fn methods(&self, default: &str) -> Result<Vec<Method>, ModelError> {
+        let texts = self.texts(default);
         let methods: Vec<Method> = texts.map(|text| self.method_of(text)).collect::<Result<_, _>>()?;
         match methods.is_empty() {
             true => Err(ParameterError::out_of_range("members", "none", "at least one method").into()),
@@ -30,27 +38,26 @@ impl BlendParams {
         }
     }
 
-    /// The members for a task, as they are written.
-    fn texts(&self, task: Task) -> impl Iterator<Item = &str> {
-        let default = match task {
-            Task::MultiLabel => OF_LABELS,
-            Task::Regression => OF_NUMBERS,
-        };
+    /// The members as they are written.
+    fn texts<'a>(&'a self, default: &'a str) -> impl Iterator<Item = &'a str> {
         let members = self.members.as_deref().unwrap_or(default);
         let texts = members.split(';').map(str::trim);
         texts.filter(|text| !text.is_empty())
     }
 
     /// The members with the option that fills in missing features, for those that need it.
-    fn imputing(&self, methods: &[Method], task: Task) -> String {
+    fn imputing(&self, methods: &[Method], data: &Dataset) -> String {
         let needs_all = |method: &Method| {
-            let estimator = method.estimator(task);
+            let estimator = method.estimator(data.task());
             estimator.is_ok_and(|estimator| estimator.needs().observed_features)
         };
-        let members = self.texts(task).zip(methods).map(|(text, method)| {
-            let option = if needs_all(method) { " --impute median" } else { "" };
-            format!("{text}{option}")
-        });
+        let members = self
+            .texts(default_members(data))
+            .zip(methods)
+            .map(|(text, method)| {
+                let option = if needs_all(method) { " --impute median" } else { "" };
+                format!("{text}{option}")
+            });
         members.collect::<Vec<_>>().join("; ")
     }
 
@@ -65,12 +72,12 @@ impl BlendParams {
 
     /// Names the ensemble and its parameter in the error of data that a member cannot use. Members have the options that
     /// prepare features, which the ensemble lacks.
-    fn of_member(&self, error: MethodError, methods: &[Method], task: Task) -> MethodError {
+    fn of_member(&self, error: MethodError, methods: &[Method], data: &Dataset) -> MethodError {
         let MethodError::Data { method, mut problem } = error else {
             return error;
         };
         if let DataProblem::MissingFeature { remedy, .. } = &mut problem {
-            *remedy = format!("set `members` = \"{}\"", self.imputing(methods, task));
+            *remedy = format!("set `members` = \"{}\"", self.imputing(methods, data));
         }
         let problem = Box::new(problem);
         MethodError::data(self.method(), DataProblem::Member { method, problem })
@@ -88,8 +95,7 @@ impl Estimator for BlendParams {
 
     fn check(&self) -> Result<(), ModelError> {
         Domain::Level.check("withheld", self.withheld)?;
-        // Members of either task, where none are given.
-        self.methods(Task::MultiLabel).map(drop)
+        self.methods(OF_LABELS).map(drop)
     }
 
     fn needs(&self) -> Needs {
@@ -103,11 +109,11 @@ impl Estimator for BlendParams {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         Estimator::check(self)?;
-        let methods = self.methods(data.task())?;
+        let methods = self.methods(default_members(data))?;
         let estimators = methods.iter().map(|method| {
             let estimator = method.estimator(data.task())?;
             let checked = method.check_data(estimator.as_ref(), data);
-            checked.map_err(|e| self.of_member(e, &methods, data.task()))?;
+            checked.map_err(|e| self.of_member(e, &methods, data))?;
             Ok(estimator)
         });
         let estimators = estimators.collect::<Result<Vec<_>, ModelError>>()?;
