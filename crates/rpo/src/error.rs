@@ -113,6 +113,16 @@ pub enum ModelError {
         /// The allowed values.
         expected: &'static str,
     },
+    /// A value of a label beside numbers that is none.
+    #[error("the label {name:?} is {value} in sample {row} (from 0); labels are 0 or 1")]
+    NotALabel {
+        /// The label.
+        name: String,
+        /// Sample, from 0.
+        row: usize,
+        /// The value.
+        value: f32,
+    },
     /// Out-of-bag predictions of samples with groups as if they were of new groups.
     #[error(
         "the samples have groups, and trees that did not see a sample saw others of its group: thresholds and intervals \
@@ -355,6 +365,7 @@ impl ModelError {
     fn row_mut(&mut self) -> Option<&mut usize> {
         match self {
             Self::Target { row, .. }
+            | Self::NotALabel { row, .. }
             | Self::UnknownValue { row, .. }
             | Self::MissingFeature { row, .. }
             | Self::UnusableFeature { row, .. } => Some(row),

@@ -154,6 +154,9 @@ impl Model {
             MemoryLimit::check(bytes, options.memory_limit, || {
                 format!("the evaluation of {} samples by labels and numbers", x.n_rows())
             })?;
+            if !metrics.iter().all(is_of_numbers) {
+                self.check_labels_of(&kinds, truth.as_ref().into())?;
+            }
         }
         let inverse = self.inverse_propensities_for(metrics, options.propensity)?;
         let means = self.training().output_means();
@@ -172,6 +175,27 @@ impl Model {
             },
         };
         work.evaluate(metrics)
+    }
+
+    /// Refuses outputs that are labels beside numbers and have other values than 0 and 1.
+    fn check_labels_of(&self, kinds: &OutputKinds, truth: MatrixView<'_>) -> Result<(), ModelError> {
+        let mut wrong = None;
+        for row in 0..truth.n_rows() {
+            truth.for_each_in_row(row, |j, value| {
+                let is_label = kinds.labels().binary_search(&(j as usize)).is_ok();
+                if is_label && !value.is_nan() && value != 0.0 && value != 1.0 {
+                    wrong.get_or_insert((row, j, value));
+                }
+            });
+        }
+        match wrong {
+            None => Ok(()),
+            Some((row, j, value)) => Err(ModelError::NotALabel {
+                name: self.schema().output_names.get(j as usize).unwrap_or_default().into_owned(),
+                row,
+                value,
+            }),
+        }
     }
 
     /// Scores predictions by this model as it decides and bounds them, given the other inputs of metrics.

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis};
 use rpo::combine::{Candidate, CombineRule, Ensemble};
-use rpo::core::{Propensity, Seed};
+use rpo::core::{Matrix, Propensity, Seed};
 use rpo::data::generate::{Generator, MultiLabelSet};
 use rpo::data::read::{ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Task};
@@ -55,6 +55,14 @@ fn labels_and_numbers_have_metrics_of_their_own() {
     assert!(mean("auc", &[1]).is_nan());
     let refused = model.evaluate(&data, &[Metric::PspAt(1)]).unwrap_err();
     assert!(matches!(refused, ModelError::MetricForLabels { metric } if metric == Metric::PspAt(1).name()));
+    let Matrix::Dense(mut outputs) = data.outputs().clone() else {
+        panic!("the outputs are dense")
+    };
+    outputs[[7, 2]] = 2.0;
+    let wrong = Dataset::new(data.features().clone(), outputs.into(), Task::Regression).unwrap();
+    let refused = model.evaluate(&wrong, &[Metric::Hamming]).unwrap_err();
+    assert_eq!(refused.to_string(), "the label \"2\" is 2 in sample 7 (from 0); labels are 0 or 1");
+    assert!(model.evaluate(&wrong, &[Metric::R2]).is_ok());
     // Forests predict numbers alone.
     let forest = Model::fit(&Method::named("extra-trees").unwrap(), &data).unwrap();
     assert!(forest.labels().is_empty());
