@@ -60,7 +60,9 @@ impl CrossValidate {
         csv_file::check(predictions)?;
         let (data, withheld) = self.withheld.load(&self.fit)?;
         note_copies(&data);
-        if matches!(withheld, Withheld::Latest(_)) && method.given("intervals").is_some_and(|level| !level.is_null()) {
+        if matches!(withheld, Withheld::Latest(_))
+            && method.given("intervals").is_some_and(|level| !level.is_null())
+        {
             note(
                 "intervals are found on random samples of the training parts, not on the latest ones: where the outputs \
                  drift in time, they cover less than their level",

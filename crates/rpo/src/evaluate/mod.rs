@@ -191,7 +191,12 @@ impl Model {
         match wrong {
             None => Ok(()),
             Some((row, j, value)) => Err(ModelError::NotALabel {
-                name: self.schema().output_names.get(j as usize).unwrap_or_default().into_owned(),
+                name: self
+                    .schema()
+                    .output_names
+                    .get(j as usize)
+                    .unwrap_or_default()
+                    .into_owned(),
                 row,
                 value,
             }),

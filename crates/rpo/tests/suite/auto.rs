@@ -39,10 +39,20 @@ fn of_first(configurations: usize) -> AutoParams {
     }
 }
 
-/// With few linear labels, ridge regression is far better than forests and classifiers, and than a mean with them.
+/// With few linear labels, ridge regression is far better than small forests, and than the mean with them.
 #[test]
 fn a_member_that_is_clearly_better_is_taken_alone() {
-    let model = Model::fit(&of_first(4), &texts(120)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let methods = [
+        "random-forest --trees 3",
+        "ridge --lambda variance:1",
+        "craftml --trees 2",
+    ];
+    let params = AutoParams {
+        combine: Some(CombineRule::Mean),
+        ..with_portfolio(&folder, &methods)
+    };
+    let model = Model::fit(&params, &texts(120)).unwrap();
     let candidates = &selection(&model).candidates;
     assert!(candidates[1].method.starts_with("ridge"));
     for (i, candidate) in candidates.iter().enumerate() {

@@ -61,7 +61,10 @@ fn labels_and_numbers_have_metrics_of_their_own() {
     outputs[[7, 2]] = 2.0;
     let wrong = Dataset::new(data.features().clone(), outputs.into(), Task::Regression).unwrap();
     let refused = model.evaluate(&wrong, &[Metric::Hamming]).unwrap_err();
-    assert_eq!(refused.to_string(), "the label \"2\" is 2 in sample 7 (from 0); labels are 0 or 1");
+    assert_eq!(
+        refused.to_string(),
+        "the label \"2\" is 2 in sample 7 (from 0); labels are 0 or 1"
+    );
     assert!(model.evaluate(&wrong, &[Metric::R2]).is_ok());
     // Forests predict numbers alone.
     let forest = Model::fit(&Method::named("extra-trees").unwrap(), &data).unwrap();
