@@ -6,11 +6,11 @@ use super::{Bias, DualParams, LANES, Positives, Rows, Solution, prior_log_odds};
 /// The state of the problems of several labels.
 pub(super) struct Lanes<'r, F> {
     pub(super) rows: &'r Rows,
-    loss: F,
+    pub(super) loss: F,
     /// Labels of each sample, one bit per label.
     pub(super) labels: Vec<u8>,
     /// Dual variables of each sample.
-    alpha: Vec<[f32; LANES]>,
+    pub(super) alpha: Vec<[f32; LANES]>,
     /// Weights of each feature.
     weights: Vec<[f32; LANES]>,
     pub(super) bias: Bias,

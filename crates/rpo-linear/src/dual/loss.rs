@@ -100,13 +100,18 @@ pub(super) fn costs(positives: &[Positives<'_>], mean_weight: f32) -> [[f32; LAN
 /// The squared hinge.
 pub(super) struct Hinge {
     /// 1 / 2C of samples without and with each label.
-    diagonals: [[f32; LANES]; 2],
+    pub(super) diagonals: [[f32; LANES]; 2],
+    /// What the violations of each label are multiplied with: its tolerance is divided by it.
+    pub(super) strictness: [f32; LANES],
 }
 
 impl Hinge {
     pub(super) fn new(positives: &[Positives<'_>], mean_weight: f32) -> Self {
         let diagonals = costs(positives, mean_weight).map(|costs| costs.map(|cost| 0.5 / cost));
-        Self { diagonals }
+        Self {
+            diagonals,
+            strictness: [1.0; LANES],
+        }
     }
 }
 
@@ -120,7 +125,8 @@ impl LaneLoss for Hinge {
             let diagonal = share * self.diagonals[usize::from(has(labels, l))][l];
             let gradient = y * z[l] - 1.0 + diagonal * alpha[l];
             let is_open = alpha[l] > 0.0 || gradient < 0.0;
-            violation[l] = if is_open { gradient.abs() } else { 0.0 };
+            let strict = self.strictness[l] * gradient.abs();
+            violation[l] = if is_open { strict } else { 0.0 };
             let moved = alpha[l] - gradient / (square + diagonal);
             next[l] = if moved > 0.0 { moved } else { 0.0 };
             change[l] = (next[l] - alpha[l]) * y;

@@ -43,12 +43,17 @@ fn power_of_two(value: f32) -> f32 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
     /// Magnitude below which weights are left out, relative to √(C ω̄) with the mean weight ω̄ of samples, since weights
-    /// are larger the less they are penalised.
+    /// are larger the less they are penalised. Weights of at least [`PART`] of the largest one of a label are kept
+    /// whatever the limit.
     pub(crate) limit: f32,
     pub(crate) precision: Precision,
     /// What the features were multiplied with, and weights are after the fit, so that they suit the original features.
     pub(crate) factor: f32,
 }
+
+/// Magnitude, relative to the largest weight of the label, from which a weight is kept. With few features that each say
+/// a little about a rare label, all of its weights are below the limit, and it would have one score for all samples.
+const PART: f32 = 0.25;
 
 /// The weights of some classifiers, feature by feature.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,7 +70,8 @@ pub(crate) struct SparseWeights {
 }
 
 impl SparseWeights {
-    /// Keeps the weights of the classifiers of some labels that reach the limit, and their offsets.
+    /// Keeps the weights of the classifiers of some labels that reach the limit or are large among those of their label,
+    /// and their offsets.
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
@@ -79,9 +85,17 @@ impl SparseWeights {
             precision,
             factor,
         } = params.kept;
-        let limit_of =
-            |positives: &Positives<'_>| limit * (positives.cost.negative * params.mean_weight).sqrt();
-        let limits: Vec<f32> = positives.iter().map(limit_of).collect();
+        let mut largest = [0.0_f32; LANES];
+        for row in &solution.weights {
+            for (largest, weight) in largest.iter_mut().zip(row) {
+                *largest = largest.max(weight.abs());
+            }
+        }
+        let limit_of = |(positives, largest): (&Positives<'_>, f32)| {
+            let of_cost = limit * (positives.cost.negative * params.mean_weight).sqrt();
+            of_cost.min(PART * largest)
+        };
+        let limits: Vec<f32> = positives.iter().zip(largest).map(limit_of).collect();
         let offsets = solution.offsets.iter().take(positives.len());
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset, 1.0)).collect();
         let mut kept = Self {
